@@ -69,7 +69,7 @@ def show(found):
 def show_nutpie(names):
     rates = run("rates", names, None, "pymc_nutpie.py")
     for name in names:
-        # A process for each, with nothing kept.
+        # A separate process for each, with empty caches.
         ours, theirs = (run("first", [backend, name], None, "pymc_nutpie.py")[name]["first"] for backend in ("bitale", "numba"))
         print(f"nutpie, 4 chains, {name}: {rates[name]['draws_per_second']:.0f} draws/s, ratio to Numba {rates[name]['ratio']:.2f} "
               f"(target 1.0); first draw after {ours:.2f} s, Numba {theirs:.1f} s")
@@ -101,7 +101,7 @@ def main():
     for mode in filter(None, options.modes.split(",")):
         with tempfile.TemporaryDirectory() as cache:
             found[mode] = run(mode, names, cache)
-    # A process for each; FAST_COMPILE, PyTensor's Python linker, shows what its graphs take.
+    # A separate process for each; FAST_COMPILE, PyTensor's Python linker, shows the memory that its graphs need.
     found["memory"] = {}
     for name in found["BITALE"]:
         found["memory"][name] = {}

@@ -57,7 +57,7 @@ def measure(name, mode):
 
 def main():
     mode, *names = sys.argv[1:]
-    start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # of PyMC; what a backend imports counts
+    start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # with PyMC imported; a backend's imports count
     if mode == "BITALE":
         import bitale.pytensor
     with np.errstate(all="ignore"):

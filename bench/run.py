@@ -25,13 +25,14 @@ import table
 HERE = Path(__file__).resolve().parent
 ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMEXPR_NUM_THREADS")}
 ONE_THREAD["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-# Everybody with vectors of 256 bits, as most processors have them. Told to take Haswell's kernels, the OpenBLAS 0.3.34 in
-# NumPy crashes in products of matrices of 350 x 350 where the second cache has 1 MiB, so it is given that of a Zen 3.
-# NumPy names what it may do without by features until 2.3, and by levels of x86-64 from 2.4 on; it passes over others.
+# All libraries use vectors of 256 bits, as most processors have them. If told to use Haswell's kernels, the OpenBLAS
+# 0.3.34 in NumPy crashes in products of matrices of 350 x 350 where the L2 cache has 1 MiB, so it is given the size of
+# a Zen 3's. NumPy names the features to disable individually until 2.3, and by x86-64 levels from 2.4 on; it ignores
+# other names.
 AT_256 = {"NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR X86_V4",
           "XLA_FLAGS": f"{ONE_THREAD['XLA_FLAGS']} --xla_cpu_max_isa=AVX2", "NUMBA_CPU_NAME": "haswell",
           "OPENBLAS_CORETYPE": "Haswell", "OPENBLAS_L2_SIZE": "512", "BITALE_BENCH_WIDTH": "256"}
-# A shell may ask for old kernels, so that results are the same on every machine; libraries are to choose themselves.
+# The environment may select old kernels, so that results are equal on every machine; here libraries choose their own.
 for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
     os.environ.pop(name, None)
 
@@ -54,7 +55,7 @@ def google(program, minimum=0.2, repetitions=5):
 def script(name, peers, one_thread, build="", at_256=False):
     """Runs a script of bench/python and reads what it found."""
     with tempfile.TemporaryDirectory() as nothing_cached:
-        # Rivals leave directories behind.
+        # The rivals leave directories behind.
         environment = {**os.environ, "TMPDIR": nothing_cached, "PYTENSOR_FLAGS": f"base_compiledir={nothing_cached}",
                        "BITALE_FLAGS": f"base_compiledir={nothing_cached}", "BITALE_BENCH_BUILD": str(build)}
         if one_thread:

@@ -13,8 +13,8 @@ foreach(source ${bench_sources})
   add_dependencies(bitale_bench bench_${name})
 endforeach()
 
-# The kernels and loops by hand that bench/python compares with, as strict as ours, and as fast as GCC makes them; for
-# this processor, and for vectors of 256 bits.
+# The handwritten kernels and loops that bench/python compares with, strict like Bitale's own code, and as fast as GCC
+# makes them; for this processor, and for vectors of 256 bits.
 set(options_of_fast -ffast-math -fopenmp-simd)
 set(options_of_fast_native -mprefer-vector-width=512)
 set(options_of_native -march=native)

@@ -1,18 +1,19 @@
-# C++ tests with a part of the library under sanitizers: those that handle memory under AddressSanitizer and
-# UndefinedBehaviorSanitizer (`./dev test --memory`), those that threads share under ThreadSanitizer (`./dev test --races`).
-# A library and an executable each in the tree of `dev`, not built by default. The other parts, and the tests, are the objects that
-# are there already, so that it takes a part of the time that the presets `sanitize` and `tsan` take.
+# C++ tests with a part of the library under sanitizers: the parts that handle memory under AddressSanitizer and
+# UndefinedBehaviorSanitizer (`./dev test --memory`), the parts that threads share under ThreadSanitizer (`./dev test
+# --races`). Each is a library and an executable in the build tree of `dev`, not built by default. The other parts, and
+# the tests, are existing objects, so this takes a fraction of the time of the presets `sanitize` and `tsan`.
 
 if(BITALE_SANITIZE OR BITALE_UNITY)
   return()
 endif()
-# What is compiled with sanitizers.
+# The parts that are compiled with sanitizers.
 set(memory_parts core/ graph/ runtime/ ops/ program/ lowering/ link/)
 set(shared_parts cache/ codegen/code[.] compile/ core/ link/ runtime/)
-# Libraries of templates, a minute each; and functions of numbers, which have no memory and take most of the time when unoptimised.
+# Template libraries, which take a minute each to compile; and numerical functions, which don't handle memory and take
+# most of the time when unoptimised.
 set(unchecked_files "/src/runtime/(fft|sort_vectors|bessel|hypergeometric|incomplete|incomplete_large|special)[.]cpp")
 
-# The library NAME, and the executable NAME_tests.
+# Adds the library NAME, and the executable NAME_tests.
 function(add_checked_tests name parts)
   set(sanitizers ${ARGN})
   list(JOIN parts "|" of_parts)
@@ -30,21 +31,22 @@ function(add_checked_tests name parts)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${name} PRIVATE -Wno-subobject-linkage -Wno-array-bounds -Wno-stringop-overread)
   endif()
-  # Of inline functions the instrumented definitions are taken, also where the tests have others.
+  # The instrumented definitions of inline functions are used, even where the tests contain others.
   target_link_options(${name} PUBLIC ${sanitizers} PRIVATE -Wl,-Bsymbolic-functions)
   target_link_libraries(${name} PUBLIC Threads::Threads
     PRIVATE ${CMAKE_DL_LIBS} "$<FILTER:$<TARGET_OBJECTS:bitale>,EXCLUDE,${of_parts}|[.]gch$>"
       "$<FILTER:$<TARGET_OBJECTS:bitale>,INCLUDE,${unchecked_files}>")
   add_dependencies(${name} bitale)
 
-  # One test has a malloc of its own, which counts calls.
+  # One test has its own malloc, which counts calls.
   add_executable(${name}_tests EXCLUDE_FROM_ALL
     "$<FILTER:$<TARGET_OBJECTS:bitale_tests>,EXCLUDE,[.]gch$|/compile/typed_test[.]cpp>")
   set_target_properties(${name}_tests PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(${name}_tests PRIVATE ${name} ${BITALE_QUADMATH})
 endfunction()
 
-# Entries of a configuration of ctest, so that others leave them out: a test GROUP.FILE for each file whose name matches.
+# Entries of a separate configuration of ctest, so that others exclude them: a test GROUP.FILE for each file whose name
+# matches.
 function(add_checked_entries group name files excluded)
   foreach(source ${test_sources})
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp OUTPUT_VARIABLE file)
@@ -63,8 +65,8 @@ function(add_checked_entries group name files excluded)
   endforeach()
 endfunction()
 
-# Of memory. Generators make fewer graphs than otherwise; not those tests whose time goes into graphs of a million nodes.
-# Where tests are of generated code, that is checked, too.
+# Memory checks. Generators create fewer graphs than otherwise; tests that spend their time on graphs of a million nodes
+# are excluded. Where tests run generated code, that is checked, too.
 add_checked_tests(bitale_checked "${memory_parts}" -fsanitize=address,undefined)
 set(files "codegen/(calls|checked_memory|control_flow|guarded_memory|outlined_loops)" "core/.*" "graph/(evaluate|function_graph|types?)"
   "link/(direct|failures|ifelse|random_graphs|registry|registry_graphs)" "lowering/.*" "ops/[b-z].*" "program/(loop_nest|parse|steps|verify)"
@@ -72,8 +74,8 @@ set(files "codegen/(calls|checked_memory|control_flow|guarded_memory|outlined_lo
 list(JOIN files "|" files)
 add_checked_entries(memory bitale_checked "${files}" "the generator reaches*,every op reads*")
 
-# Of threads. ThreadSanitizer allows no threads after a fork; one thread at a time profiles the registry.
-add_checked_tests(bitale_raced "${shared_parts}" -fsanitize=thread -Wno-tsan)  # GCC warns of fences
+# Thread checks. ThreadSanitizer allows no threads after a fork; only one thread at a time profiles the registry.
+add_checked_tests(bitale_raced "${shared_parts}" -fsanitize=thread -Wno-tsan)  # GCC warns about fences
 set(files "codegen/detach" "compile/(address|export|function|shared)" "core/(big_blocks|config|location|resident)"
   "link/(callers|profile|threads)" "runtime/(added_variable|threads)")
 list(JOIN files "|" files)

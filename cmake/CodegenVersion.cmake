@@ -1,4 +1,5 @@
-# bitale_codegen_version.inc: a digest of all sources that generated code depends on; part of the key of cached code.
+# bitale_codegen_version.inc: a digest of all sources that generated code depends on, which is part of the key of cached
+# code.
 # Included by the build; run as a script, it writes the file: cmake -DROOT=... -DOUTPUT=... -P CodegenVersion.cmake
 
 set(codegen_source_globs src/codegen/*.?pp src/program/*.?pp src/runtime/*.?pp)
@@ -24,7 +25,7 @@ add_custom_command(OUTPUT ${generated}/bitale_codegen_version.inc
     -P ${CMAKE_CURRENT_LIST_FILE}
   DEPENDS ${codegen_sources} ${CMAKE_CURRENT_LIST_FILE}
   COMMENT "Digest of the code generator's sources")
-# Only the file that includes it gets the folder: the compiler's other command lines stay as they are.
+# Only the file that includes it gets the folder: the compiler's other command lines are unchanged.
 set_source_files_properties(src/codegen/key.cpp PROPERTIES
   INCLUDE_DIRECTORIES ${generated}
   OBJECT_DEPENDS ${generated}/bitale_codegen_version.inc)

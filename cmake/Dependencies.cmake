@@ -1,4 +1,4 @@
-# Only headers: LLVM (Llvm.cmake), BLAS and LAPACK are opened at run time.
+# Only headers: LLVM (Llvm.cmake), BLAS and LAPACK are loaded at run time.
 
 find_package(Threads REQUIRED)
 

@@ -1,7 +1,7 @@
-# libbitale_llvm: the part of LLVM that makes native code, linked from LLVM's archives, with the functions that
-# codegen/llvm/api.hpp names and no others. It lies beside libbitale and is opened when a function is first compiled. So whoever
-# installs Bitale needs no LLVM, and it is opened in a third of the time of a distribution's libLLVM, which has every target and
-# twice the relocations. Where LLVM's archives are not here, the system's library is opened instead.
+# libbitale_llvm: the part of LLVM that generates native code, linked from LLVM's archives, exporting only the functions
+# that codegen/llvm/api.hpp names. It is stored beside libbitale and opened when a function is first compiled.
+# Therefore users of Bitale need no LLVM, and it is opened in a third of the time of a distribution's libLLVM, which has
+# every target and twice the relocations. If LLVM's archives are not available, the system's library is opened instead.
 
 cmake_path(GET BITALE_LLVM_INCLUDE_DIR PARENT_PATH llvm_dir)
 file(GLOB llvm_archives ${llvm_dir}/lib/libLLVM*.a)
@@ -21,7 +21,7 @@ file(READ ${api_header} api)
 string(REGEX MATCHALL "X\\([A-Z][A-Za-z0-9]+\\)" llvm_functions "${api}")
 list(TRANSFORM llvm_functions REPLACE "X\\((.*)\\)" "LLVM\\1")
 list(APPEND llvm_functions LLVMGetVersion)
-foreach(target X86 AArch64)  # those of codegen/llvm/module.cpp
+foreach(target X86 AArch64)  # the targets of codegen/llvm/module.cpp
   foreach(part TargetInfo Target TargetMC AsmPrinter)
     list(APPEND llvm_functions LLVMInitialize${target}${part})
   endforeach()
@@ -30,10 +30,10 @@ list(JOIN llvm_functions ";\n" exported)
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map CONTENT "{\nglobal:\n@exported@;\nlocal: *;\n};\n" @ONLY)
 
 add_library(bitale_llvm SHARED cmake/llvm/unused.cpp)
-target_compile_options(bitale_llvm PRIVATE -fno-sanitize=all)  # whose library it would need
+target_compile_options(bitale_llvm PRIVATE -fno-sanitize=all)  # it would need the sanitizer's library
 list(TRANSFORM llvm_functions PREPEND "LINKER:--undefined=" OUTPUT_VARIABLE wanted)
-# The functions that run while a function is compiled lie side by side (tools/llvm_functions.py), so that fewer pages are mapped. Symbols are
-# left where profiles and that script need them.
+# The functions that run while a function is compiled are stored together (tools/llvm_functions.py), so that fewer pages
+# are mapped. Symbols are kept where profiles and that script need them.
 set(functions ${CMAKE_CURRENT_SOURCE_DIR}/cmake/llvm/functions.txt)
 set(by_lld -fuse-ld=lld LINKER:--symbol-ordering-file=${functions},--no-warn-symbol-ordering)
 set_target_properties(bitale_llvm PROPERTIES

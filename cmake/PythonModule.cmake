@@ -1,7 +1,7 @@
 # The extension module `bitale._core`: python/src/*.cpp over nanobind.
 #
-# In a developer's tree it stays in the build tree and `./dev python` links it into python/bitale/. In a wheel it lies in the
-# package, with the library beside it.
+# In a developer's tree the module is kept in the build tree and `./dev python` links it into python/bitale/. In a wheel
+# it is stored in the package, with the library beside it.
 
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module NumPy)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE

@@ -13,7 +13,7 @@ bitale_target(bitale_tests)
 target_include_directories(bitale_tests PRIVATE tests/cpp src)
 target_compile_definitions(bitale_tests PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS BITALE_BUNDLE_LLVM=$<TARGET_EXISTS:bitale_llvm>)
 target_link_libraries(bitale_tests PRIVATE bitale doctest::doctest ${BITALE_QUADMATH})
-if(NOT CMAKE_CROSSCOMPILING)  # Debian's cross compiler finds no place for one that large
+if(NOT CMAKE_CROSSCOMPILING)  # Debian's cross compiler can't place one that large
   target_precompile_headers(bitale_tests PRIVATE <doctest/doctest.h> <cmath> <functional> <memory> <optional> <span> <string> <vector>)
 endif()
 set_source_files_properties(tests/cpp/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
@@ -47,7 +47,8 @@ set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP installed_librar
 set_tests_properties(consumer PROPERTIES FIXTURES_REQUIRED installed_library
   ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled)
 
-# Users build with BITALE_UNITY, under which private names of two files must not clash. Compiling without optimisation shows it.
+# Users build with BITALE_UNITY, where private names of two files must not clash. Compiling without optimisation checks
+# this.
 if(NOT BITALE_UNITY AND NOT BITALE_SANITIZE)
   add_test(NAME unity
     COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/unity
@@ -81,9 +82,9 @@ add_custom_command(OUTPUT ${tutorial_program} COMMAND ${Python3_EXECUTABLE} ${tu
   DEPENDS ${tutorial_tool} ${tutorial_pages} VERBATIM)
 add_executable(tutorial_doc ${tutorial_program})
 bitale_target(tutorial_doc)
-target_include_directories(tutorial_doc PRIVATE src)  # for ops and rewrites of one's own
+target_include_directories(tutorial_doc PRIVATE src)  # for user-defined ops and rewrites
 target_link_libraries(tutorial_doc PRIVATE bitale)
-# What pages print of programs is written for vectors of 256 bits.
+# The pages show Programs for vectors of 256 bits.
 add_test(NAME docs.tutorial COMMAND ${Python3_EXECUTABLE} ${tutorial_tool} cpp $<TARGET_FILE:tutorial_doc> ${tutorial_pages})
 set_tests_properties(docs.tutorial PROPERTIES
   ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled,target=x86-64-v3)
@@ -109,7 +110,8 @@ if(BITALE_TESTU01_INCLUDE AND BITALE_TESTU01)
   target_link_libraries(battery PRIVATE bitale ${BITALE_TESTU01} ${BITALE_TESTU01_PROBDIST} ${BITALE_TESTU01_MYLIB})
 endif()
 
-# Faults of the compile directory, in a short form; `./dev stress` runs the long one. The second worker is of another version.
+# Faults of the compile directory, in a short form; `./dev stress` runs the long form. The second worker has another
+# version.
 foreach(worker stress_worker stress_worker_of_another_version)
   add_executable(${worker} tests/stress/worker.cpp)
   bitale_target(${worker})
@@ -119,7 +121,7 @@ endforeach()
 file(CONFIGURE OUTPUT generated/another_version/bitale_codegen_version.inc CONTENT "#define BITALE_CODEGEN_VERSION \"another\"\n")
 target_sources(stress_worker_of_another_version PRIVATE tests/stress/another_version.cpp)
 target_include_directories(stress_worker_of_another_version PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated/another_version)
-if(NOT BITALE_SANITIZE)  # whose library must be the first that is loaded
+if(NOT BITALE_SANITIZE)  # the sanitizer's library must be loaded first
   add_library(without_locks MODULE tests/stress/without_locks.cpp)
   bitale_target(without_locks)
 endif()

@@ -1,4 +1,4 @@
-# Flags for every target of our own: `bitale_target(name)`. Faster builds where ccache and lld are there.
+# Flags for every target of the project: `bitale_target(name)`. Builds are faster where ccache and lld are installed.
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)
@@ -16,17 +16,17 @@ if(BITALE_SANITIZE)
   add_compile_options(-fsanitize=${BITALE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${BITALE_SANITIZE})
   if(BITALE_SANITIZE STREQUAL "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-Wno-tsan)  # it can't see fences; what one orders, another access must order as well
+    add_compile_options(-Wno-tsan)  # it ignores fences: their ordering must come from other accesses as well
   endif()
 endif()
 
 find_program(BITALE_LLD ld.lld)
 if(BITALE_LLD)
-  add_link_options(-fuse-ld=lld LINKER:-z,keep-text-section-prefix)  # initializers, and what rarely runs, lie apart, as by other linkers
+  add_link_options(-fuse-ld=lld LINKER:-z,keep-text-section-prefix)  # separate sections for initializers and cold code, as by other linkers
 endif()
 add_link_options(-Wl,--as-needed)
 
-# Paths are hashed relative to the checkout, so that another checkout finds what this one compiled.
+# Paths are hashed relative to the checkout, so that another checkout can reuse what this one compiled.
 find_program(BITALE_CCACHE ccache)
 if(BITALE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_ABSSTDERR=1
@@ -38,14 +38,15 @@ file(RELATIVE_PATH to_source ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 function(bitale_target target)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic
-    # GCC 12, when it optimises, takes a moved-from std::variant for uninitialised memory, and copies of strings for overflows.
+    # GCC 12, when it optimises, reports a moved-from std::variant as uninitialised memory, and copies of strings as
+    # overflows.
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;-Wno-stringop-overflow;-Wno-restrict>"
     $<$<BOOL:${BITALE_WERROR}>:-Werror>
     -fno-math-errno -ffp-contract=off                    # IEEE arithmetic as written
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=            # __FILE__ and debug information relative to the checkout
     -ffile-prefix-map=${to_source}=                      # (ccache gives the compiler relative paths)
     $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>           # lets ccache work with the precompiled header
-    # Files that are many as one fill GCC's memory again and again, whose collection takes a seventh of the time.
+    # Unity builds trigger GCC's garbage collection repeatedly, which takes a seventh of the time.
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:--param=ggc-min-heapsize=393216>")  # KiB
   target_compile_definitions(${target} PRIVATE $<$<NOT:$<CONFIG:Release>>:_GLIBCXX_ASSERTIONS>)
 endfunction()

@@ -1,15 +1,16 @@
-# Most of the time to compile a file goes into its headers, so those who only build compile many files as one. Developers,
-# who change one file at a time, do not. What computes while functions run, `src/runtime`, is optimised as the build says;
-# the compiler around it less, which takes a fifth of the time off and adds 4 % to rewriting.
+# Most of the time to compile a file is spent on its headers, so builds that are not meant for development compile
+# many files as one. Developers, who change one file at a time, do not. The code that computes while functions run,
+# `src/runtime`, is optimised as the build specifies; the compiler around it less, which saves a fifth of the time and
+# adds 4 % to rewriting.
 
 option(BITALE_UNITY "Compile many source files as one" ${for_wheel})
 
-# `batch` files as one, with options for all of them.
+# Compiles `batch` files as one, with options for all of them.
 function(bitale_unity target batch)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
   target_compile_options(${target} PRIVATE ${ARGN})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC takes an included source file for a header; the others are of std::string, inlined.
+    # GCC treats an included source file as a header; the other warnings are caused by inlined functions of std::string.
     target_compile_options(${target} PRIVATE -Wno-subobject-linkage -Wno-array-bounds -Wno-stringop-overread)
   endif()
 endfunction()
@@ -20,7 +21,7 @@ if(BITALE_UNITY)
   list(FILTER runtime_sources INCLUDE REGEX "/src/runtime/")
   list(FILTER sources EXCLUDE REGEX "/src/runtime/")
   add_library(bitale_runtime OBJECT ${runtime_sources})
-  # Files whose private names hide a name of the library stand alone.
+  # Files whose private names hide a name of the library are compiled separately.
   set_source_files_properties(src/ops/exact.cpp src/rules/stable_logs.cpp src/program/verify.cpp src/codegen/outlined_loops.cpp
     src/codegen/index_runs.cpp src/codegen/interface.cpp src/codegen/llvm/generate.cpp src/runtime/random/rows.cpp
     PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -1,5 +1,6 @@
-# Building for AArch64 on another processor, with Debian's cross compiler (g++-aarch64-linux-gnu) and what
-# tools/aarch64_root.sh has fetched; programs run in an emulator where there is one (qemu-user-static). docs/building.md
+# Building for AArch64 on another processor, with Debian's cross compiler (g++-aarch64-linux-gnu) and the packages that
+# tools/aarch64_root.sh has fetched; programs run in an emulator if one is installed (qemu-user-static). See
+# docs/building.md.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
@@ -15,7 +16,7 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 set(BITALE_LLD "" CACHE FILEPATH "None: the cross compiler brings its own linker and finds no other")
-# Of LLVM, headers that are the same everywhere.
+# LLVM's headers are the same on every platform.
 set(BITALE_LLVM_INCLUDE_DIR /usr/lib/llvm-19/include CACHE PATH "The folder that holds llvm-c/")
 
 find_program(BITALE_AARCH64_EMULATOR NAMES qemu-aarch64-static qemu-aarch64)

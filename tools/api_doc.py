@@ -96,7 +96,7 @@ def missing_flags() -> list[str]:
 
 def sentence(value: object) -> str:
     text = inspect.getdoc(value) or ""
-    if re.match(r"\w+\(.*\) -> ", text):  # the signature of a function that is written in C++
+    if re.match(r"\w+\(.*\) -> ", text):  # the signature of a function written in C++
         text = text.partition("\n\n")[2]
     text = re.sub(r"\s+", " ", text.split(">>>")[0]).strip()
     end = re.search(r"[.:](?= |$)", text)

@@ -51,7 +51,7 @@ _tensors: list[Any] = [_matrix, _vector, _scalar, _places]
 _integers = [_Leaf(2, True)]
 
 
-# By the names of arguments, what to call with; matrices, vectors and numbers for all others.
+# Values to call functions with, by the names of arguments; matrices, vectors and numbers for all others.
 _by_name: dict[str, list[Any]] = {
     "axis": [0], "axis1": [0], "axis2": [1], "shape": [(2, 3), 3], "dtype": ["float64"], "n": [3], "M": [3, _matrix], "N": [3], "num": [3],
     "new_order": [(1, 0)], "indices": ["lvector", "lmatrix"], "ndim": [2], "pattern": [(1, 0)], "subscripts": ["ij->ji"],
@@ -123,7 +123,7 @@ def _fitting(function: Any) -> tuple[list[Any], list[str]] | None:
             outputs, leaves = _call(function, list(arguments), kinds, "float64")
             if leaves and not set(_core.graph_inputs(outputs)) & set(leaves):
                 continue
-        except Exception:  # arguments that do not fit are refused in many ways
+        except Exception:  # arguments that do not fit are refused with various exceptions
             continue
         if leaves:
             return list(arguments), kinds
@@ -222,7 +222,7 @@ def facts(name: str, function: Any) -> Facts:
         out.gradient = _gradient(outputs, leaves)
         try:
             out.compiled = _compiled(name, outputs, leaves)
-        except Exception as error:  # what can't be compiled without more arguments
+        except Exception as error:  # functions that can't be compiled without more arguments
             out.compiled = f"not here: {type(error).__name__}"
         return out
 

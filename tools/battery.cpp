@@ -1,11 +1,11 @@
-// A battery of statistical tests on the counter-based stream: TestU01's SmallCrush (L'Ecuyer and Simard, 2007), or its
-// Crush, on the bits that compiled functions draw, in each order in which programs use them, and with the bits of
-// each word in reverse, as the tests look at the upper ones most.
+// A battery of statistical tests of the counter-based stream: TestU01's SmallCrush (L'Ecuyer and Simard, 2007), or its
+// Crush, on the bits that compiled functions draw, in each order in which programs use them, and with the bits of each
+// word reversed, because the tests examine mainly the upper ones.
 //
 //   battery [--crush] [ORDER...]     elements, draws, children, seeds; all unless some are named
 //
-// Prints how near the probabilities come to 0 or 1, and names the tests for which that is less than 1e-3. Exits with 1
-// when one is within 1e-6; TestU01 speaks of a clear failure from 1e-10 on.
+// Prints how close the probabilities come to 0 or 1, and names the tests whose distance is less than 1e-3. Exits with 1
+// when a distance is within 1e-6; TestU01 calls a failure clear from 1e-10 on.
 #include <algorithm>
 #include <cstdio>
 #include <functional>
@@ -27,7 +27,7 @@ using namespace bitale;
 
 namespace {
 
-// Gives more words each time it is called.
+// Returns the next words at each call.
 using Source = std::function<Array()>;
 
 Type stream_type() { return random_type(BitGenerator::Threefry); }
@@ -40,7 +40,7 @@ Source elements() {
   return [f = function({}, {bits}, {.updates = {{state, next}}})] { return f()[0]; };
 }
 
-// Draws of one number, each from the state that the one before it left.
+// Draws of one number, each from the state that the previous one left.
 Source draws() {
   const Variable first = shared_of(stream_type(), stream_state(2), "state");
   const auto made = scan({.initial = {ScanInitial(Variable()), ScanInitial(first)}, .n_steps = Operand(1 << 16)},

@@ -52,7 +52,7 @@ def compile_all():
             f = bt.function(inputs, outputs, on_unused_input="ignore")
             try:
                 f.export_object(f"{folder}/wide{k}", target="x86-64-v4")  # valgrind's processor has no vectors of 512 bits
-            except NotImplementedError:  # what an object file can't hold
+            except NotImplementedError:  # an object file can't contain this
                 pass
 
 

@@ -1,9 +1,9 @@
-// Searches the compiled elementary functions for their largest error, and times them. Every mathematical scalar op of
+// Searches for the largest error of the compiled elementary functions, and times them: every mathematical scalar op of
 // the registry, in float32 and float64.
 //
-// In float32 the float64 version of a function is its first reference, at one or two nanoseconds a point; places that
-// look as bad as the worst so far are judged by the exact one. (The float64 version is compared with the exact one
-// only.)
+// In float32 the float64 version of a function is the first reference, at one or two nanoseconds per point; points that
+// look at least as bad as the worst so far are evaluated with the exact reference. (The float64 version is compared
+// only with the exact one.)
 //
 //   math [OPTION...] [FUNCTION...]      all functions unless some are named
 //     --stride N      float32: every Nth bit pattern (default 4099; 1 is all of them)
@@ -44,8 +44,8 @@ struct Worst {
   std::uint64_t points = 0;
 };
 
-// How far `got` is from `expected` at a rough look: 0 also where both are nan, infinite or zero in the same way, and
-// infinite where only one is. Without branches, for a loop in lanes.
+// The approximate error of `value` with respect to `expected`: 0 also where both are nan, infinite or zero in the same
+// way, and very large where only one is. Without branches, for a vectorized loop.
 [[gnu::always_inline]] inline double rough_error(float value, double expected) {
   const double got = value, rounded = float(expected);
   const auto bits = std::bit_cast<std::uint64_t>(expected);
@@ -65,7 +65,7 @@ struct Worst {
 #define IN_LANES
 #endif
 
-// Whether one is larger than that.
+// Whether any error is larger than `large`.
 IN_LANES bool rough_errors(const float* __restrict got, const double* __restrict expected, std::int64_t count,
                            double large, double* __restrict errors) {
   std::int64_t found = 0;
@@ -101,7 +101,7 @@ class Search {
     worst.points += std::uint64_t(count);
   }
 
-  // With values of the float64 version at the same places.
+  // Compares with values of the float64 version at the same points first.
   void look(std::int64_t count, const Array& rough) {
     const Array values = code_(inputs_);
     const T* got = values.template data_as<T>();
@@ -163,7 +163,7 @@ double processor_seconds() {
   return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
 }
 
-// Nanoseconds per element of 10,000 in the function's domain: the median of several runs.
+// Nanoseconds per element for 10,000 elements in the function's domain: the median of several runs.
 template <class T>
 double nanoseconds(const ScalarOp& op) {
   constexpr std::int64_t size = 10000;
@@ -197,7 +197,7 @@ std::string count_text(std::uint64_t points) {
   return text;
 }
 
-// One dtype of a function: a line, or three cells of its row in Markdown.
+// Reports one dtype of a function: a line, or three cells of its row in Markdown.
 template <class T>
 bool report(const ScalarOp& op, const MathReference& reference, const Options& options) {
   const bool one_by_one = sizeof(T) == 4 && op.arity == 1;

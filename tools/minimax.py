@@ -37,7 +37,7 @@ def remez(f, w, low, high, free, fixed=()):
     """The coefficients of z^len(fixed), z^(len(fixed)+1), ...: `free` of them, and the largest weighted error."""
     first = len(fixed)
     grid = chebyshev_grid(mpf(low), mpf(high), 40 * (free + 2) + 1)
-    grid[0] += (grid[1] - grid[0]) / 1000  # f and w may be 0/0 at an end
+    grid[0] += (grid[1] - grid[0]) / 1000  # f and w may be 0/0 at an endpoint
     target = [f(z) - sum(c * z**i for i, c in enumerate(fixed)) for z in grid]
     weight = [w(z) for z in grid]
     picks = [round((len(grid) - 1) * i / free) for i in range(free + 1)]
@@ -76,7 +76,7 @@ def fit(f, w, low, high, count, bits):
     best, error = remez(f, w, low, high, count)
     at_once = [rounded(c, bits) for c in best]
     one_by_one = at_once[:1]
-    while len(one_by_one) < count <= 13:  # of long polynomials it takes minutes
+    while len(one_by_one) < count <= 13:  # for long polynomials this takes minutes
         rest, _ = remez(f, w, low, high, count - len(one_by_one), one_by_one)
         one_by_one.append(rounded(rest[0], bits))
     after, coefficients = min((error_of(c), c) for c in (at_once, one_by_one) if len(c) == count)
@@ -143,7 +143,7 @@ def inverse_erf_bend(w):
 
 half_pi = float(pi / 2)
 
-# name: (f, w), interval of z, coefficients for float64, for float32 (None: made otherwise)
+# name: (f, w), interval of z, number of coefficients for float64, for float32 (None: computed in another way)
 approximations = {
     "sin": (odd(sin), (0, half_pi**2), 8, 4),
     "sin_quarter": (odd(sin), (0, half_pi**2 / 4), 6, 3),
@@ -157,7 +157,7 @@ approximations = {
               None, 9),
     # 2^z = 1 + z P(z)
     "exp2": (((lambda z: expm1(z * log(2)) / z if z else log(2)), (lambda z: abs(z) / 2**z)), (-0.5, 0.50001), 11, 6),
-    # About the middle of the interval of z, by what it differs from there.
+    # Around the middle of the interval of z, in the difference from it.
     "inverse_cbrt": lambda: (*shifted(lambda m: 1 / cbrt(m), -0.36, 0.36, 1.0625), 6, 5),
     "gamma": lambda: (*shifted(gamma, -0.625, 0.625, 1.625), 24, 12),
     # By w = -log(1 - x^2), sqrt(w), and 1 / (1 + sqrt(w)): erfinv(x) / x = sqrt(pi) / 2 + w P(w) = sqrt(w) + P(sqrt(w)),

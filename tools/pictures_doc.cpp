@@ -1,6 +1,6 @@
 // The pictures in docs/pictures: the example a + a ** 10 before and after rewriting, and its structure. Each SVG
-// carries the text that it was drawn from, by which --check tells whether it is up to date: how Graphviz places things
-// depends on its version and on the fonts of the machine.
+// contains the text that it was drawn from; --check compares this text, since Graphviz's layout depends on its version
+// and on the fonts of the machine.
 //
 //   pictures_doc CHECKOUT --write    draws them (needs Graphviz)
 //   pictures_doc CHECKOUT --check    tells whether they are up to date
@@ -38,7 +38,7 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
-// As a comment; the text of a graph has no "--".
+// The text as a comment; the text of a graph contains no "--".
 std::string source_comment(const Picture& picture) { return "<!-- drawn from\n" + picture.text + "-->\n"; }
 
 std::string drawn(const Picture& picture) {

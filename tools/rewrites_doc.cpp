@@ -1,4 +1,4 @@
-// Writes docs/rewrites.md from the registered rules, tests/rules_coverage/*.csv and stability.md there.
+// Writes docs/rewrites.md from the registered rules, tests/rules_coverage/*.csv and the stability.md in that folder.
 //
 //   rewrites_doc CHECKOUT            prints it
 //   rewrites_doc CHECKOUT --write    writes the file
@@ -92,7 +92,7 @@ std::string title(std::string topic) {
   return topic;
 }
 
-// The equation, or what the function does, and what is claimed or allowed.
+// The equation, or the description of the function, and what the rule claims or allows.
 std::string effect(const RuleDescription& rule) {
   std::vector<std::string> parts;
   if (!rule.left.empty()) parts.push_back(cat("`", cell(rule.left), "` → `", cell(rule.right), "`"));

@@ -1,4 +1,4 @@
-// What a call of a compiled function costs in C++, when there is next to nothing to compute.
+// The cost of a call of a compiled function in C++, when there is next to nothing to compute.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -87,7 +87,7 @@ void eight_schools_by_hand(benchmark::State& state) {
 }
 BENCHMARK(eight_schools_by_hand);
 
-// ---- the group model, and small products: beside the kernels by hand of peers/ --------------------------------------
+// ---- the group model, and small products: compared with the handwritten kernels of peers/ ---------------------------
 struct Rows {
   static constexpr std::size_t count = 919, groups = 85;
   std::vector<double> y = numbers(count), x = numbers(count), mu = numbers(groups), by_mu = std::vector<double>(groups);

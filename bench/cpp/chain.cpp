@@ -1,4 +1,4 @@
-// A chain of 100,000 and of 1,000,000 nodes: everything that walks a graph is iterative and linear.
+// A chain of 100,000 and of 1,000,000 nodes: all traversals of graphs are iterative and linear.
 #include <benchmark/benchmark.h>
 
 #include <bitale/bitale.hpp>

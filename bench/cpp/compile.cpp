@@ -1,9 +1,9 @@
-// How long function() takes for the training step of the digits network (64-128-10): loss, four gradients, four
-// updates; with nothing kept (compile_step), and with its code in the object cache (compile_kept). The counters say
-// where the time goes (milliseconds, the least of all runs; of compile_kept the median); "first" is the first
-// compilation of the process, which loads LLVM. Given a directory and a number, it compiles so many steps, which differ
-// in a constant, with that as compiledir, and prints what the last took in milliseconds: all of function(), rewriting,
-// lowering, native code.
+// Measures the time that function() takes for the training step of the digits network (64-128-10): loss, four
+// gradients, four updates; without a cache (compile_step), and with its code in the object cache (compile_kept). The
+// counters show how the time is spent (milliseconds, the least of all runs; for compile_kept the median); "first" is
+// the first compilation of the process, which loads LLVM. Given a directory and a number, the program compiles that
+// many steps, which differ in a constant, with the directory as compiledir, and prints the times of the last one in
+// milliseconds: all of function(), rewriting, lowering, native code.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ void compile_step(benchmark::State& state) {
 }
 BENCHMARK(compile_step)->Unit(benchmark::kMillisecond);
 
-// Graph and gradient are made before.
+// The graph and its gradient have been built before.
 void compile_model(benchmark::State& state, const bench::Model& model) {
   const bt::config::Change off("cache", "off");
   for (auto _ : state) benchmark::DoNotOptimize(bt::function(model.inputs, model.outputs()));

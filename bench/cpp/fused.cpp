@@ -1,4 +1,4 @@
-// A chain of elementwise operations that becomes one loop, against the loop one would write by hand.
+// A chain of elementwise operations that is fused to one loop, compared with a handwritten loop.
 #include <benchmark/benchmark.h>
 
 #include <bitale/bitale.hpp>

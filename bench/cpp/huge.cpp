@@ -1,5 +1,5 @@
-// How long a huge function takes from nothing to a callable: a chain of 10,000 and of 100,000 steps with its gradient,
-// of scalars and of vectors; and a function of many loops.
+// The time from an empty graph to a callable for a huge function: a chain of 10,000 and of 100,000 steps with its
+// gradient, of scalars and of vectors; and a function of many loops.
 #include <benchmark/benchmark.h>
 
 #include <bitale/bitale.hpp>

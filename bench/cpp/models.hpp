@@ -1,4 +1,4 @@
-// Log densities that more than one program measures, with the gradients that a sampler asks for.
+// Log densities that several programs measure, with the gradients that a sampler needs.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct Model {
 
 inline constexpr std::array<double, 8> effects{28, 8, -3, 7, -1, 1, 18, 12}, errors{15, 10, 16, 11, 9, 11, 10, 18};
 
-// Of q = (mu, log tau, z); the data are constants.
+// A function of q = (mu, log tau, z); the data are constants.
 inline Model eight_schools() {
   using namespace bitale;
   const Variable q = vector("q");

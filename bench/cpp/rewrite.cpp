@@ -1,5 +1,5 @@
-// How long rewriting takes under the full query: a log density of about 300 nodes with its gradient, long chains
-// (time per node), and the gradient of a chain of 100,000 steps from nothing to its rewritten graph.
+// The time of rewriting with the full query: a log density of about 300 nodes with its gradient, long chains (time per
+// node), and the gradient of a chain of 100,000 steps from an empty graph to the rewritten one.
 #include <benchmark/benchmark.h>
 
 #include <optional>
@@ -10,7 +10,7 @@ namespace bt = bitale;
 
 namespace {
 
-// A regression with several normal and Poisson terms, as a modelling language would write it.
+// A regression with several normal and Poisson terms, as a modelling language would generate it.
 struct Density {
   bt::Variables parameters;
   bt::Variable value;
@@ -42,7 +42,7 @@ void rewrite_all(benchmark::State& state, const bt::FunctionGraph& graph) {
     bt::rewrite(copy, bt::OPT_FAST_RUN);
     state.PauseTiming();
     after = copy.node_count();
-    copy = graph.clone();  // what the rewritten one takes to be released is not counted
+    copy = graph.clone();  // the time to release the rewritten graph is not counted
     state.ResumeTiming();
   }
   state.counters["nodes"] = double(graph.node_count());
@@ -72,7 +72,7 @@ void chain_gradient(benchmark::State& state) {
     std::optional<bt::FunctionGraph> graph(std::in_place, bt::Variables{x}, bt::Variables{*end, *slope});
     bt::rewrite(*graph, bt::OPT_FAST_RUN);
     benchmark::DoNotOptimize(graph->node_count());
-    state.PauseTiming();  // releasing them is not counted
+    state.PauseTiming();  // the time to release them is not counted
     graph.reset();
     end.reset();
     slope.reset();

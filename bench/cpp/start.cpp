@@ -1,5 +1,5 @@
-// The whole life of a small program: builds the seed's expression, compiles it, prints the first result and ends.
-// With an argument it ends at once: what starting costs without Bitale's doing.
+// The whole life of a small program: it builds the seed's expression, compiles it, prints the first result and exits.
+// With an argument it exits at once, which measures the startup cost that is not Bitale's.
 #include <bitale/bitale.hpp>
 #include <iostream>
 

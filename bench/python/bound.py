@@ -24,12 +24,12 @@ def loops(assembly):
     labels = {match[1]: i for i, line in enumerate(lines) if (match := re.match(r"([.\w]+):", line))}
     spans = set()
     for i, line in enumerate(lines):
-        jump = re.match(r"\s+j(?!mp)\w+\s+([.\w]+)", line)  # what is seldom needed jumps back in any case
+        jump = re.match(r"\s+j(?!mp)\w+\s+([.\w]+)", line)  # rarely executed code jumps back in any case
         if jump and labels.get(jump[1], i) < i:
             spans.add((labels[jump[1]], i))
     inner = [a for a in spans if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in spans)]
     found = ("\n".join(lines[first:last + 1]) for first, last in inner)
-    return [loop for loop in found if "\tret" not in loop]  # a jump back to the end is none
+    return [loop for loop in found if "\tret" not in loop]  # a jump back to the end is not a loop
 
 
 def cycles(function):

@@ -77,7 +77,7 @@ def main():
     one = drawing(bt.random.stream(1), "normal", (0.0, 1.0), None)
     found["draws: one normal number from Python"] = ({"Bitale": one, "NumPy": reference.normal}, "≤ 0.5 of NumPy")
     found["draws: a Metropolis chain of 1e5 steps"] = (chain(), "≤ 1.5 of C++")
-    if not ONE_THREAD:  # the wall's time
+    if not ONE_THREAD:  # wall time
         pair = {name: drawing(bt.random.stream(1), "normal", (0.0, 1.0), N, threads=n) for n, name in ((2, "Bitale"), (1, "one thread"))}
         found = {"draws: normal, 1e6, two threads": (pair, "≤ 0.56 of one thread")}
     wanted = sys.argv[1:]

@@ -134,7 +134,7 @@ def rivals_of(workload):
         try:
             rivals[name] = make(workload)
             got = rivals[name]()
-        except Exception as error:  # what a library can't do is not compared
+        except Exception as error:  # a workload that a library can't run is not compared
             rivals.pop(name, None)
             print(f"{workload.name}: {name}: {type(error).__name__}: {str(error)[:100]}", file=sys.stderr)
             continue

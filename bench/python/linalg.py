@@ -80,7 +80,7 @@ def rivals_of(name, formula, arrays, more=None, in_numpy=True, otherwise=None, a
         except Exception as error:
             print(f"{name}: {library}: {type(error).__name__}: {str(error)[:100]}", file=sys.stderr)
             continue
-        # Vectors may have the other sign.
+        # Vectors may have the opposite sign.
         pairs = list(zip(got, expected))[:alike]
         if all(np.allclose(np.abs(a), np.abs(b), rtol=1e-6, atol=1e-8) for a, b in pairs):
             rivals[library] = call
@@ -112,7 +112,7 @@ def single(n):
                  lambda: lapack.dsyevd(s)),
         "qr": (lambda xp, la, a: la.qr(a), [a], lambda: scipy.linalg.qr(a, **unchecked), qr_by_lapack),
     }
-    full = {"qr": lambda xp, la, a: la.qr(a, mode="complete")}  # JAX's and NumPy's name of it; the same of square ones
+    full = {"qr": lambda xp, la, a: la.qr(a, mode="complete")}  # the name in JAX and NumPy; the same for square ones
     for name, (formula, arrays, by_scipy, by_lapack) in cases.items():
         target = {10: "≤ 0.7 of SciPy", 500: "≤ 1.05 of LAPACK"}.get(n, "")
         yield f"{name}, n = {n}", target, rivals_of(name, formula, arrays, {"SciPy": by_scipy, "LAPACK": by_lapack},
@@ -184,7 +184,7 @@ def densities():
                rivals_of("GP", gaussian_process(), process_arrays(n), in_numpy=False))
     a = random.normal(size=(10, 10))
     arrays = [random.normal(size=(1000, 10)), random.normal(size=10), a @ a.T + np.eye(10)]
-    # Of symmetric matrices each library has a gradient of its own: that of one triangle is compared.
+    # Libraries define the gradient of symmetric matrices differently: one triangle is compared.
     yield ("multivariate normal, 1000 points in 10 dimensions, with gradient", "≤ 0.5 of the best",
            rivals_of("multivariate normal", with_gradients(multivariate_normal, (1, 2)), arrays, in_numpy=False, alike=2))
 
@@ -242,7 +242,7 @@ def peak_of(library):
     formula = with_gradients(value, (0,))
     make(formula, [arrays[0][:50, :50].copy(), arrays[1][:50]])()  # libraries are loaded
     call = make(formula, arrays)
-    Path("/proc/self/clear_refs").write_text("5")  # the highest use starts anew
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak
     before = kibibytes("VmRSS")
     call()
     return (kibibytes("VmHWM") - before) * 1024 / arrays[0].nbytes

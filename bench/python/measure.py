@@ -6,7 +6,8 @@ import random
 import statistics
 import time
 
-# Of one thread, the processor's time: it doesn't count what others take. Of several, there is but the wall's.
+# With one thread, processor time: it excludes the load of other processes. With several threads, only wall time is
+# meaningful.
 ONE_THREAD = os.environ.get("OPENBLAS_NUM_THREADS") == "1"
 clock = time.process_time if ONE_THREAD else time.perf_counter
 

@@ -29,7 +29,7 @@ def with_pytensor(pytensor):
     from pytensor.graph.fg import FunctionGraph
 
     parameters, outputs = density(importable("pytensor.tensor"), pytensor.grad)
-    optimizer = get_default_mode().excluding("fusion", "inplace").optimizer  # which are not rewriting here
+    optimizer = get_default_mode().excluding("fusion", "inplace").optimizer  # which are not part of rewriting here
     return lambda: optimizer.rewrite(FunctionGraph(parameters, outputs, clone=True))
 
 
@@ -40,12 +40,12 @@ def seconds(call):
 
 
 _, outputs = density(pt, bt.grad)
-rivals = {"Bitale": lambda: bt.rewrite.rewrite_graph(outputs, "fast_run")}  # it copies first, as PyTensor does
+rivals = {"Bitale": lambda: bt.rewrite.rewrite_graph(outputs, "fast_run")}  # it copies first, as does PyTensor's
 if pytensor := importable("pytensor"):
     rivals["PyTensor"] = with_pytensor(pytensor)
 times = {name: [] for name in rivals}
 for call in rivals.values():
-    call()  # makes ready what later calls share
+    call()  # initializes what later calls share
 for _ in range(7):
     for name, call in rivals.items():
         times[name].append(seconds(call))

@@ -29,7 +29,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def seconds(program, flags):
-    # An installed package has its bytecode; so has this one, after the first time.
+    # An installed package has its bytecode; so does this one, after the first run.
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = time.perf_counter()
     subprocess.run([sys.executable, "-c", program], check=True, env={**env, "BITALE_FLAGS": flags})

@@ -4,7 +4,7 @@ FUNCTIONS = ("exp", "log", "log1p", "expm1", "tanh", "sin", "cos", "sqrt", "wher
 
 
 class Text:
-    __array_ufunc__ = None  # NumPy's numbers leave operators to us
+    __array_ufunc__ = None  # operators of NumPy's scalars defer to ours
 
     def __init__(self, text):
         self.text = text

@@ -19,9 +19,9 @@ class Workload:
     arrays: list
     by_hand: str | None = None
     arguments: list | None = None
-    other: dict = field(default_factory=dict)  # formulas for libraries that say it otherwise; None: they can't
-    moved: int = 0  # bytes read and written, when that is what limits it
-    ports: bool = False  # arithmetic limits it: one loop over the arrays
+    other: dict = field(default_factory=dict)  # formulas for libraries that need another form; None: impossible
+    moved: int = 0  # bytes read and written, when memory bandwidth is the limit
+    ports: bool = False  # arithmetic is the limit: one loop over the arrays
 
     def formula_of(self, library):
         return self.other.get(library, self.formula)
@@ -55,7 +55,7 @@ def fused():
         yield Workload(f"fused transcendental, {n:.0e}", formula, [x, y, z, np.float64(0.1), np.float64(1.3)], "fused",
                        [n, x, y, z, 0.1, 1.3], ports=True)
 
-    def single(xp, x, y, z, mu, s):  # its numbers must not widen what they meet
+    def single(xp, x, y, z, mu, s):  # its constants must not widen the dtype
         half = np.float32(-0.5)
         return xp.exp(half * ((x - mu) / s) ** 2) * xp.tanh(y) + xp.log1p(z)
 

@@ -1,5 +1,5 @@
-// What LLVM's archives ask of zlib and zstd: to compress debug sections and profiles, which Bitale has none of. These
-// take the place of the two libraries.
+// The functions of zlib and zstd that LLVM's archives need: they compress debug sections and profiles, which Bitale
+// doesn't generate. These stubs replace the two libraries.
 #include <cstdlib>
 
 #define UNUSED(name) \

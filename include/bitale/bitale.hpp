@@ -1,4 +1,4 @@
-// Everything a user of Bitale needs.
+// All public headers that a user of Bitale needs.
 #pragma once
 
 #include "bitale/autodiff/gradient.hpp"

@@ -43,7 +43,7 @@ from bitale import breakpoint
 from bitale import assumptions
 from bitale import rewrite
 from bitale.compile import Function, In, Mode, Out, function, get_mode, shared
-from bitale.tensor import random as _random  # after compile, whose shared variables it makes
+from bitale.tensor import random as _random  # after compile, which it uses to create shared variables
 from bitale.gradient import (
     Lop,
     Rop,
@@ -76,7 +76,7 @@ from bitale.graph import (
 from bitale.printing import debugprint, dprint, pp, pprint
 from bitale.tensor import as_tensor, as_tensor_variable, dot
 
-_atexit.register(_core.print_profiles)  # while what functions are made of is still there
+_atexit.register(_core.print_profiles)  # while the objects that functions refer to still exist
 
 as_symbolic = as_tensor_variable
 export_c = Function.export_c
@@ -173,7 +173,7 @@ __all__ = [
 ]
 
 def __getattr__(name: str) -> object:
-    if name in ("profile", "scalar"):  # few programs need them
+    if name in ("profile", "scalar"):  # few programs need these
         import importlib
 
         return importlib.import_module(f"bitale.{name}")

@@ -28,7 +28,7 @@ def array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
 
 # ---- elementwise functions -------------------------------------------------------------------------------------------
 
-# NumPy's name of a ufunc, where bitale.tensor has another.
+# NumPy's names of ufuncs that have another name in bitale.tensor.
 _names = {"remainder": "mod", "absolute": "abs", "fabs": "abs", "rint": "round", "fmod": None, "float_power": None}
 _reductions = {
     "add": "sum",
@@ -103,8 +103,8 @@ _about_variables: dict[str, Callable[[Any], Any]] = {
     "isrealobj": lambda x: not x.dtype.startswith("complex"),
     "copy": lambda a: a.copy(),
 }
-# NumPy's name of a function where bitale.tensor has another, and optional arguments that are passed by position, since
-# their names differ.
+# NumPy's names of functions that have another name in bitale.tensor, and the number of arguments that are passed by
+# position, since their names differ.
 _other_names = {"ravel": "flatten"}
 _by_position = {"where": 3, "clip": 3}
 
@@ -124,7 +124,7 @@ def _as_bound(func: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tup
     try:
         parameters = inspect.signature(func).parameters
         bound = inspect.signature(func).bind(*args, **keywords)
-    except ValueError:  # a function of C without a signature
+    except ValueError:  # a C function without a signature
         return args, keywords
     positional: list[Any] = []
     named: dict[str, Any] = {}

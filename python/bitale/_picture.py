@@ -8,7 +8,7 @@ from typing import Any, Mapping
 
 from bitale import _core
 
-_in_notebook = 200  # nodes; a picture of more can't be read there
+_in_notebook = 200  # nodes; a larger picture is unreadable there
 
 
 def _outputs(fct: Any, who: str) -> list[Any]:
@@ -160,7 +160,7 @@ def notebook_svg(graph: Any) -> str | None:
 
 def notebook_html(graph: Any) -> str:
     """What a notebook shows of a function or FunctionGraph: the page, in a frame of its own."""
-    from html import escape  # seldom needed
+    from html import escape  # rarely needed
 
     page = escape(html(graph), quote=True)
     return f'<iframe srcdoc="{page}" style="width: 100%; height: 600px; border: 1px solid #ccc"></iframe>'

@@ -28,7 +28,7 @@ __all__ = [
     "set_precedence",
 ]
 
-_outermost, _inside = -1000, 1000  # precedences: of a whole text, and of what stands within one by the library
+_outermost, _inside = -1000, 1000  # precedences: of a whole text, and of parts that the library places inside one
 
 
 class PrinterState:

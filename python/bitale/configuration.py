@@ -13,7 +13,8 @@ _types: dict[str, str] = {flag["name"]: flag["type"] for flag in _core.config_fl
 _parsers: dict[str, Any] = {"bool": lambda text: text == "True", "int": int, "float": float}
 
 
-# PyTensor's flags that have nothing to change here: they keep what they are given, and `config.note(name)` says why.
+# PyTensor's flags that have no effect here: they keep the value that they are given, and `config.note(name)` explains
+# why.
 _profile = "a profile (docs/profiling.md) has a form of its own"
 _c = "no C compiler is used unless the linker is \"c\""
 _without_effect: dict[str, tuple[Any, str]] = {
@@ -61,7 +62,7 @@ _without_effect: dict[str, tuple[Any, str]] = {
     "vm__lazy": (None, "branches are lazy in every linker"),
     "warn_float64": ("ignore", "dtypes of results are in their types"),
 }
-# What is accepted for flags of text among them; others take any text.
+# The accepted values of text flags among them; other text flags take any text.
 _choices: dict[str, tuple[str, ...]] = {
     "check_stack_trace": ("off", "log", "warn", "raise"),
     "cycle_detection": ("regular", "fast"),
@@ -70,7 +71,7 @@ _choices: dict[str, tuple[str, ...]] = {
 }
 _kept: dict[str, Any] = {}
 
-# Flags that programs have added, as (what values there are, documentation, value).
+# Flags that programs have added, as (possible values, documentation, value).
 _added: dict[str, list[Any]] = {}
 
 

@@ -166,7 +166,7 @@ class numeric_grad:
             for i in np.ndindex(point.shape):
                 moved = point.copy()
                 moved[i] += step
-                # What has been added is not step, once it is rounded.
+                # Because of rounding, the actual difference is not exactly step.
                 difference = float(moved[i]) - float(point[i])
                 gradient[i] = (f(*points[:k], moved, *points[k + 1 :]) - at) / difference
             gradients.append(gradient)

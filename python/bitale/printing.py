@@ -65,7 +65,7 @@ pp = pprint
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("profile", "profile_html"):  # few programs need them
+    if name in ("profile", "profile_html"):  # few programs need these
         return getattr(importlib.import_module("bitale.profile"), name)
     raise AttributeError(f"module {__name__} has no attribute {name}")
 

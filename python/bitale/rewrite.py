@@ -121,7 +121,7 @@ def node_rewriter(
     if tracks is not None and not isinstance(tracks, (list, tuple)):
         raise TypeError(f"node_rewriter: expected a list of ops, got {tracks!r}")
     names = None if tracks is None else [_op_name(op) for op in tracks]
-    own = [op for op in tracks or () if _is_own_op(op)]  # only nodes of equal ops
+    own = [op for op in tracks or () if _is_own_op(op)]  # these match only nodes of equal ops
     of_any = {_op_name(op) for op in tracks or () if not _is_own_op(op)}
 
     def decorate(function: Callable[..., Any]) -> Rule:

@@ -22,12 +22,12 @@ from bitale._core import (
 
 ArrayLike = npt.ArrayLike
 DTypeLike = Union[npt.DTypeLike, None]
-# What as_tensor_variable takes: variables, arrays, numbers, and sequences of these.
+# The arguments that as_tensor_variable accepts: variables, arrays, numbers, and sequences of these.
 TensorLike = Union[Variable, npt.ArrayLike, Sequence["TensorLike"]]
 Axis = Union[int, Sequence[int], None]
-# Lengths, known or symbolic, one after the other or as one vector.
+# Lengths, known or symbolic, as a sequence or as one vector.
 ShapeLike = Union[int, Variable, Sequence[Union[int, np.integer, Variable]]]
-# Lengths of a type: None where one is not known.
+# The lengths of a type: None where one is unknown.
 StaticShape = tuple[Union[int, None], ...]
 Updates = Union[Mapping[Variable, Any], Sequence[tuple[Variable, Any]]]
 

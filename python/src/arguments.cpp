@@ -1,4 +1,4 @@
-// What Python's objects mean as operands, axes, shapes.
+// The interpretation of Python objects as operands, axes and shapes.
 #include "arguments.hpp"
 
 #include <nanobind/stl/string.h>
@@ -19,7 +19,7 @@ std::string class_name(nb::handle object) { return nb::cast<std::string>(object.
 
 bool is_sequence(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
 
-// Python's own limit on recursion: a list may contain itself.
+// Python's own recursion limit, because a list may contain itself.
 class Recursion {
  public:
   Recursion() {
@@ -37,7 +37,7 @@ bool holds_variable(nb::handle object) {
   return false;
 }
 
-// The flag cast_policy, which every number asks for.
+// The flag cast_policy, cached because it is needed for every number.
 bool is_as_numpy() {
   static std::atomic<std::uint64_t> seen{~std::uint64_t(0)};
   static std::atomic<bool> answer{false};
@@ -49,7 +49,7 @@ bool is_as_numpy() {
   return answer;
 }
 
-// With the dtype that NumPy gives it, but floatX for a float.
+// A constant of the dtype that NumPy gives the value, with floatX in place of float64.
 Variable as_numpy(const Array& value) {
   return constant(value.dtype() == DType::Float64 ? value.astype(config::float_x()) : value);
 }
@@ -107,7 +107,7 @@ std::string shown(nb::handle object) {
   std::string out = utf8;
   if (out.size() <= longest) return out;
   std::size_t end = longest;
-  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;  // not within a character
+  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;  // not inside a UTF-8 character
   return out.substr(0, end) + "...";
 }
 

@@ -1,5 +1,5 @@
-// Kinds of arguments as they come from Python, and what the library wants them to be. The kinds only name themselves in
-// signatures; conversion happens inside the bound functions, where it may raise errors that say what was expected.
+// Kinds of arguments from Python, and their conversion to what the library needs. The kinds serve only as names in
+// signatures; conversion happens inside the bound functions, where it may raise errors that name what was expected.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -18,34 +18,34 @@ namespace bitale::python {
 struct Like : nb::object {  // a variable, a number, an array, a list of those
   using nb::object::object;
 };
-struct AxisLike : nb::object {  // an int, several, or None for all
+struct AxisLike : nb::object {  // an int, several ints, or None for all
   using nb::object::object;
 };
 struct DTypeLike : nb::object {  // a name, a NumPy dtype, or None for the default
   using nb::object::object;
 };
-struct ShapeLike : nb::object {  // lengths: ints and scalars in a sequence, one alone, or a vector of known length
+struct ShapeLike : nb::object {  // lengths: a sequence of ints and scalars, a single one, or a vector of known length
   using nb::object::object;
 };
 
-struct Any : nb::object {  // whatever the function sorts out itself
+struct Any : nb::object {  // any object: the function interprets it itself
   Any() = default;
   Any(nb::object object) : nb::object(std::move(object)) {}
 };
 
-// Lists that hold variables become stacked; other lists and arrays become constants; numbers follow the casting rule
+// Lists that contain variables are stacked; other lists and arrays become constants; numbers follow the casting rule
 // for literals. TypeError otherwise.
 Variable as_variable(nb::handle object);
-// Nothing when the object is of no such kind: an operator then lets Python try the other operand.
+// std::nullopt when the object is of none of these kinds: an operator then lets Python try the other operand.
 std::optional<Variable> try_as_variable(nb::handle object);
 Variables as_variables(nb::handle sequence, std::string_view what);
-std::optional<Operand> optional_operand(nb::handle value);  // nothing for None
+std::optional<Operand> optional_operand(nb::handle value);  // std::nullopt for None
 
-// A variable as it is; TypeError saying `what` it was meant to be.
+// The variable itself; a TypeError that names `what` was expected for other objects.
 Variable require_variable(nb::handle object, std::string_view what);
-// The entries of a dict, or of a list of pairs.
+// The items of a dict, or of a list of pairs.
 std::vector<std::pair<nb::object, nb::object>> as_pairs(nb::handle object, std::string_view what);
-// From variables to what stands for them.
+// From variables to their replacements.
 Replacements as_replacements(nb::handle object, std::string_view what);
 
 Axes as_axes(nb::handle axis, std::string_view function);
@@ -55,7 +55,7 @@ Variables as_lengths(nb::handle shape, std::string_view function);
 Dims as_static_shape(nb::handle shape);
 nb::tuple static_shape_tuple(const Dims& shape);
 std::vector<int> as_ints(nb::handle sequence, std::string_view what);
-// Whether Python would take it as an integer (bool is not).
+// Whether Python would accept it as an integer (bool is not one).
 bool is_integer_object(nb::handle object);
 
 }  // namespace bitale::python

@@ -10,15 +10,15 @@ namespace nb = nanobind;
 void bind_errors(nb::module_& m);
 void bind_config(nb::module_& m);
 void bind_types(nb::module_& m);
-void bind_graph(nb::module_& m);  // Variable and its kin, Apply, Op, walks
+void bind_graph(nb::module_& m);  // Variable and its subclasses, Apply, Op, traversals
 void bind_function_graph(nb::module_& m);
-void bind_features(nb::module_& m);     // what can be attached to a FunctionGraph
-void bind_elementwise(nb::module_& m);  // from the registry
+void bind_features(nb::module_& m);     // features, which can be attached to a FunctionGraph
+void bind_elementwise(nb::module_& m);  // from the registry of scalar ops
 void bind_reductions(nb::module_& m);
 void bind_sorting(nb::module_& m);
 void bind_special(nb::module_& m);
 void bind_language(nb::module_& m);  // rearranging, creating, searching, contracting
-void bind_formulas(nb::module_& m);  // short expressions of others
+void bind_formulas(nb::module_& m);  // functions that are short expressions of others
 void bind_linalg(nb::module_& m);
 void bind_fft(nb::module_& m);
 void bind_jax(nb::module_& m);
@@ -33,14 +33,14 @@ void bind_op_from_graph(nb::module_& m);
 void bind_scan(nb::module_& m);
 void bind_gradient(nb::module_& m);
 void bind_printing(nb::module_& m);
-void bind_rewriting(nb::module_& m);   // rules of users, traces, reports; after bind_function
+void bind_rewriting(nb::module_& m);   // users' rules, traces, reports; after bind_function
 void bind_linker(nb::module_& m);      // before bind_function
 void bind_function(nb::module_& m);    // function, shared, Mode
-void bind_cells(nb::module_& m);       // functions between the cells of PyTensor's functions
+void bind_cells(nb::module_& m);       // functions that connect the cells of PyTensor's functions
 void bind_lines(nb::module_& m);       // a scope in which nodes carry given lines
-void bind_profile(nb::module_& m);     // what functions take; after bind_function
+void bind_profile(nb::module_& m);     // profiles of functions; after bind_function
 void bind_debug_mode(nb::module_& m);  // after bind_function
 void bind_debugging(nb::module_& m);   // checks, prints, breakpoints, tags, and handlers in Python
-void bind_system(nb::module_& m);      // what was found here, and the directory of compiled code
+void bind_system(nb::module_& m);      // what was detected on the machine, and the directory of compiled code
 
 }  // namespace bitale::python

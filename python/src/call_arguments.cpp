@@ -16,9 +16,9 @@ namespace bitale::python {
 
 namespace {
 
-constexpr int not_an_array = -1;  // in place of NumPy's number of a dtype
+constexpr int not_an_array = -1;  // replaces NumPy's number of a dtype
 
-// The value of a Python int, if it is one (bool isn't) that fits.
+// The value of a Python int, if the object is one (a bool isn't) and the value fits.
 bool small_int(PyObject* object, std::int64_t& value) {
   if (!PyLong_CheckExact(object)) return false;
   int overflow = 0;
@@ -49,7 +49,7 @@ CallArguments::CallArguments(const FunctionObject& function, std::span<PyObject*
   geometry_.resize(function.geometry_size);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Kind& kind = function.kinds[i];
-    if (!arguments[i]) continue;  // the default, which the call reads itself
+    if (!arguments[i]) continue;  // the default, which the call itself reads
     if (PyArray_CheckExact(arguments[i]) ? take_array(arguments[i], kind, views_[i])
                                          : take_number(arguments[i], kind, i))
       continue;

@@ -1,5 +1,5 @@
-// Walks the Python stack outwards, past the frames that are Bitale's. All of this happens for every node that is built:
-// what a stack says in files and lines is looked up once, and known again by its codes and the places in them.
+// Walks the Python stack outwards, skipping Bitale's own frames. This happens for every node that is built, so the
+// files and lines of a stack are looked up once and memoized by its code objects and the positions in them.
 #include "caller.hpp"
 
 #include <Python.h>
@@ -37,7 +37,7 @@ std::string_view text_of(PyObject* string) {
 constexpr std::string_view of_a_module = "<module>";
 
 bool is_of_a_module(PyCodeObject* code) { return text_of(code->co_name) == of_a_module; }
-// Of the package's files, or of functools, whose wrappers (singledispatch) stand around some of its functions.
+// Whether the file is the package's, or functools.py, whose wrappers (singledispatch) surround some of its functions.
 bool is_own(PyCodeObject* code) {
   const std::string& folder = package_folder();
   const std::string_view file = text_of(code->co_filename);
@@ -53,7 +53,7 @@ std::string_view function_name(PyCodeObject* code) {
   return name == of_a_module ? std::string_view() : name;
 }
 
-// Where a frame is: of one code, another line has another place.
+// The position of a frame: for one code object, different lines have different positions.
 int place_in(PyFrameObject* frame) {
 #if PY_VERSION_HEX >= 0x030B0000
   return PyFrame_GetLasti(frame);
@@ -69,7 +69,7 @@ struct Spot {
 };
 using Spots = SmallVector<Spot, 8>;  // the innermost first
 
-// Calls visit(frame, code) from the innermost frame outwards, until it says that it has enough.
+// Calls visit(frame, code) from the innermost frame outwards, until it returns true.
 template <class Visit>
 void visit_frames(Visit&& visit) {
   PyFrameObject* frame = PyEval_GetFrame();
@@ -83,7 +83,8 @@ void visit_frames(Visit&& visit) {
   }
 }
 
-// Up to `limit` frames that are not Bitale's, the last one that of a module: what runs that is of no interest.
+// Up to `limit` frames that are not Bitale's; a frame of a module is the last one: the frames that run it are not
+// relevant.
 template <class Visit>
 void visit_users_frames(std::size_t limit, Visit&& visit) {
   std::size_t count = 0;
@@ -106,7 +107,7 @@ std::size_t frame_limit() {
   return limit;
 }
 
-// An installed package that has called the user's code, such as what runs tests or notebooks.
+// An installed package that has called the user's code, such as a test runner or a notebook kernel.
 bool is_of_a_package(const Location& line) {
   const std::string_view file = line.file;
   return file.find("/site-packages/") != file.npos || file.find("/dist-packages/") != file.npos;
@@ -124,7 +125,7 @@ Location location_of(std::size_t limit) {
   return out;
 }
 
-// The stacks of late, by a hash. An entry keeps its codes alive, so that their addresses mean what they did.
+// Recent stacks, by hash. An entry keeps its code objects alive, so that their addresses stay valid as keys.
 class KnownStacks {
  public:
   Location location(std::size_t limit) {

@@ -1,4 +1,4 @@
-// Which line of the user's Python code is building the graph.
+// Finds the line of the user's Python code that is building the graph.
 #pragma once
 
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace bitale::python {
 
-// The first frame whose file lies outside the package, and its callers, as many as the flag traceback__limit says;
-// nothing when there is none.
+// The first frame whose file is outside the package, and its callers, as many as the flag traceback__limit permits; an
+// empty location when there is none.
 Location caller_location();
 // Frames of files in this folder are Bitale's own.
 void set_package_folder(std::string folder);
 
-// For the life of the object nodes carry the caller's line. A call guard of everything that builds graphs.
+// During the life of the object, new nodes carry the caller's line. It is the call guard of all functions that build
+// graphs.
 class AtCaller {
  public:
   AtCaller() : scope_(current_location().file ? Location() : caller_location()) {}

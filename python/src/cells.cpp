@@ -1,6 +1,6 @@
-// A function that reads its arguments from cells and leaves its results in cells: lists of one element, in which
-// PyTensor's functions hold their inputs and outputs. In C++, since it stands in every call of a compiled PyTensor
-// function.
+// A function that reads its arguments from cells and stores its results in cells: lists of one element, in which
+// PyTensor's functions hold their inputs and outputs. It is written in C++ because it is part of every call of a
+// compiled PyTensor function.
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
@@ -16,19 +16,19 @@ namespace {
 
 struct CellFunction {
   vectorcallfunc entry;
-  nb::object function;  // (*arguments) -> list of as many results as there are output cells
+  nb::object function;  // takes the arguments, returns a list with one result per output cell
   std::vector<nb::object> inputs, outputs;
-  nb::object on_error;  // called with the exception; what it raises takes the exception's place
+  nb::object on_error;  // called with the exception; an exception that it raises replaces the original
 };
 
-// What the cell holds. A new reference, since the function may run Python code that changes the cell.
+// The content of the cell. A new reference, since the function may run Python code that changes the cell.
 PyObject* content(PyObject* cell) {
   PyObject* found = PyList_GET_SIZE(cell) > 0 ? PyList_GET_ITEM(cell, 0) : Py_None;
   Py_INCREF(found);
   return found;
 }
 
-// Whether all results were stored. They are moved out of the list, which nobody else holds.
+// Returns whether all results were stored. They are moved out of the list, which has no other owner.
 bool store(const CellFunction& self, PyObject* results) {
   if (!PyList_CheckExact(results) || std::size_t(PyList_GET_SIZE(results)) != self.outputs.size()) {
     PyErr_SetString(PyExc_TypeError, "CellFunction: the function must return a list with a value for each output");
@@ -44,7 +44,7 @@ bool store(const CellFunction& self, PyObject* results) {
 
 void handle_error(const CellFunction& self) {
   if (self.on_error.is_none()) return;
-  nb::python_error error;  // takes the exception
+  nb::python_error error;  // fetches the exception
   nb::object handled = nb::steal(PyObject_CallOneArg(self.on_error.ptr(), error.value().ptr()));
   if (handled.is_valid()) error.restore();
 }
@@ -55,7 +55,7 @@ PyObject* call(PyObject* callable, PyObject* const*, std::size_t, PyObject*) {
   PyObject* few[on_stack + 1];
   std::vector<PyObject*> many;
   const std::size_t count = self.inputs.size();
-  PyObject** arguments = few + 1;  // the place before them may be used by what is called
+  PyObject** arguments = few + 1;  // the callee may use the slot before them
   if (count > on_stack) {
     many.resize(count + 1);
     arguments = many.data() + 1;
@@ -83,7 +83,7 @@ std::vector<nb::object> cells(nb::handle given, const char* what) {
   return found;
 }
 
-// The collector of cycles must see what the object holds: cells hold what users store.
+// The cycle collector must see what the object holds, because cells hold what users store.
 int traverse(PyObject* self, visitproc visit, void* arg) {
 #if PY_VERSION_HEX >= 0x03090000
   Py_VISIT(Py_TYPE(self));

@@ -1,4 +1,4 @@
-// Configuration flags by name. bitale/configuration.py makes them attributes.
+// Configuration flags by name. bitale/configuration.py turns them into attributes.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 

@@ -30,7 +30,7 @@ nb::list arrays(const std::vector<Array>& values) {
   return out;
 }
 
-// Every exception has the attributes that its C++ class has.
+// Every exception gets the attributes of its C++ class.
 void fill_thunk_output(nb::handle to, const Error& error) {
   auto& bad = static_cast<const BadThunkOutput&>(error);
   to.attr("r") = nb::cast(bad.r);

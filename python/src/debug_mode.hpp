@@ -9,7 +9,7 @@ namespace bitale::python {
 
 namespace nb = nanobind;
 
-// After the class Mode.
+// To be called after the class Mode is bound.
 void bind_debug_mode(nb::module_& m);
 // The options of a DebugMode as a dict; None for another mode.
 nb::object stored_debug_options(const Mode& mode);

@@ -1,5 +1,5 @@
-// Checks, prints and breakpoints; what the library hands to Python meanwhile (values to print, warnings, breakpoints,
-// lines about a node that failed); and what users note on variables.
+// Checks, prints and breakpoints; what the library passes to Python (values to print, warnings, breakpoints, details of
+// a node that failed); and users' notes on variables.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -34,7 +34,7 @@ namespace bitale::python {
 
 namespace {
 
-// ---- what the library hands to Python -------------------------------------------------------------------------------
+// ---- what the library passes to Python ------------------------------------------------------------------------------
 
 void print_in_python(const PrintRequest& request) {
   nb::gil_scoped_acquire locked;
@@ -60,7 +60,7 @@ void break_in_python(std::string_view why, std::span<Array> values) {
   }
 }
 
-// Python's own exceptions keep their class; the lines become a note, and the node that failed first an attribute.
+// Python's own exceptions keep their class; the lines are added as a note, and the node that failed as an attribute.
 bool describe_python_error(const Apply* node, const std::string& lines) {
   try {
     throw;
@@ -74,7 +74,7 @@ bool describe_python_error(const Apply* node, const std::string& lines) {
           PyList_Check(notes.ptr()) && PySequence_Contains(notes.ptr(), nb::str(lines.c_str()).ptr()) == 1;
       if (!is_noted && nb::hasattr(exception, "add_note")) exception.attr("add_note")(lines);
     } catch (nb::python_error&) {
-      // an exception that takes no attributes is raised as it is
+      // an exception that accepts no attributes is raised unchanged
     }
     return true;
   } catch (...) {
@@ -107,7 +107,7 @@ std::vector<std::tuple<std::string, std::uint32_t, std::string>> creation_trace(
   return out;
 }
 
-// A dict of Python's that lives as long as the variable, in whatever thread that ends.
+// A Python dict that lives as long as the variable, which may be destroyed in any thread.
 struct Notes {
   nb::object dict;
   ~Notes() {

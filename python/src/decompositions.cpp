@@ -1,4 +1,4 @@
-// Decompositions of matrices, and what is made of them: what bitale.tensor.linalg takes from here.
+// Decompositions of matrices, and functions based on them, for bitale.tensor.linalg.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

@@ -1,4 +1,4 @@
-// Definitions in the module: each tensor function is listed for `from bitale.tensor import *`, carries the caller's
+// Definitions in the module: each tensor function is listed for `from bitale.tensor import *`, records the caller's
 // line, and may be a method of variables as well.
 #pragma once
 
@@ -15,10 +15,10 @@ namespace bitale::python {
 
 using namespace nanobind::literals;
 
-// What bitale.tensor re-exports.
+// The names that bitale.tensor re-exports.
 inline void export_name(nb::module_& m, const char* name) { nb::cast<nb::list>(m.attr("__all__")).append(name); }
 
-// Among what a definition says of a function, its documentation: with the example of that name.
+// The documentation among a definition's extra arguments gets the example of that name appended.
 template <class Extra>
 decltype(auto) documented(const char* name, const Extra& extra) {
   if constexpr (std::is_convertible_v<const Extra&, const char*>)
@@ -32,7 +32,7 @@ const Extra& as_extra(const Extra& extra) {
 }
 inline const char* as_extra(const std::string& documentation) { return documentation.c_str(); }
 
-// A function of the module that bitale.tensor does not re-export by itself.
+// A function of the module that bitale.tensor does not re-export automatically.
 template <class F, class... Extra>
 void add_function(nb::module_& m, const char* name, F&& function, const Extra&... extra) {
   m.def(name, function, as_extra(documented(name, extra))...);
@@ -53,7 +53,7 @@ void define_method(nb::module_& m, const char* name, F&& function, const Extra&.
   variable_class(m).def(name, function, nb::call_guard<AtCaller>(), extra...);
 }
 
-// A method that a function of the package's Python files does; the object is its first argument.
+// A method that is implemented by a function in the package's Python files; the object is its first argument.
 template <class Class>
 void define_in_python(Class& cls, const char* name, const char* module, const char* function, const char* signature,
                       const char* doc) {
@@ -72,7 +72,7 @@ void define_both_of(nb::module_& m, const char* name, nb::arg first, F&& functio
   define_method(m, name, function, extra...);
 }
 
-// The same where the tensor is called `x`.
+// The same for functions whose tensor is called `x`.
 template <class F, class... Extra>
 void define_both(nb::module_& m, const char* name, F&& function, const Extra&... extra) {
   define_both_of(m, name, "x"_a, function, extra...);

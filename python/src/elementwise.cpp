@@ -1,5 +1,5 @@
 // The elementwise functions: one per record of the scalar-op table, with the record's documentation; those of one
-// operand are methods too. Nothing here knows their names.
+// operand are also methods. This file does not depend on their names.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -19,17 +19,17 @@ namespace bitale::python {
 
 namespace {
 
-// "and" is no name in Python: the function is and_.
+// A name that is a keyword of Python gets a suffix: "and" becomes and_.
 std::string python_name(const ScalarOp& op) {
   std::string name(op.name);
   nb::object is_keyword = nb::module_::import_("keyword").attr("iskeyword");
   return nb::cast<bool>(is_keyword(name)) ? name + "_" : name;
 }
 
-// A family such as Cast{float64} has a function of its own.
+// A member of a family, such as Cast{float64}, is bound by a separate function.
 bool is_family_member(const ScalarOp& op) { return op.title.find('{') != std::string_view::npos; }
 
-// Whether each element is a call of a function of the runtime, not arithmetic that is vectorized.
+// Whether each element is a call of a runtime function, instead of arithmetic that is vectorized.
 bool is_call(const ScalarOp& op) {
   if (!op.expand || !op.loops.run[std::size_t(DType::Float64)]) return false;
   program::ExprPool pool;
@@ -38,7 +38,7 @@ bool is_call(const ScalarOp& op) {
   return op.expand(operands, DType::Float64).code() == program::Code::call;
 }
 
-// Those of complex numbers, which of real ones are the number itself, or 0: bound in formulas.cpp.
+// Functions of complex numbers that for real numbers return the number itself or 0: bound in formulas.cpp.
 bool is_part_of_complex(std::string_view name) {
   return name == "real" || name == "imag" || name == "conj" || name == "angle";
 }

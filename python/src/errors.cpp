@@ -1,4 +1,5 @@
-// Each error class of the library has one Python exception class; where Python has a fitting builtin, it is that.
+// Each error class of the library is mapped to one Python exception class: a builtin one where Python has a suitable
+// one.
 #include "errors.hpp"
 
 #include <nanobind/nanobind.h>
@@ -30,7 +31,7 @@ struct Mapping {
   void (*fill)(nb::handle exception, const Error& error) = nullptr;
 };
 
-// The most derived first.
+// The most derived class first.
 std::vector<Mapping>& mappings() {
   static auto& table = *new std::vector<Mapping>;
   return table;
@@ -41,13 +42,13 @@ void map_to(PyObject* exception) {
   mappings().push_back({[](const Error& e) { return dynamic_cast<const E*>(&e) != nullptr; }, exception});
 }
 
-// A class of NumPy's, kept under its name.
+// A class of NumPy, kept under its name.
 PyObject* numpy_class(nb::module_& m, const char* name) {
   nb::object numpy = nb::module_::import_("numpy");
   if (nb::hasattr(numpy.attr("linalg"), name))
     numpy = numpy.attr("linalg");
   else if (nb::hasattr(numpy, "exceptions"))
-    numpy = numpy.attr("exceptions");  // from 1.25 on
+    numpy = numpy.attr("exceptions");  // from NumPy 1.25 on
   m.attr(name) = numpy.attr(name);
   return nb::object(m.attr(name)).ptr();
 }
@@ -76,15 +77,15 @@ void raise(const Mapping& mapping, const Error& error) {
   }
 }
 
-// The class that a check of the user's raises.
+// The class that a user's check raises.
 PyObject* exception_of(const RaisedError& error) {
   const nb::object found = nb::module_::import_("bitale.raise_op").attr("exception_called")(error.exc_type());
-  return found.ptr();  // classes that were found once are kept
+  return found.ptr();  // classes that were found once are cached
 }
 
-// error.node of the exception that is being raised.
+// Sets the attribute `node` of the exception that is being raised.
 void note_node(const Apply& node) {
-  nb::python_error raised;  // takes it
+  nb::python_error raised;  // fetches the exception
   const nb::object exception = nb::borrow(raised.value());
   nb::setattr(exception, "node", wrap(node));
   raised.restore();

@@ -9,12 +9,12 @@
 
 namespace bitale::python {
 
-// A new exception class of the module, for the errors that match; `fill` gives the exception its attributes. The class
-// of a base comes first. Lives as long as the process.
+// Creates an exception class of the module for the errors that match; `fill` sets the attributes of an exception. The
+// class of a base must be created first. The class lives as long as the process.
 PyObject* new_error(nanobind::module_& m, const char* name, PyObject* base, const char* doc,
                     bool (*matches)(const Error&), void (*fill)(nanobind::handle exception, const Error& error));
 
-// Sets the Python exception for whatever was caught; for code that is called by Python directly.
+// Sets the Python exception for a caught C++ exception; for code that Python calls directly.
 void set_python_error(const std::exception_ptr& caught) noexcept;
 
 }  // namespace bitale::python

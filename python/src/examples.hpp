@@ -13,7 +13,7 @@ const Examples& elementwise_examples();
 const Examples& tensors_examples();
 const Examples& linalg_examples();
 
-// The documentation, with the example of that name behind it where there is one.
+// The documentation, followed by the example of that name if there is one.
 std::string with_example(std::string_view name, std::string_view documentation);
 
 }  // namespace bitale::python

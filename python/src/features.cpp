@@ -1,5 +1,5 @@
-// Features in Python: those of the library under their names, and a base class for users' own, whose methods are called
-// as the graph changes. bitale/graph/features.py gives them their place.
+// Features in Python: those of the library under their names, and a base class for users' own features, whose methods
+// are called when the graph changes. bitale/graph/features.py re-exports them.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
@@ -46,8 +46,8 @@ bool is_bitale_error(const nb::python_error& error, const char* name) {
   return error.matches(nb::module_::import_("bitale._core").attr(name));
 }
 
-// What a Python callback raised, with the feature's name. Refusals become the library's own, so that it says of which
-// change and where; other exceptions stay what they are.
+// Rethrows the exception of a Python callback, with the feature's name. Refusals become the library's own errors, so
+// that the library adds which change it was and where; other exceptions keep their class.
 [[noreturn]] void pass_on(nb::python_error& error, const std::string& feature, const char* callback) {
   const std::string text = nb::cast<std::string>(nb::str(error.value()));
   if (is_bitale_error(error, "InconsistencyError")) throw InconsistencyError(text);
@@ -98,7 +98,7 @@ class PythonFeature : public Feature {
     return out;
   }
 
-  // The Python object of the graph that it is being attached to.
+  // The Python object of the graph that the feature is being attached to.
   void set_graph(nb::object reference) { graph_ = std::move(reference); }
 
  private:
@@ -127,7 +127,7 @@ class PythonFeature : public Feature {
   }
 
   static inline int next_number_ = 0;
-  const int number_ = ++next_number_;  // two of one class may be attached
+  const int number_ = ++next_number_;  // several features of one class may be attached
   std::array<bool, callback_names.size()> listens_ = {};
   nb::object graph_;  // a weak reference
 };
@@ -360,7 +360,7 @@ void bind_shapes_of_graph(nb::module_& m) {
           "Whether the lengths (of one dimension each) are certainly equal.");
 }
 
-// ---- what a graph does with them -----------------------------------------------------------------------------------
+// ---- the features of a graph ---------------------------------------------------------------------------------------
 
 bool is_attached(const FunctionGraph& graph, const Feature& feature) {
   for (auto& each : graph.features())

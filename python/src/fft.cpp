@@ -1,4 +1,4 @@
-// Discrete Fourier transforms: what bitale.tensor.fft takes from here.
+// Discrete Fourier transforms, for bitale.tensor.fft.
 #include "bitale/ops/fft.hpp"
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// function(), shared(), Mode. bitale/compile sorts out the arguments that function() takes in many forms.
+// function(), shared() and Mode. bitale/compile interprets the arguments that function() accepts in many forms.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -58,7 +58,7 @@ FunctionGraphObject graph_of(const FunctionObject& self) {
   return {std::shared_ptr<const FunctionGraph>(std::move(held), graph), nullptr};
 }
 
-// Compiles once per set of given variables.
+// Compiles once per set of given variables, and caches the function.
 Any eval(nb::handle object, Any given, nb::kwargs options) {
   VariableObject& self = variable_object_of(object);
   Variables inputs;
@@ -66,7 +66,7 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
   if (!given.is_none()) {
     if (!nb::isinstance<nb::dict>(given))
       throw TypeError(cat("eval: expected a dict from variables to values, got ", shown(given)));
-    Variables named;  // what the expression is computed from
+    Variables named;  // the named variables that the expression is computed from
     for (auto [key, value] : nb::borrow<nb::dict>(given)) {
       if (PyUnicode_Check(key.ptr())) {
         if (named.empty())
@@ -97,7 +97,7 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
       if (same(others)) compiled = function;
   if (!compiled) {
     compiled = nb::module_::import_("bitale.compile.function").attr("function")(nb::cast(inputs), object, **options);
-    // What it was made from refers to this variable, which is to hold it: no circle.
+    // The maker refers to this variable, which holds the function: dropping it avoids a cycle.
     if (options.size() == 0) instance_of<FunctionObject>(compiled)->maker = nb::none();
     if (options.size() == 0) self.functions.emplace_back(inputs, compiled);
   }
@@ -296,7 +296,8 @@ const Variable& shared_variable(const VariableObject& self) {
   throw TypeError(cat("`", self.variable.str(), "` is not a shared variable"));
 }
 
-// An array may be seen as it is; other values are Python's own, and shared with whoever has them unless copied.
+// An array may be returned without a copy; other values are Python objects, shared with their other owners unless
+// copied.
 nb::object shared_value(const VariableObject& self, bool borrow) {
   const Variable& variable = shared_variable(self);
   return value_object(*variable.type(), get_value(variable, borrow));

@@ -43,8 +43,8 @@ Variables all_variables(const FunctionGraph& graph) {
   return ancestors(roots);
 }
 
-// A feature written in Python may refer to the graph that it is attached to: the garbage collector must see through the
-// graph, as long as nothing but this object holds it.
+// A feature written in Python may refer to the graph that it is attached to, so the garbage collector must traverse the
+// graph while this object is its only owner.
 int visit_features(PyObject* object, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(object));
   auto* self = instance_of<FunctionGraphObject>(object);

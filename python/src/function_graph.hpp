@@ -1,4 +1,4 @@
-// A FunctionGraph as Python holds it: one of its own, or the one inside a compiled function, which can only be read.
+// A FunctionGraph as Python holds it: a separate one, or the one inside a compiled function, which is read-only.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -33,7 +33,7 @@ namespace bitale::python {
 
 namespace {
 
-// What replaces a variable: another, or a value of its type.
+// The replacement of a variable: another variable, or a value of its type.
 Replacements typed_replacements(nb::handle pairs, const char* what) {
   Replacements out;
   for (auto& [before, after] : as_pairs(pairs, what)) {
@@ -67,7 +67,8 @@ std::vector<FunctionObject::Input> inputs_of(const std::vector<StoredInput>& sto
   return out;
 }
 
-// A mode's maker that is a Python class. What it stands in for is kept: its steps are those of the class by default.
+// A mode's maker that is a Python class. The maker that it replaces is kept, because the class uses its steps by
+// default.
 class PythonMaker final : public MakerFactory {
  public:
   PythonMaker(nb::object kind, std::shared_ptr<const MakerFactory> steps)
@@ -104,7 +105,7 @@ class Steps {
     nb::gil_scoped_release unlocked;
     maker_->rewrite();
   }
-  // The graph is read-only from then on.
+  // Afterwards the graph is read-only.
   void link() const {
     instance_of<FunctionGraphObject>(graph_)->writable = nullptr;
     nb::gil_scoped_release unlocked;
@@ -119,7 +120,7 @@ class Steps {
   nb::object graph_;
 };
 
-// An unused input that only deserves a warning gets a Python warning.
+// With the policy "warn", an unused input causes a Python warning.
 Steps checked_steps(const Variables& inputs, const Variables& outputs, FunctionOptions options) {
   const std::string policy = options.on_unused_input.empty() ? config::get("on_unused_input") : options.on_unused_input;
   if (policy != "warn") return Steps(inputs, outputs, options);
@@ -149,7 +150,7 @@ Steps make_steps(const Variables& inputs, Any outputs, Any updates, Any givens, 
   options.on_unused_input = on_unused_input;
   options.profile = profile;
   options.threads = threads;
-  options.allow_input_downcast = Downcast::Never;  // arguments have been converted by the time a call is made
+  options.allow_input_downcast = Downcast::Never;  // a call's arguments have been converted before
   return checked_steps(inputs, as_variables(outputs, "function: outputs"), std::move(options));
 }
 
@@ -185,7 +186,7 @@ nb::object stored_maker(nb::handle object) {
   const Mode& mode = *instance_of<Mode>(object);
   const auto* python = python_maker(mode);
   const nb::object steps = stored_debug_options(python ? mode.making(python->steps()) : mode);
-  const nb::object kind = object.attr("function_maker");  // maybe that of a subclass
+  const nb::object kind = object.attr("function_maker");  // a subclass may override it
   return kind.is(usual_maker()) ? steps : nb::make_tuple(kind, steps);
 }
 

@@ -1,4 +1,4 @@
-// Makers of functions in Python: the steps that bitale.compile.maker takes, and modes whose maker is a Python class.
+// Makers of functions in Python: the steps that bitale.compile.maker uses, and modes whose maker is a Python class.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,10 +9,10 @@ namespace bitale::python {
 
 namespace nb = nanobind;
 
-// After the class Function.
+// To be called after the class Function is bound.
 void bind_function_maker(nb::module_& m);
-// What pickle keeps of how a mode (an object of Python) makes functions: None, DebugMode's options as a dict, or a
-// Python class with one of these.
+// How a mode (a Python object) makes functions, in a form that can be pickled: None, DebugMode's options as a dict, or
+// a Python class with one of these.
 nb::object stored_maker(nb::handle mode);
 
 }  // namespace bitale::python

@@ -1,4 +1,5 @@
-// Calls of compiled functions: arguments to views, the call, results in the form that was asked for.
+// Calls of compiled functions: arguments are converted to views, the function is called, and results are returned in
+// the requested form.
 #include "function_object.hpp"
 
 #include <cstring>
@@ -29,7 +30,7 @@ namespace {
 
 bool is_called(PyObject* name, const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; }
 
-// Arguments by name that are no inputs: where results go, and which are wanted. Null: not given.
+// Keyword arguments that are not inputs: where results are written, and which are requested. Null: not given.
 struct Options {
   PyObject* out = nullptr;
   PyObject* output_subset = nullptr;
@@ -43,8 +44,8 @@ struct Options {
   }
 };
 
-// Positional arguments, then those by name (`names` and the values after the positional ones), in the order of inputs.
-// Null: the default of the input.
+// Positional arguments, then keyword arguments (`names`, and the values after the positional ones), in the order of the
+// inputs. Null: the input's default is used.
 std::vector<PyObject*> place_arguments(const FunctionObject& self, PyObject* const* arguments, std::size_t positional,
                                        PyObject* names, Options options) {
   const std::size_t count = self.input_names.size();
@@ -79,7 +80,7 @@ void require_count(const FunctionObject& self, std::size_t given) {
       cat(name_of(self), ": ", input_label(self, given), " is missing (", count, " inputs, ", given, " given)"));
 }
 
-// Result k, which is that of an output.
+// Result k, which is the value of the given output.
 template <class Results>
 PyObject* take(const FunctionObject& self, Results& results, std::size_t k, std::size_t output) {
   const Kind& kind = self.output_kinds[output];
@@ -106,7 +107,7 @@ PyObject* hand_over(const FunctionObject& self, Results& results) {
   return out;
 }
 
-// `stays`: results are arrays of JAX.
+// `stays`: results are arrays of JAX, kept on the device.
 PyObject* call_placed(const FunctionObject& self, std::span<PyObject* const> given, bool stays = false) {
   require_count(self, given.size());
   const CallArguments arguments(self, given, true);
@@ -125,7 +126,7 @@ PyObject* call_into(const FunctionObject& self, std::span<PyObject* const> given
   return hand_over(self, targets);
 }
 
-// Outputs by position or, of a function that gives a dict, by key.
+// Outputs by position or, for a function that returns a dict, by key.
 std::vector<int> wanted_outputs(const FunctionObject& self, nb::handle given) {
   std::vector<int> out;
   if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr()))
@@ -146,7 +147,7 @@ std::vector<int> wanted_outputs(const FunctionObject& self, nb::handle given) {
   return out;
 }
 
-// Single results come alone, others as a list or a dict.
+// A single result is returned alone, several as a list or a dict.
 PyObject* call_some(const FunctionObject& self, std::span<PyObject* const> given, nb::handle output_subset) {
   require_count(self, given.size());
   const std::vector<int> wanted = wanted_outputs(self, output_subset);
@@ -166,7 +167,7 @@ PyObject* call_some(const FunctionObject& self, std::span<PyObject* const> given
   return out.release().ptr();
 }
 
-// Those among the arguments by name; an input of that name comes first.
+// The options among the keyword arguments; an input of the same name takes precedence.
 Options options_among(const FunctionObject& self, PyObject* const* by_name, PyObject* names) {
   Options found;
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k)
@@ -179,7 +180,7 @@ Options options_among(const FunctionObject& self, PyObject* const* by_name, PyOb
   return found;
 }
 
-// vectorcall
+// The vectorcall entry.
 PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, PyObject* names) {
   const FunctionObject& self = *nb::inst_ptr<FunctionObject>(object);
   const auto positional = std::size_t(PyVectorcall_NARGS(flags));
@@ -211,7 +212,7 @@ PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, 
   }
 }
 
-// Python reads the entry of any instance: there must be none without one.
+// Python reads the entry of any instance, so there must be no instance without one.
 PyObject* refuse_to_make(PyTypeObject*, PyObject*, PyObject*) {
   PyErr_SetString(PyExc_TypeError, "Function: cannot be made by itself; bitale.function() compiles one");
   return nullptr;
@@ -223,7 +224,7 @@ const PyType_Slot function_slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVec
                                       {Py_tp_new, reinterpret_cast<void*>(refuse_to_make)},
                                       {0, nullptr}};
 
-// nanobind keeps a C++ object inside the Python object, at a distance that only an instance tells.
+// nanobind stores a C++ object inside the Python object, at an offset that only an instance reveals.
 void make_callable(nb::handle function_class) {
   const nb::object instance = nb::inst_alloc(function_class);
   auto* object = nb::inst_ptr<FunctionObject>(instance);

@@ -1,4 +1,4 @@
-// Derivatives: grad and its kin. Their options have the same names and meanings in Python.
+// Derivatives: grad and related functions. Their options have the same names and meanings in Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -54,7 +54,7 @@ GradOptions options_of(nb::handle consider_constant, const std::string& disconne
   return options;
 }
 
-// One for one, a list for a list.
+// A single result for a single variable, a list for a list.
 Any in_form_of(nb::handle given, const Variables& results) {
   if (is_list(given)) return nb::cast(results);
   return wrap(results[0]);
@@ -88,7 +88,7 @@ Any bound_pushforward(Any f, Any wrt, Any tangents, const std::string& disconnec
                                    options_of(nb::none(), disconnected_outputs, return_disconnected)));
 }
 
-// A matrix of bool, or one of scipy.sparse.
+// A bool matrix, or one of scipy.sparse.
 Array sparsity_from(nb::handle object) {
   nb::object given = nb::borrow(object);
   if (nb::hasattr(given, "toarray")) given = given.attr("toarray")();

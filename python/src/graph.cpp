@@ -1,4 +1,4 @@
-// Variables, Apply nodes and Ops as Python sees them, and walks over graphs.
+// Variables, Apply nodes and Ops as Python sees them, and traversals of graphs.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -69,7 +69,7 @@ std::optional<std::string> name_of(const VariableObject& self) {
   return self.variable.name();
 }
 
-// An op's name, and its attributes as (name, which kind of AttributeValue, value).
+// An op's name, and its attributes as (name, the kind of AttributeValue, value).
 nb::object stored_op(const OpObject& self) {
   if (!self.op) throw TypeError("an op written in Python is stored by its class");
   nb::list attributes;
@@ -111,7 +111,7 @@ OpRef op_of_stored(const std::string& name,
   return op_from(name, attributes);
 }
 
-// Of one node on arrays, with all that its op checks.
+// Performs one node on arrays, with all checks of its op.
 nb::list perform_node(const Apply& node, nb::list inputs) {
   std::vector<Array> in, out(node.output_count());
   if (nb::len(inputs) != node.inputs().size()) throw ValueError("perform_node: a value per input is expected");
@@ -166,7 +166,7 @@ const OpObject& op_object(nb::handle self) {
   throw TypeError(cat("expected an Op, got ", shown(self)));
 }
 
-// Of the library, whose C++ op the object holds.
+// The C++ op of an object that stands for an op of the library.
 const Op& library_op(nb::handle self, const char* method) {
   if (const OpObject& object = op_object(self); object.op) return *object.op;
   throw NotImplementedError(cat(nb::type_name(self.type()).c_str(), " has no ", method));
@@ -182,7 +182,7 @@ nb::object make_node(nb::handle self, nb::args inputs) {
   return wrap(object.op->make_node(is_elementwise ? pad_ranks(given) : given));
 }
 
-// name= and return_list= are ours, other keywords go to make_node.
+// name= and return_list= are handled here, other keywords are passed to make_node.
 nb::object call_op(nb::handle self, nb::args inputs, nb::kwargs keywords) {
   const auto take = [&](const char* name) {
     return PyDict_Contains(keywords.ptr(), nb::str(name).ptr()) ? nb::object(keywords.attr("pop")(name)) : nb::none();
@@ -191,7 +191,7 @@ nb::object call_op(nb::handle self, nb::args inputs, nb::kwargs keywords) {
   const nb::object name = take("name"), return_list = take("return_list");
   const Apply node = apply_of(self.attr("make_node")(*inputs, **keywords),
                               cat(object.op ? std::string(object.op->name()) : python_op_label(self), ".make_node"));
-  check_formula(node);  // here, where the user's line is, rather than when it is compiled
+  check_formula(node);  // here the user's line is known, unlike when it is compiled
   if (!name.is_none()) node.output().set_name(nb::cast<std::string>(name));
   if (PyObject_IsTrue(return_list.ptr()) == 1) return nb::cast(node.outputs());
   const nb::object only = object.op ? nb::none() : attribute_or_none(self, "default_output");
@@ -205,7 +205,7 @@ nb::object call_op(nb::handle self, nb::args inputs, nb::kwargs keywords) {
   return nb::cast(node.outputs());
 }
 
-// Every object is usable from the start: a class of the user's need not call __init__ of this one.
+// Every object is usable after __new__: a user's class need not call __init__ of this one.
 nb::object new_op(nb::handle cls, nb::args, nb::kwargs) {
   if (!PyType_Check(cls.ptr()) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()),
                                                     reinterpret_cast<PyTypeObject*>(nb::type<OpObject>().ptr())))
@@ -244,13 +244,13 @@ nb::object op_attribute(nb::handle self, const std::string& name) {
   throw nb::attribute_error(cat("op ", nb::type_name(self.type()).c_str(), " has no attribute ", name).c_str());
 }
 
-// Whether it is the function of bitale.tensor that applies the elementwise op. PyTensor's functions are ops: rewrites
-// ask whether node.op == pt.exp.
+// Whether the object is the function of bitale.tensor that applies the elementwise op. PyTensor's functions are ops, so
+// rewrites test whether node.op == pt.exp.
 bool is_function_of(const Op& op, nb::handle object) {
   if (!op.elementwise() || !PyCallable_Check(object.ptr())) return false;
   const std::string name(op.elementwise()->name);
   const nb::module_ tensor = nb::module_::import_("bitale.tensor");
-  for (const std::string& each : {name, name + "_"})  // and_
+  for (const std::string& each : {name, name + "_"})  // such as and_
     if (nb::getattr(tensor, each.c_str(), nb::none()).is(object)) return true;
   return false;
 }
@@ -269,21 +269,21 @@ Variables given_variables(nb::handle list, std::string_view who) {
   return out;
 }
 
-// An op relies on its node being one of its own.
+// An op relies on the node being one of its own.
 const Apply& require_own(const Op& op, const Apply& node, const char* method) {
   if (!op.equals(node.op()))
     throw ValueError(cat(method, ": the node is one of ", node.op().label(), ", not of ", op.label()));
   return node;
 }
 
-// The node that the outputs are of.
+// The node that these are the outputs of.
 Apply node_of(const Op& op, const Variables& outputs, const char* method) {
   if (outputs.empty() || !outputs[0].has_owner())
     throw ValueError(cat(method, ": expected the outputs of a node of this op"));
   return require_own(op, outputs[0].owner(), method);
 }
 
-// A gradient or tangent per variable.
+// Requires one gradient or tangent per variable.
 void require_gradients(const Variables& gradients, const Variables& of, const char* method) {
   bool fits = gradients.size() == of.size();
   for (std::size_t i = 0; fits && i < of.size(); ++i)
@@ -348,7 +348,7 @@ nb::object op_vectorize(nb::handle self, const ApplyObject& of, nb::args given) 
   return wrap(op.vectorize(node, batched));
 }
 
-// Nodes never change, so a copy is the same node; what goes to another process is made anew there.
+// Nodes never change, so a copy is the same node; in another process it is created anew.
 template <class Class>
 void bind_copies(Class cls, const char* reduce) {
   cls.def("__copy__", [](nb::handle self) { return nb::borrow(self); });
@@ -360,7 +360,8 @@ void bind_copies(Class cls, const char* reduce) {
       nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }
 
-// Ops of the library never change either; those written in Python may, between their making and their first node.
+// Ops of the library never change either; an op written in Python may change between its construction and its first
+// node.
 void bind_op_copies(nb::class_<OpObject> cls) {
   const auto is_python = [](nb::handle self) { return !op_object(self).op; };
   const auto copier = [](const char* name) { return nb::module_::import_("bitale.graph.storing").attr(name); };

@@ -1,4 +1,4 @@
-// A Python object that C++ may copy and drop on any thread.
+// A Python object that C++ may copy and release on any thread.
 #pragma once
 
 #include <nanobind/nanobind.h>

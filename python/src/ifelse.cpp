@@ -1,4 +1,4 @@
-// ifelse; bitale/ifelse.py sorts out single values and lists.
+// ifelse; bitale/ifelse.py distinguishes single values from lists.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/vector.h>
 

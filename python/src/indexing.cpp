@@ -1,4 +1,4 @@
-// x[...] with NumPy's indices, and changed copies: x[index].set(y), x[index].inc(y).
+// x[...] with NumPy's indices, and modified copies: x[index].set(y), x[index].inc(y).
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
@@ -18,14 +18,14 @@ namespace bitale::python {
 
 namespace {
 
-// As a Python int. A 0-d array may look like an index and be none.
+// The item as a Python int. A 0-d array may look like an index without being one.
 nb::object python_int(nb::handle item) {
   nb::object number = nb::steal(PyNumber_Index(item.ptr()));
   if (!number) nb::raise_python_error();
   return number;
 }
 
-// What int64 can't hold lies beyond any end.
+// A number that int64 can't hold is clamped: it is beyond any end.
 std::int64_t bound_number(nb::handle item) {
   const nb::object number = python_int(item);
   int overflow = 0;
@@ -50,7 +50,7 @@ std::optional<Operand> slice_part(nb::handle part) {
   return Operand(is_variable(part) ? variable_of(part) : Operand::number(bound_number(part)));
 }
 
-// A list without elements has no dtype of its own: as an index it names no positions.
+// A list without elements has no dtype of its own: as an index it selects nothing.
 bool is_empty_list(nb::handle item, const Variable& converted) {
   return (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) && converted.is_constant() &&
          converted.constant()->size() == 0;
@@ -115,7 +115,7 @@ Variable set_items(nb::handle indexed, nb::handle y) {
 
 Variable inc_items(nb::handle indexed, nb::handle y, bool ignore_duplicates) {
   auto& indexing = indexing_of(indexed, "inc");
-  // As of NumPy's `x[index] += y`: of equal indices the last one counts.
+  // As for NumPy's `x[index] += y`: among equal indices the last one counts.
   if (ignore_duplicates) return set_subtensor(indexing.base, indexing.items, add(as_variable(indexed), as_variable(y)));
   return inc_subtensor(indexing.base, indexing.items, as_variable(y));
 }

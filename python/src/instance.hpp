@@ -1,5 +1,5 @@
-// The C++ object inside a Python object of a bound class. Python can make objects that were never initialised
-// (Class.__new__); those have none.
+// The C++ object inside a Python object of a bound class. Python can create objects that were never initialised
+// (Class.__new__); those contain none.
 #pragma once
 
 #include <nanobind/nanobind.h>

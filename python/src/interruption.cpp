@@ -1,4 +1,4 @@
-// Ctrl-C ends calls that take long: a handler of a signal that raises, as Python's of SIGINT does, raises out of the
+// Ctrl-C ends long calls: an exception raised by a signal handler, such as Python's of SIGINT, propagates out of the
 // call.
 #include "interruption.hpp"
 
@@ -15,8 +15,8 @@ namespace nb = nanobind;
 
 namespace {
 
-// Signals are handled in Python's main thread only; others must not wait for the interpreter lock here, which the main
-// thread may hold until they are done.
+// Signals are handled only in Python's main thread. Other threads must not wait here for the interpreter lock, which
+// the main thread may hold until they have finished.
 std::atomic<unsigned long> main_thread{0};
 
 void after_fork() { main_thread = PyThread_get_thread_ident(); }

@@ -1,9 +1,9 @@
-// Ctrl-C in calls that take long.
+// Ctrl-C in long calls.
 #pragma once
 
 namespace bitale::python {
 
-// Once, when the module is loaded.
+// To be called once, when the module is loaded.
 void begin_interruption();
 
 }  // namespace bitale::python

@@ -1,5 +1,5 @@
 // Linker `jax` by way of Python: modules are compiled by bitale.jax, which needs jaxlib and is imported when the first
-// one is compiled.
+// module is compiled.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -43,7 +43,7 @@ Array holding_jax(nb::object array, DType dtype, const Dims& shape) {
   return Array::holding(make_ref<ArrayOfJax>(std::move(array), dtype, shape));
 }
 
-// A result of a module, where it lies, or fetched from the device.
+// A result of a module: viewed in place, or fetched from the device.
 Array seen(nb::handle result, const ModuleSource::Tensor& type) {
   auto* buffer = new Py_buffer;
   if (PyObject_GetBuffer(result.ptr(), buffer, PyBUF_ND) != 0) {
@@ -87,8 +87,8 @@ class ModuleOfJax final : public CompiledModule {
       reads_host &= bool(stay[k]);
       out.push_back(stay[k] ? holding_jax(result, results_[k].dtype, results_[k].lengths) : seen(result, results_[k]));
     }
-    // The caller may write into its arrays when the call is over, which processors read where they lie. All results are
-    // there as soon as one is.
+    // After the call, the caller may write into its arrays, which CPU devices read in place. As soon as one result is
+    // ready, all are.
     if (reads_host && !out.empty()) jax_array(out[0]).attr("block_until_ready")();
     return out;
   }
@@ -146,7 +146,7 @@ bool hold_jax_array(nb::handle object, DType dtype, Array& held) {
   return true;
 }
 
-// The package is looked for, and not imported before it is needed.
+// The package is only searched for here; it is imported when it is needed.
 void bind_jax(nb::module_&) {
   if (!nb::module_::import_("importlib.util").attr("find_spec")("jax").is_none()) set_module_compiler(&compiler);
 }

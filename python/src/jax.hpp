@@ -9,9 +9,10 @@ namespace bitale::python {
 
 namespace nb = nanobind;
 
-// The array of JAX that the Array holds; null where it holds none.
+// The JAX array that the Array holds; null if it holds none.
 nb::object jax_array(const Array& value);
-// Whether the object is an array of JAX of that dtype on the device of mode JAX, and then an Array that holds it.
+// Whether the object is a JAX array of that dtype on the device of mode JAX; if so, `held` is set to an Array that
+// holds it.
 bool hold_jax_array(nb::handle object, DType dtype, Array& held);
 
 }  // namespace bitale::python

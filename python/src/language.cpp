@@ -84,7 +84,7 @@ Variable in_optional_dtype(const Variable& x, const DTypeLike& dtype) {
   return element ? cast(x, *element) : x;
 }
 
-// The sizes, as many as n_splits says where they are a vector of unknown length; ValueError for another number of them.
+// The sizes, n_splits of them if they are a vector of unknown length; ValueError for another number of sizes.
 Variables sizes_of_parts(const ShapeLike& sizes, const Any& n_splits) {
   const auto count = as_optional_int(n_splits, "split: n_splits");
   nb::object given = nb::borrow(sizes);
@@ -380,7 +380,7 @@ void bind_contracting(nb::module_& m) {
 
 }  // namespace
 
-// Methods and properties of variables that functions in Python do.
+// Methods and properties of variables that are implemented by functions in Python.
 void bind_variable_surface(nb::module_& m) {
   auto cls = variable_class(m);
   const char* const composed = "bitale.tensor.composed";

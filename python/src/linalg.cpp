@@ -1,4 +1,4 @@
-// Linear algebra: what bitale.tensor.linalg and bitale.tensor take from here.
+// Linear algebra, for bitale.tensor.linalg and bitale.tensor.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -24,7 +24,7 @@ OnError as_on_error(const std::string& text, const char* who = "cholesky") {
   throw ValueError(cat(who, ": expected on_error \"raise\" or \"nan\", got \"", text, "\""));
 }
 
-// 0, 1, 2, or "N", "T", "C": the matrix, its transpose, its adjoint.
+// 0, 1, 2, or "N", "T", "C": the matrix, its transpose, its conjugate transpose.
 int as_trans(nb::handle trans) {
   if (PyUnicode_Check(trans.ptr())) {
     const auto text = nb::cast<std::string>(trans);

@@ -1,5 +1,5 @@
-// A scope in which nodes carry lines that the caller names, for graphs that are made from other libraries' graphs:
-// their users want to see where they wrote an expression, not where it was translated.
+// A scope in which nodes carry lines that the caller specifies, for graphs that are created from other libraries'
+// graphs: their users need the line where they wrote an expression, not the line that translated it.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>

@@ -1,4 +1,4 @@
-// Linkers for Python, with functions of the user's around each node. bitale/link.py gives them their names.
+// Linkers for Python, with users' functions around each node. bitale.link re-exports them.
 #include "linker.hpp"
 
 #include <nanobind/stl/map.h>
@@ -27,7 +27,7 @@ namespace bitale::python {
 
 namespace {
 
-// One way to run the node of a step. The step is lent for as long as the wrapper runs.
+// One way to run the node of a step. The step is borrowed while the wrapper runs.
 struct NodeThunk {
   std::shared_ptr<NodeStep*> lent;
   std::size_t way;
@@ -38,7 +38,7 @@ struct NodeThunk {
   }
 };
 
-// As PyTensor's storage: a list of one value each. Copies, for the call may write over what it has.
+// PyTensor's form of storage: a list of one value each. The values are copies, because the call may overwrite its own.
 nb::list storage_of(std::span<const Array> values) {
   nb::list out;
   for (auto& value : values) {
@@ -109,7 +109,7 @@ struct PythonReport {
   }
 };
 
-// The Python function inside, or None. NotImplementedError for one that C++ has put there.
+// The Python function inside, or None. NotImplementedError for a wrapper that was set from C++.
 template <class Python, class Function>
 nb::object python_function(const Function& function) {
   if (!function) return nb::none();
@@ -125,7 +125,7 @@ Linker make_nan_guard(std::optional<bool> nan, std::optional<bool> inf, std::opt
   return nan_guard_linker(options);
 }
 
-// What pickle keeps: what makes the linker again, and its arguments.
+// What pickle stores: the function that recreates the linker, and its arguments.
 nb::object stored(const Linker& self) {
   const nb::module_ python = nb::module_::import_("bitale.link");
   if (const auto options = nan_guard_options(self))
@@ -140,7 +140,7 @@ nb::object stored(const Linker& self) {
                                        python_function<PythonInputCallback>(self.on_input), self.allow_gc));
 }
 
-// By the names that users gave them; touched with the GIL held only.
+// By the names that users registered; accessed only with the GIL held.
 std::map<std::string, Linker>& registered_linkers() {
   static auto& table = *new std::map<std::string, Linker>;
   return table;

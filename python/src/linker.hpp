@@ -1,4 +1,4 @@
-// A linker as Python gives it: by name, or as an object.
+// A linker as Python specifies it: by name, or as an object.
 #pragma once
 
 #include <nanobind/nanobind.h>

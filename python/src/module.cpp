@@ -1,4 +1,4 @@
-// The extension module bitale._core. The package's Python files give its contents their places: bitale.tensor,
+// The extension module bitale._core. The package's Python files arrange its contents in modules: bitale.tensor,
 // bitale.graph, ...
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
@@ -15,7 +15,7 @@ namespace {
 
 namespace nb = nanobind;
 
-// Waiting for other threads happens without the interpreter lock, which they may need.
+// Waits for other threads without the interpreter lock, which these may need.
 void wait_unlocked(void (*wait)(void*) noexcept, void* context) {
   if (!PyGILState_Check()) return wait(context);
   nb::gil_scoped_release unlocked;
@@ -26,7 +26,7 @@ void wait_unlocked(void (*wait)(void*) noexcept, void* context) {
 
 NB_MODULE(_core, m) {
   using namespace bitale::python;
-  nb::set_leak_warnings(false);  // variables may live in module globals until the end
+  nb::set_leak_warnings(false);  // variables may be module globals until the end of the process
   import_numpy();
   bitale::set_blocking_hook(wait_unlocked);
   begin_interruption();
@@ -72,7 +72,7 @@ NB_MODULE(_core, m) {
   bind_profile(m);
   bind_debugging(m);
   bind_system(m);
-  // Making these tables has touched most of both libraries.
+  // Building these tables has touched most pages of both libraries.
   bitale::give_back_pages_of_release(reinterpret_cast<const void*>(&bitale::give_back_pages));
   bitale::give_back_pages_of_release(reinterpret_cast<const void*>(&wait_unlocked));
 }

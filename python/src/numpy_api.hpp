@@ -1,4 +1,5 @@
-// NumPy's C API, for the few files that use it. One of them, numpy_bridge.cpp, holds and fills its table of functions.
+// NumPy's C API, for the few files that use it. One of them, numpy_bridge.cpp, defines and fills its table of
+// functions.
 #pragma once
 
 #include <Python.h>

@@ -44,7 +44,8 @@ std::optional<DType> dtype_of_number(int number) {
 }
 static_assert(sizeof(long) == 8, "NPY_LONG is taken for int64");
 
-// A masked array: what it hides would be taken for values. Its class is known only where somebody has imported it.
+// A masked array: the elements that it hides would be taken for values. Its class exists only if numpy.ma has been
+// imported.
 bool is_masked(nb::handle object) {
   if (!PyArray_Check(object.ptr()) || PyArray_CheckExact(object.ptr())) return false;
   const nb::handle module = PyImport_GetModuleDict();
@@ -66,7 +67,7 @@ DType require_dtype(PyArray_Descr* descr) {
   return *dtype;
 }
 
-// The last handle may go where the GIL is not held, or after the interpreter has gone.
+// The last handle may be released where the GIL is not held, or after the interpreter has been finalized.
 std::shared_ptr<void> keep_alive(PyObject* object) {
   Py_INCREF(object);
   return std::shared_ptr<void>(object, [](void* held) {
@@ -76,7 +77,7 @@ std::shared_ptr<void> keep_alive(PyObject* object) {
   });
 }
 
-// Aligned and in native byte order, else a copy that is.
+// The array if it is aligned and in native byte order, otherwise such a copy.
 nb::object behaved(nb::handle ndarray) {
   auto* array = as_ndarray(ndarray);
   if (PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array)) return nb::borrow(ndarray);
@@ -117,7 +118,7 @@ nb::object any_to_ndarray(nb::handle object) {
 
 bool same_values(const Array& a, const Array& b) {
   if (is_complex(a.dtype()) || is_complex(b.dtype())) return allclose(b, a, 0, 0);
-  // Through the original dtype for precision, through float64 for the sign of large unsigned integers.
+  // Compared in the original dtype for precision, and in float64 for the sign of large unsigned integers.
   return allclose(b.astype(a.dtype()), a, 0, 0) && allclose(b.astype(DType::Float64), a.astype(DType::Float64), 0, 0);
 }
 
@@ -157,7 +158,7 @@ bool is_numpy_scalar(nb::handle object) { return PyArray_CheckScalar(object.ptr(
 Array array_from(nb::handle object, Share share) {
   if (is_ndarray(object)) return from_ndarray(object, share);
   nb::object ndarray = any_to_ndarray(object);
-  // An array that NumPy has just made belongs to nobody else, unless the object gave its own.
+  // An array that NumPy has just created has no other owner, unless the object returned its own.
   return from_ndarray(ndarray,
                       Py_REFCNT(ndarray.ptr()) == 1 && !PyArray_BASE(as_ndarray(ndarray)) ? Share::Borrow : share);
 }
@@ -184,7 +185,7 @@ std::optional<Array> try_array_from(nb::handle object, Share share) {
 
 namespace {
 
-// Floats that Bitale has not, where any conversion is allowed.
+// Floats of dtypes that Bitale does not have, where any conversion is allowed.
 std::optional<Array> from_other_floats(const TensorType& type, nb::handle object) {
   if (!is_ndarray(object) && !is_numpy_scalar(object)) return {};
   const nb::object ndarray = any_to_ndarray(object);
@@ -196,7 +197,7 @@ std::optional<Array> from_other_floats(const TensorType& type, nb::handle object
   return from_ndarray(nb::steal(converted), Share::Borrow);
 }
 
-// An int that no integer dtype holds, for a float type.
+// The value of an int that no integer dtype can hold, for a float type.
 std::optional<double> from_large_int(const TensorType& type, nb::handle object, Downcast downcast) {
   if (!PyLong_Check(object.ptr()) || !is_float(type.dtype)) return {};
   const double number = PyLong_AsDouble(object.ptr());
@@ -273,10 +274,10 @@ DType dtype_from(nb::handle object) {
     name = nb::cast<std::string>(object);
     if (name == "floatX") return config::float_x();
   }
-  PyArray_Descr* descr = nullptr;  // NumPy knows "int", "double", "<f8"
+  PyArray_Descr* descr = nullptr;  // NumPy parses "int", "double", "<f8"
   if (object.is_none() || !PyArray_DescrConverter(object.ptr(), &descr)) {
     PyErr_Clear();
-    if (!name.empty()) return parse_dtype(name);  // says which there are
+    if (!name.empty()) return parse_dtype(name);  // the error lists the available ones
     throw TypeError(cat("expected a dtype such as \"float64\", got ", shown(object)));
   }
   nb::object held = nb::steal(reinterpret_cast<PyObject*>(descr));

@@ -15,7 +15,7 @@ namespace nb = nanobind;
 
 namespace {
 constexpr std::int64_t big_result = std::int64_t(1) << 20;      // bytes
-constexpr std::int64_t quickly_copied = std::int64_t(1) << 13;  // bytes: in the time that a capsule takes
+constexpr std::int64_t quickly_copied = std::int64_t(1) << 13;  // bytes: a copy takes no longer than a capsule
 }  // namespace
 
 NumpyReceiver::~NumpyReceiver() {

@@ -1,6 +1,6 @@
-// Results of a call as NumPy arrays that the compiled code writes into. A long call runs without the interpreter lock;
-// its results are made of the library's memory, since NumPy's needs the lock; and so are large ones, which the library
-// keeps for the next call when they are freed.
+// Results of a call as NumPy arrays that the compiled code writes into. A long call runs without the interpreter lock.
+// Its results are allocated by the library, since allocation by NumPy needs the lock; so are large ones, whose memory
+// the library keeps for the next call when they are freed.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -17,7 +17,7 @@ namespace bitale::python {
 class NumpyReceiver final : public Receiver {
  public:
   explicit NumpyReceiver(std::size_t count) : results_(count, nullptr) {}
-  // `stays`: results are arrays of JAX where they can be.
+  // `stays`: results are arrays of JAX where possible.
   NumpyReceiver(std::size_t count, const CallArguments& arguments, bool stays)
       : results_(count, nullptr), arguments_(&arguments), stays_(stays) {}
   ~NumpyReceiver() override;
@@ -31,7 +31,7 @@ class NumpyReceiver final : public Receiver {
   const Array* behind(int input) const override { return arguments_ ? arguments_->behind(input) : nullptr; }
   bool may_stay(int) const override { return stays_; }
 
-  // After the call: takes the lock back. Then each result may be taken once.
+  // To be called after the call: reacquires the lock. Then each result may be taken once.
   void finish();
   PyObject* take(std::size_t output) { return std::exchange(results_[output], nullptr); }
 
@@ -39,7 +39,7 @@ class NumpyReceiver final : public Receiver {
   void* keep(int output, Array value);
 
   SmallVector<PyObject*, 8> results_;
-  std::vector<std::pair<int, Array>> arrays_;  // what came without the lock, or large
+  std::vector<std::pair<int, Array>> arrays_;  // results allocated without the lock, or large ones
   PyThreadState* released_ = nullptr;
   const CallArguments* const arguments_ = nullptr;
   const bool stays_ = false;

@@ -1,4 +1,4 @@
-// OpFromGraph, with derivatives that are functions of Python; bitale/compile/builders.py gives it its face.
+// OpFromGraph, with derivatives that are Python functions; bitale/compile/builders.py defines its Python interface.
 #include "bitale/ops/op_from_graph.hpp"
 
 #include <nanobind/nanobind.h>
@@ -19,7 +19,7 @@ namespace bitale::python {
 
 namespace {
 
-// A derivative that is a function of Python: equal when Python says so.
+// A derivative that is a Python function: two are equal when Python compares them as equal.
 class PythonOverride final : public DerivativeOverride {
  public:
   explicit PythonOverride(nb::object function) : function(hold(std::move(function))) {}
@@ -52,7 +52,7 @@ class PythonOverride final : public DerivativeOverride {
   std::size_t hash() const override {
     const nb::gil_scoped_acquire locked;
     const Py_hash_t hash = PyObject_Hash(function->ptr());
-    if (hash == -1) PyErr_Clear();  // equal objects may differ in identity: all that have no hash share one
+    if (hash == -1) PyErr_Clear();  // equal objects may differ in identity: all unhashable ones share a hash
     return std::size_t(hash);
   }
   std::string text() const override {
@@ -86,7 +86,7 @@ OpRef make(nb::handle inputs, nb::handle outputs, bool is_inline, const std::str
   return op_from_graph(variables_in(inputs, "inputs"), variables_in(outputs, "outputs"), options);
 }
 
-// Of a node of the op on those inputs. None for an answer that is not connected.
+// The derivatives of a node of the op on those inputs. None for a disconnected result.
 nb::list derivatives(const OpRef& op, bool is_pullback, const Variables& inputs, const Variables& given) {
   const Apply node = op->make_node(inputs);
   nb::list out;

@@ -1,4 +1,4 @@
-// Opaque attributes of ops as Python sees them: how those are stored that can be.
+// Opaque attributes of ops as Python sees them, and the stored form of those that can be stored.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,7 +7,7 @@
 
 namespace bitale::python {
 
-// What opaque_of_stored makes the attribute of again, in another process; None for one that can't be stored.
+// The form from which opaque_of_stored recreates the attribute, in another process; None for one that can't be stored.
 nanobind::object stored_opaque(const Opaque& attribute);
 OpaqueAttribute opaque_of_stored(nanobind::handle stored);
 

@@ -1,4 +1,4 @@
-// Python's operators on variables, and the conversions that a symbolic variable refuses.
+// Python's operators on variables, and the conversions that a symbolic variable rejects.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -116,7 +116,7 @@ void bind_refusals(nb::class_<TensorVariableObject, VariableObject>& cls) {
           [](const TensorVariableObject& self, nb::handle) { refuse(self, "its elements can't be deleted"); });
 }
 
-// The elements along the first dimension, where their number is known.
+// The elements along the first dimension, if its length is known.
 nb::object iterate(const TensorVariableObject& self) {
   const Variable& x = self.variable;
   if (x.ndim() == 0) throw TypeError(cat("can't iterate over the scalar ", x.str()));

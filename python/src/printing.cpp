@@ -1,4 +1,4 @@
-// Graphs as text and as pictures: what bitale/printing.py and bitale/_picture.py write to a file or return.
+// Graphs as text and as pictures: bitale/printing.py and bitale/_picture.py write the results to a file or return them.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -28,7 +28,7 @@ namespace bitale::python {
 
 namespace {
 
-// A function says more about itself than its graph does, unless the graph is to be shown in some particular way.
+// Whether all options are the defaults: then a function prints more about itself than its graph.
 bool is_default(const DprintOptions& options) {
   return options.depth == -1 && options.id_type == "CHAR" && !options.print_type && !options.print_shape &&
          !options.stop_on_name && !options.print_destroy_map && !options.print_view_map && !options.provenance &&
@@ -47,7 +47,7 @@ std::string print_one(nb::handle graph, const DprintOptions& options) {
   throw TypeError(cat("dprint: expected variables, Apply nodes, FunctionGraphs or functions, got ", shown(graph)));
 }
 
-// Variables and Apply nodes as keys of a dictionary, in its order.
+// Calls the functions for the Variables and Apply nodes that are keys of a dictionary, in its order.
 template <class OnVariable, class OnNode>
 void each_key(nb::handle dictionary, const char* what, OnVariable on_variable, OnNode on_node) {
   if (dictionary.is_none()) return;
@@ -62,7 +62,7 @@ void each_key(nb::handle dictionary, const char* what, OnVariable on_variable, O
   }
 }
 
-// What earlier calls have printed, by PyTensor's dictionaries: `used_ids` and `done`.
+// Restores what earlier calls have printed, from PyTensor's dictionaries `used_ids` and `done`.
 void recall(PrintedNodes& printed, nb::handle done, nb::handle used_ids) {
   each_key(
       used_ids, "used_ids", [&](const Variable& leaf) { printed.add_id(leaf); },
@@ -71,7 +71,7 @@ void recall(PrintedNodes& printed, nb::handle done, nb::handle used_ids) {
       done, "done", [](const Variable&) {}, [&](const Apply& node) { printed.add_expanded(node); });
 }
 
-// "[id A]", as dprint writes it.
+// "[id A]", in the form that dprint writes.
 std::string id_text(const Variable& variable, std::size_t number, const std::string& id_type) {
   if (id_type.empty()) return {};
   const std::uintptr_t address =
@@ -81,7 +81,7 @@ std::string id_text(const Variable& variable, std::size_t number, const std::str
   return cat("[id ", nb::cast<std::string>(letters), "]");
 }
 
-// Notes in the same dictionaries what is printed now.
+// Records what has been printed now in the same dictionaries.
 void remember(const PrintedNodes& printed, nb::handle done, nb::handle used_ids, const std::string& id_type) {
   if (done.is_none() && used_ids.is_none()) return;
   std::size_t number = 0;
@@ -93,7 +93,7 @@ void remember(const PrintedNodes& printed, nb::handle done, nb::handle used_ids,
   }
 }
 
-// What is known of a variable besides: the value of a shared one, the attributes of its op, the facts of its matrices.
+// Further facts of a variable: the value of a shared one, the attributes of its op, the assumptions about its matrices.
 std::string about(const Variable& variable, bool storage, bool op_info, bool assumptions) {
   std::vector<std::string> parts;
   if (const Container* container = storage ? container_of(variable) : nullptr) parts.push_back(container->get().repr());

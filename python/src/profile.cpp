@@ -1,4 +1,4 @@
-// Profiles of compiled functions; bitale/profile.py gives them their form.
+// Profiles of compiled functions; bitale/profile.py defines their Python form.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -1,5 +1,5 @@
-// What a C++ op asks of a Python object, each question with the lock of the interpreter, each answer checked before
-// anybody relies on it. The older names and signatures of methods are sorted out in bitale/graph/python_op.py.
+// The queries that a C++ op makes of a Python object, each with the interpreter lock held, each result checked before
+// use. The older names and signatures of methods are handled in bitale/graph/python_op.py.
 #include "python_op.hpp"
 
 #include <nanobind/stl/string.h>
@@ -33,7 +33,7 @@ std::string qualified_name(nb::handle object) { return nb::cast<std::string>(obj
 
 nb::object helper(const char* name) { return nb::module_::import_("bitale.graph.python_op").attr(name); }
 
-// The names in __props__ of the object's class, an op's or a type's; nothing when it has none.
+// The names in __props__ of the class of an op or a type; std::nullopt when it has none.
 std::optional<std::vector<std::string>> property_names(nb::handle object) {
   const nb::object declared = nb::getattr(object.type(), "__props__", nb::handle());
   if (!declared.is_valid() || declared.is(nb::object(nb::type<OpObject>().attr("__props__")))) return {};
@@ -88,7 +88,7 @@ class PythonObject final : public Opaque {
     try {
       return nb::cast<std::string>(nb::str(object_));
     } catch (nb::python_error&) {
-      return qualified_name(object_);  // a text is made for errors too
+      return qualified_name(object_);  // must not fail: the text is needed for errors too
     }
   }
 
@@ -99,7 +99,7 @@ class PythonObject final : public Opaque {
 
 // ---- view_map and destroy_map ---------------------------------------------------------------------------------------
 
-// Per output, the inputs.
+// For each output, the inputs.
 using Map = std::vector<std::vector<int>>;
 
 Map map_of(nb::handle object, const char* name) {
@@ -151,7 +151,7 @@ Variables sequence_of(nb::handle result, std::string_view who) {
 
 // ---- values ---------------------------------------------------------------------------------------------------------
 
-// Whether nobody but the handle can see its memory.
+// Whether no other object can access its memory.
 bool is_only_holder(nb::handle ndarray) {
   auto* array = reinterpret_cast<PyArrayObject*>(ndarray.ptr());
   if (Py_REFCNT(ndarray.ptr()) != 1 || !PyArray_ISWRITEABLE(array)) return false;
@@ -161,7 +161,7 @@ bool is_only_holder(nb::handle ndarray) {
          PyArray_CHKFLAGS(reinterpret_cast<PyArrayObject*>(base), NPY_ARRAY_OWNDATA);
 }
 
-// Whether no other array's memory is in its own, but those of views of it.
+// Whether it owns its memory, so that it is not a view of another array.
 bool owns_memory(nb::handle ndarray) {
   return PyArray_CHKFLAGS(reinterpret_cast<PyArrayObject*>(ndarray.ptr()), NPY_ARRAY_OWNDATA);
 }
@@ -183,7 +183,7 @@ nb::list empty_cells(std::size_t count) {
   return list_of_objects(cells);
 }
 
-// `what` gives the words for errors.
+// `what` gives the wording of errors.
 Array stored_value(nb::object stored, const TensorType& type, const auto& what) {
   const bool is_array = is_ndarray(stored), is_ours = is_array && is_only_holder(stored);
   if (!is_array && !is_numpy_scalar(stored) && !PyFloat_Check(stored.ptr()) && !PyLong_Check(stored.ptr()))
@@ -191,7 +191,7 @@ Array stored_value(nb::object stored, const TensorType& type, const auto& what) 
   // A Python number has no dtype of its own.
   const bool is_number = !is_array && (PyFloat_CheckExact(stored.ptr()) || PyLong_Check(stored.ptr()));
   Array value = is_number ? value_for(type, stored, Downcast::Never) : array_from(stored, Share::Borrow);
-  if (is_number && value.dtype() != type.dtype) value = value.astype(type.dtype);  // value_for has seen that it is safe
+  if (is_number && value.dtype() != type.dtype) value = value.astype(type.dtype);  // value_for has checked it
   if (value.dtype() != type.dtype || value.ndim() != type.ndim())
     throw TypeError(cat(what(), " does not fit: expected ", type.str(), ", got dtype ", dtype_name(value.dtype()),
                         " and shape ", tuple_text(value.shape())));
@@ -215,7 +215,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
 
   nb::handle object() const { return object_->get(); }
 
-  // Has a dot, so it is the name of no op of the library.
+  // Contains a dot, so it is never the name of an op of the library.
   std::string_view name() const override { return name_; }
   ComplexForm complex_form() const override { return ComplexForm::own; }
   Attributes attributes() const override { return {{"object", OpaqueAttribute{object_}}}; }
@@ -314,7 +314,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     return formula(node, node.inputs());
   }
 
-  // ValueError for outputs and inputs that the maps name and the node has not.
+  // ValueError for outputs and inputs in the maps that the node does not have.
   void check_maps(std::size_t inputs, std::size_t outputs) const {
     for (auto& [map, called] : {std::pair(&views_, "view_map"), std::pair(&destroyed_, "destroy_map")}) {
       const auto has = [&](int i) { return i >= 0 && std::size_t(i) < inputs; };
@@ -379,7 +379,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     return out;
   }
 
-  // Lengths that need the node's own output would be asked for again and again.
+  // Lengths that depend on the node's own output would cause an infinite recursion.
   void require_not_own(const Apply& node, std::span<const Shape> inputs, const std::vector<Shape>& shapes) const {
     Variables lengths;
     VariableSet known(node.inputs().begin(), node.inputs().end());
@@ -392,7 +392,8 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
 
   // ---- perform ----
 
-  // What the op's `perform` returns, or, where the op stands for one of another library, that op's with its own node.
+  // The result of the op's `perform`. If the op stands for one of another library: of that op's `perform`, with its own
+  // node.
   nb::object call_perform(const Apply& node, nb::handle inputs, nb::handle storage) const {
     static PyObject* const perform = PyUnicode_InternFromString("perform");
     nb::object other, returned;
@@ -409,8 +410,8 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     return returned;
   }
 
-  // Copies, which are read-only unless the op destroys the input: the op may keep them, and what it writes by mistake
-  // is seen. What it destroys is its own already.
+  // Copies, which are read-only unless the op destroys the input: the op may keep them, and a mistaken write is
+  // detected. Inputs that it destroys are already its own.
   std::vector<nb::object> hand_over(const Apply& node, std::span<const Array> in) const {
     std::vector<nb::object> given;
     given.reserve(in.size());
@@ -427,7 +428,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     return given;
   }
 
-  // Whether what was stored is a view of an input that the op does not declare, and of which.
+  // If the stored value is a view of an input that the op does not declare: the position of that input.
   std::optional<std::size_t> viewed_input(const Apply& node, int k, nb::handle stored,
                                           std::span<const nb::object> given) const {
     const auto is_same = [&](const nb::object& other) { return other.is(stored); };
@@ -454,7 +455,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     PyList_SetItem(entry.ptr(), 0, nb::none().release().ptr());
     const TypeBase& type = *node.node()->outputs[std::size_t(k)].type;
     if (stands_for_other_ && type.tensor()) stored = as_dtype(stored, type.tensor()->dtype);
-    // Looked at before it may be copied.
+    // Checked before the value may be copied.
     if (is_ndarray(stored))
       if (const auto input = viewed_input(node, k, stored, given)) {
         if (!stands_for_other_)
@@ -487,11 +488,11 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     for (std::size_t k = 0; k < out.size(); ++k) out[k] = values[k].copy();
   }
 
-  // ---- infer_shape against what perform made ----
+  // ---- infer_shape against the results of perform ----
 
-  // The lengths that infer_shape promises, over lengths of inputs. Made once, with the lock of the interpreter.
-  // Nodes that are copies of one another share the op; one that has gone may have left its address to another. So a
-  // promise is known by the inputs of its node, which it keeps.
+  // The lengths that infer_shape promises, as expressions of lengths of inputs. Created once, with the interpreter lock
+  // held. Nodes that are copies of one another share the op, and the address of a destroyed node may be reused.
+  // Therefore a promise is identified by the inputs of its node, which it keeps alive.
   struct Promise {
     Variables inputs;
     bool is_of(const Apply& node) const {
@@ -588,8 +589,8 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
   const Map views_, destroyed_;
   const bool performs_, infers_;  // whether the class has these methods
   // Classes of ops of another library have an attribute `_performs_as`: its `perform` and its node, or None where the
-  // class has a `perform` of its own. Such an op may store what is converted or copied here: other dtypes, numbers,
-  // views.
+  // class has a `perform` of its own. The values that such an op stores may be converted or copied here: other dtypes,
+  // numbers, views.
   const bool stands_for_other_;
   mutable std::shared_ptr<const Promise> promise_;
 };

@@ -51,7 +51,7 @@ const TensorType* PythonType::storage() const {
   return as_tensor(word);
 }
 
-// What only C++ looks into is no value of a type of Python; all else the object judges.
+// An object that only C++ can interpret is not a value of a Python type; for all others the Python object decides.
 bool PythonType::is_valid_value(const Array& value) const {
   if (!value.object()) return false;
   nb::gil_scoped_acquire locked;

@@ -1,6 +1,6 @@
-// Types written in Python: a C++ type that stands for the Python object and asks it. Values are Python objects, which
-// native code passes on. Ownership goes one way, as for ops (python_op.hpp): variables own their type, the type the
-// Python object, and the object neither.
+// Types written in Python: a C++ type that stands for the Python object and queries it. Values are Python objects,
+// which native code only passes on. Ownership has one direction, as for ops (python_op.hpp): variables own their type,
+// the type owns the Python object, and that owns neither.
 #pragma once
 
 #include <nanobind/nanobind.h>

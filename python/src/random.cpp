@@ -1,4 +1,4 @@
-// Draws: what bitale.tensor.random is written over.
+// Draws: the basis of bitale.tensor.random.
 #include "bitale/ops/random.hpp"
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// Reductions and what is built on them, as functions and as methods.
+// Reductions and functions based on them, as functions and as methods.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 
@@ -14,7 +14,7 @@ namespace bitale::python {
 
 namespace {
 
-// Sums accumulate in 64 bits: what acc_dtype asks for is there, unless it would lose precision.
+// Sums accumulate in 64 bits, so any acc_dtype is satisfied unless it would lose precision.
 void check_accumulator(const Variable& x, nb::handle acc_dtype, const char* function) {
   const std::optional<DType> dtype = optional_dtype(acc_dtype);
   const bool is_float_of_integer = dtype && is_float(*dtype) && is_discrete(x.dtype());
@@ -84,7 +84,7 @@ void bind_spreading(nb::module_& m, const char* name, Spreading function, const 
         if (ddof && correction) throw ValueError(cat(name, ": ddof and correction mean the same, and both are given"));
         Variable operand = as_variable(x);
         const Axes axes = as_axes(axis, name);
-        // The mean of the centered elements is what rounding has left of 0.
+        // The mean of the centered elements is the rounding error of what would be 0.
         if (corrected) operand = sub(operand, mean(operand, axes, true));
         return function(operand, axes, ddof ? *ddof : correction.value_or(0), keepdims);
       },

@@ -1,5 +1,5 @@
-// Rewriting for users: rules of their own as equations or functions, checks, traces and reports. bitale/rewrite.py
-// gives these their names.
+// Rewriting for users: their own rules as equations or functions, checks, traces and reports. bitale/rewrite.py
+// re-exports these.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -36,7 +36,7 @@ using rewriting::Rules;
 
 // ---- functions ------------------------------------------------------------------------------------------------------
 
-// None and False: no change. Else a variable, a list with one per output (None leaves that one), or a dict.
+// None and False: no change. Otherwise a variable, a list with one per output (None keeps that output), or a dict.
 std::optional<Variables> replacements_of(nb::handle result, const Apply& node) {
   if (result.is_none() || result.ptr() == Py_False) return std::nullopt;
   if (is_variable(result)) return Variables{variable_of(result)};
@@ -58,7 +58,7 @@ std::optional<Variables> replacements_of(nb::handle result, const Apply& node) {
 
 enum class Access { Read, Change };
 
-// A graph as a function may use it, during the call only.
+// A graph that a function may use only during the call.
 class Lent {
  public:
   Lent(FunctionGraph& graph, Access access)
@@ -113,7 +113,8 @@ std::uint32_t dtypes_of(const std::string& name) {
   throw ValueError(cat("on=\"", name, "\": expected one of ", join(names, ", ")));
 }
 
-// A rule as Python holds it: how to declare it, so that it can be checked before it is registered.
+// A rule as Python holds it: it stores how to declare the rule, so that the rule can be checked before it is
+// registered.
 struct RuleObject {
   std::string name, doc;
   std::vector<std::string> tags;
@@ -139,7 +140,7 @@ RuleObject equation_rule(const std::string& name, const Variable& left, const Va
                          const std::vector<std::string>& tags, const Variables& assume, const std::string& doc,
                          const std::string& on, bool wider_domain, bool either_zero, bool more_accurate,
                          const std::vector<double>& differs_at) {
-  // Numbers that were broadcast as the sides were written are numbers again.
+  // Numbers that were broadcast when the sides were written are folded to numbers again.
   const Variables sides = rewrite_graph(Variables{left, right}, {"constant_folding"});
   const std::uint32_t dtypes = dtypes_of(on);
   RuleObject out{name, doc, tags, [=](Rules& rules) -> Rule& {
@@ -151,11 +152,11 @@ RuleObject equation_rule(const std::string& name, const Variable& left, const Va
                    return rule;
                  }};
   Rules rules;
-  out.declare_with(rules, {});  // raises now what is wrong with it
+  out.declare_with(rules, {});  // an invalid rule raises its error now
   return out;
 }
 
-// A misspelt name would make a rule that is never tried. Ops of users are given as ops, not by name.
+// A misspelt name would create a rule that is never tried. Users' ops are given as ops, not by name.
 void require_op_name(const std::string& name) {
   std::vector<std::string> known;
   for (auto* op : scalar_ops()) known.emplace_back(op->name);
@@ -216,7 +217,7 @@ void bind_mode_register(nb::module_& m) {
           "at 3). TypeError for anything else.");
 }
 
-// ---- what rewriting did ---------------------------------------------------------------------------------------------
+// ---- reports of rewriting -------------------------------------------------------------------------------------------
 
 void bind_reports(nb::module_& m) {
   using Step = RewriteReport::Step;

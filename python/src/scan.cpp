@@ -1,4 +1,4 @@
-// ScanBuilder; bitale/scan.py sorts out the forms of arguments and results that PyTensor has.
+// ScanBuilder; bitale.scan handles the forms of arguments and results that PyTensor has.
 #include "bitale/ops/scan.hpp"
 
 #include <nanobind/nanobind.h>

@@ -18,7 +18,7 @@ namespace bitale::python {
 
 namespace {
 
-// f(1, 2) and f((1, 2)) mean the same.
+// f(1, 2) and f((1, 2)) are equivalent.
 nb::object spread(const nb::args& given) {
   if (given.size() != 1) return nb::borrow(given);
   const nb::handle only = given[0];
@@ -105,7 +105,7 @@ Variable arange_by(const Like& start, Any stop, Any step, const DTypeLike& dtype
   return arange(first, last, by, optional_dtype(dtype));
 }
 
-// Not a variable: data.
+// Accepts data, not variables.
 Variable make_constant(nb::handle value, const std::optional<std::string>& name, nb::handle ndim, nb::handle dtype) {
   if (is_variable(value) && !variable_of(value).is_constant())
     throw TypeError(cat("constant: expected a value, got the variable ", variable_of(value).str()));

@@ -1,4 +1,4 @@
-// Convolutions: what bitale.tensor.signal takes from here.
+// Convolutions, for bitale.tensor.signal.
 #include "bitale/ops/signal.hpp"
 
 #include <nanobind/nanobind.h>

@@ -20,7 +20,7 @@ namespace {
 
 using Sorting = Variable (*)(const Operand&, std::optional<int>);
 
-// One stable order serves all kinds.
+// One stable algorithm implements all kinds.
 void check_options(const char* function, std::string_view kind, nb::handle order) {
   for (std::string_view known : {"quicksort", "mergesort", "heapsort", "stable"})
     if (kind == known) {

@@ -1,4 +1,4 @@
-// Special functions that are formulas; those that are records of the scalar-op table are bound with the others.
+// Special functions that are formulas; those that are records of the scalar-op table are bound in elementwise.cpp.
 #include "bitale/ops/special.hpp"
 
 #include <nanobind/nanobind.h>
@@ -27,7 +27,7 @@ void bind_special(nb::module_& m) {
          "The survival function at x of the chi-squared distribution with k degrees of freedom.");
   define(m, "round_half_away_from_zero", one(round_half_away_from_zero), "x"_a,
          "The nearest whole number, the one further from zero of two equally near.");
-  // Of bitale.tensor.special.
+  // Functions of bitale.tensor.special.
   const auto caller = nb::call_guard<AtCaller>();
   add_function(m, "beta", two(beta), caller, "a"_a, "b"_a, "The beta function, gamma(a) gamma(b) / gamma(a + b).");
   add_function(m, "betaln", two(betaln), caller, "a"_a, "b"_a, "The logarithm of the beta function.");

@@ -1,4 +1,4 @@
-// What Bitale found on this machine, and the directory of compiled code: what the command line reports and looks after.
+// What Bitale detected on this machine, and the directory of compiled code, for the command line.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -23,7 +23,7 @@ nb::dict system_report() {
   const codegen::Target* target = &codegen::target_named("native");
   try {
     target = &codegen::this_target();
-  } catch (const ValueError&) {  // the flag `target` is wrong, which is another's to report
+  } catch (const ValueError&) {  // the flag `target` is invalid: reported elsewhere
   }
   out["target"] = target->level;
   out["vector_bytes"] = target->vector_bytes;
@@ -38,7 +38,7 @@ nb::dict system_report() {
     out["blas"] = runtime::blas_library();
     out["blas_kernels"] = runtime::blas_kernels();
     out["blas_error"] = nb::none();
-  } catch (const ValueError& error) {  // the flag blas__library names none
+  } catch (const ValueError& error) {  // the flag blas__library is invalid
     out["blas"] = "";
     out["blas_kernels"] = "";
     out["blas_error"] = std::string(error.what());

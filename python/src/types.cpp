@@ -1,4 +1,4 @@
-// Types, and the ready-made ones that make variables: dvector("x"), matrix("X", dtype="float32"), lscalars("i", "j").
+// Types, and the predefined ones that create variables: dvector("x"), matrix("X", dtype="float32"), lscalars("i", "j").
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -35,7 +35,7 @@ nb::tuple broadcastable(const TensorType& type) {
   return nb::tuple(flags);
 }
 
-// Any value of the type's kind as one that the type accepts.
+// Converts any value of the type's kind to one that the type accepts.
 Any filter_value(const TypeObject& self, Any value, bool strict, std::optional<bool> allow_downcast) {
   const Downcast downcast = !allow_downcast   ? Downcast::FloatLiteral
                             : *allow_downcast ? Downcast::Always
@@ -55,7 +55,7 @@ const TypeObject& type_object(nb::handle self) {
   throw TypeError(cat("expected a Type that is made, got ", shown(self)));
 }
 
-// Of any type of the library. A type written in Python has a method of its own.
+// For any type of the library. A type written in Python has its own method.
 Any filter_any(nb::handle self, Any value, bool strict, std::optional<bool> allow_downcast) {
   const TypeObject& object = type_object(self);
   if (!object.type)
@@ -87,7 +87,7 @@ bool values_eq(nb::handle self, Any a, Any b, bool approximately) {
   return approximately ? object.type->values_eq_approx(x, y) : object.type->values_eq(x, y);
 }
 
-// The object of a subclass written in Python; the library's own classes make theirs in __init__.
+// Creates the object of a subclass written in Python; the library's own classes create theirs in __init__.
 nb::object new_type(nb::handle cls, nb::args, nb::kwargs) {
   if (!PyType_Check(cls.ptr()) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()),
                                                     reinterpret_cast<PyTypeObject*>(nb::type<TypeObject>().ptr())))
@@ -103,7 +103,7 @@ nb::object new_type(nb::handle cls, nb::args, nb::kwargs) {
   return object;
 }
 
-// Types of Python are equal when their classes and __props__ are; without these, one equals itself only.
+// Python types are equal when their classes and __props__ are; without __props__, a type equals only itself.
 bool types_equal(nb::handle self, nb::handle other) {
   auto *a = instance_of<TypeObject>(self), *b = instance_of<TypeObject>(other);
   if (!a || !b) return false;
@@ -111,7 +111,7 @@ bool types_equal(nb::handle self, nb::handle other) {
   return a->type && b->type && a->type->equals(*b->type);
 }
 
-// A tensor type that knows more of its lengths.
+// A tensor type with more known lengths.
 Type with_shape(const Type& type, nb::handle shape) {
   const TensorType* tensor = as_tensor(type);
   if (!tensor) throw TypeError(cat("shape: ", type->str(), " has none"));
@@ -155,8 +155,8 @@ Dims shape_or(const Kind& kind, nb::handle shape) {
   return given;
 }
 
-// Several variables: by name, or that many without names. One text or list stands for what is in it: the names "x", "y"
-// and "z" may come as "xyz".
+// Creates several variables: by name, or that many without names. A single text or list stands for its elements: the
+// names "x", "y" and "z" may be given as "xyz".
 Any make_several(const Type& type, nb::args given) {
   nb::list made;
   nb::object names = nb::borrow(given);

@@ -42,7 +42,7 @@ class PythonObject final : public HostObject {
   const Held object_;
 };
 
-// What C++ alone looks into.
+// An object that only C++ can interpret.
 struct ForeignObject {
   Ref<const HostObject> object;
 };

@@ -1,4 +1,4 @@
-// One Python object per living node. The tables are touched with the GIL held only.
+// There is one Python object per living node. The tables are accessed only with the GIL held.
 #include "variable_object.hpp"
 
 #include <nanobind/stl/string.h>
@@ -21,7 +21,7 @@ namespace bitale::python {
 
 namespace {
 
-// Weak: an object removes itself when it goes.
+// Weak references: an object removes itself when it is destroyed.
 using Living = std::unordered_map<const void*, PyObject*>;
 Living& living() {
   static auto& table = *new Living;
@@ -54,7 +54,7 @@ std::unordered_map<std::string, nb::object>& classes_of_ops() {
   return classes;
 }
 
-// Each kind of op is a class of its own, made when first met, so that type(node.op) tells them apart.
+// Each kind of op has its own class, created at its first use, so that type(node.op) distinguishes them.
 nb::object class_of_op(const Op& op) {
   auto& classes = classes_of_ops();
   std::string name(op.name());
@@ -68,7 +68,8 @@ nb::object class_of_op(const Op& op) {
   return classes.emplace(name, made).first->second;
 }
 
-// Variables of a type written in Python are of the class that it names, so that they can have methods of their own.
+// Variables of a type written in Python have the class that the type specifies, so that they can have their own
+// methods.
 nb::object wrap_by_class(const Variable& variable, const nb::object& cls) {
   auto [at, fresh] = living().try_emplace(variable.node(), nullptr);
   if (!fresh) return nb::borrow(at->second);
@@ -79,7 +80,7 @@ nb::object wrap_by_class(const Variable& variable, const nb::object& cls) {
   return object;
 }
 
-// The class that its type names for it; invalid where it names none.
+// The class that its type specifies for it; invalid if there is none.
 nb::object class_of_variable(const Variable& variable) {
   const nb::object type = python_object(*variable.type());
   if (!type.is_valid()) return {};

@@ -20,13 +20,13 @@ namespace bitale::python {
 
 namespace nb = nanobind;
 
-// How x[items] was written, so that x[items].set(y) finds x.
+// Records how x[items] was written, so that x[items].set(y) can find x.
 struct Indexing {
   Variable base;
   std::vector<IndexItem> items;
 };
 
-// Base of the classes below; forgets its node when Python lets go of it.
+// Base of the classes below; unregisters its node when Python destroys the object.
 struct VariableObject {
   explicit VariableObject(Variable variable) : variable(std::move(variable)) {}
   VariableObject(VariableObject&&) = default;
@@ -34,7 +34,7 @@ struct VariableObject {
 
   Variable variable;
   std::shared_ptr<const Indexing> indexing;
-  std::vector<std::pair<Variables, nb::object>> functions;  // of eval: what is given, and the compiled function
+  std::vector<std::pair<Variables, nb::object>> functions;  // of eval: the given variables, and the compiled function
 };
 struct TensorVariableObject : VariableObject {
   using VariableObject::VariableObject;
@@ -46,7 +46,7 @@ struct TensorSharedVariableObject : TensorVariableObject {
   using TensorVariableObject::TensorVariableObject;
 };
 
-// Of other types than tensors.
+// Variables of types other than tensors.
 struct RandomVariableObject : VariableObject {
   using VariableObject::VariableObject;
 };
@@ -59,16 +59,16 @@ struct ApplyObject {
 };
 
 struct OpObject {
-  OpRef op;  // null of ops written in Python, whose object this is (python_op.hpp)
+  OpRef op;  // null for ops written in Python: the object itself is the op (python_op.hpp)
 };
-// The op; for one written in Python a new one that stands for the object.
+// The op; for one written in Python a new C++ op that stands for the object.
 OpRef op_of(nb::handle object, const OpObject& known);
 
 struct TypeObject {
-  Type type;  // null of types written in Python, whose object this is (python_type.hpp)
+  Type type;  // null for types written in Python: the object itself is the type (python_type.hpp)
 };
 struct RandomTypeObject : TypeObject {};
-// The type; for one written in Python a new one that stands for the object.
+// The type; for one written in Python a new C++ type that stands for the object.
 Type type_of(nb::handle object, const TypeObject& known);
 struct TensorTypeObject : TypeObject {};
 struct DisconnectedTypeObject : TypeObject {};
@@ -79,9 +79,10 @@ nb::object wrap(const Variable& variable);
 nb::object wrap(const Apply& apply);
 nb::object wrap(const OpRef& op);
 nb::object wrap(const Type& type);
-// The Python class of ops of that name, a subclass of Op, in place of one that is made for them.
+// Registers the Python class of ops of that name, a subclass of Op, which replaces the generated one.
 void set_class_of_ops(const std::string& name, nb::object cls);
-// A new Python object for a tensor type that has a name (dvector): from now on the only one, so that x.type is dvector.
+// A new Python object for a tensor type that has a name (dvector): from now on it is the only one, so that x.type is
+// dvector.
 nb::object wrap_for_ever(const Type& type);
 
 bool is_variable(nb::handle object);
@@ -93,7 +94,7 @@ VariableObject& variable_object_of(nb::handle object);
 
 namespace nanobind::detail {
 
-// A C++ value that crosses as the Python class `Object`, whose member holds it.
+// A C++ value that is passed to Python as the class `Object`, whose member holds it.
 #define BITALE_NODE_CASTER(Value_, Object, member, text)                         \
   template <>                                                                    \
   struct type_caster<Value_> {                                                   \
@@ -152,7 +153,7 @@ struct type_caster<bitale::OpRef> {
     try {
       value = bitale::python::op_of(source, *object);
     } catch (const std::exception&) {
-      return false;  // one that makes no node either, where it says why
+      return false;  // make_node fails for it, too, and raises the reason
     }
     return true;
   }

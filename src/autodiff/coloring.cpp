@@ -18,8 +18,8 @@ Lists transposed(const Lists& lists, std::int64_t count) {
   return out;
 }
 
-// Greedy coloring of the intersection graph, the elements with most entries first. `lines` of each element: two
-// elements that share a line, among those that count, differ in color.
+// Greedy coloring of the intersection graph, starting with the elements that have the most entries. `lines` lists the
+// lines of each element: two elements that share a line (of those that count) get different colors.
 Coloring greedy(const Lists& lines, std::int64_t line_count, const std::vector<bool>& line_counts) {
   std::vector<std::size_t> order(lines.size());
   std::iota(order.begin(), order.end(), std::size_t(0));
@@ -33,7 +33,7 @@ Coloring greedy(const Lists& lines, std::int64_t line_count, const std::vector<b
   Coloring out{std::vector<std::int64_t>(lines.size(), -1), 0};
   Lists colors_of_line;
   colors_of_line.resize(std::size_t(line_count));
-  std::vector<std::size_t> taken_by;  // the element that last found the color in one of its lines
+  std::vector<std::size_t> taken_by;  // the last element that found the color in one of its lines
   for (std::size_t i : order) {
     if (degrees[i] == 0) continue;
     for (std::int64_t line : lines[i])

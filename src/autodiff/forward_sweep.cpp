@@ -1,5 +1,5 @@
-// Forward accumulation: tangents travel with the computation. An op that has no pushforward is asked for its pullback,
-// which is linear in the cotangents: pulling that back again gives the pushforward.
+// Forward accumulation: tangents are propagated along with the computation. For an op without a pushforward its
+// pullback is used, which is linear in the cotangents: the pullback of the pullback is the pushforward.
 #include <algorithm>
 
 #include "autodiff/sweep.hpp"
@@ -12,7 +12,7 @@ namespace bitale {
 
 namespace {
 
-// Tangents of a variable: absent when disconnected; without a value when zero.
+// The tangent of a variable: no entry if disconnected, no value if zero.
 struct Tangent {
   Variable value, null;
 };
@@ -76,7 +76,7 @@ class ForwardSweep {
     }
   }
 
-  // Marks the variable as connected and adds a tangent, if it is one.
+  // Marks the variable as connected and adds the tangent; a disconnected tangent adds nothing.
   void add(const Variable& v, const Variable& tangent) {
     Tangent& at = *known_.insert(v.node()).first;
     if (tangent.is_disconnected()) return;
@@ -98,7 +98,7 @@ class ForwardSweep {
   }
 
   static Variables transpose_pullback(const Apply& node, const Variables& tangents) {
-    // The pullback is linear in these, so their value does not matter.
+    // The pullback is linear in the cotangents, so their values do not matter.
     Variables cotangents, blockers = node.inputs();
     for (const Variable& output : node.outputs()) {
       const bool has_one = as_tensor(output.type()) && !is_discrete(output.dtype());
@@ -125,7 +125,7 @@ class ForwardSweep {
   const DifferentiationOrder& order_;
 };
 
-// Per node: whether it depends on one of these variables.
+// For each node, whether it depends on one of these variables.
 std::vector<char> which_depend(std::span<const Apply> nodes, const Variables& variables) {
   PointerSet reached;
   for (const Variable& v : variables) reached.insert(v.node());

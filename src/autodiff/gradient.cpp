@@ -1,4 +1,4 @@
-// grad, pullback and pushforward: what is asked for, checked and answered. The sweeps do the work.
+// grad, pullback and pushforward: argument checks, and results as the options require. The sweeps do the work.
 #include "bitale/autodiff/gradient.hpp"
 
 #include <cstdio>
@@ -97,7 +97,7 @@ Variable for_disconnected(const Variable& v, ReturnDisconnected how) {
   return disconnected();
 }
 
-// The answer for one variable, as the options want it.
+// The result for one variable, as the options require.
 Variable answer(const Variable& v, const Variable& derivative, const GradOptions& options, std::string_view what,
                 std::string_view disconnected_text) {
   if (derivative.is_disconnected()) {
@@ -146,8 +146,8 @@ std::vector<Seed> known_seeds(const GradOptions& options) {
   return seeds;
 }
 
-// What a cost's gradient starts from. It keeps its connection with the cost, as PyTensor's does: a gradient that turns
-// out constant still has the cost's inputs, which a function of it may then be given.
+// The initial cotangent of a cost. It stays connected with the cost, as PyTensor's does: a gradient that turns out to
+// be constant still depends on the cost's inputs, which a function of it may then take as inputs.
 Variable one_for(const Variable& cost) { return second(cost, ones_like(cost)); }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Differentiation and batching of inner graphs, for ops that have some (graph/calculus.hpp): the ordinary drivers, with
-// "disconnected" and "undefined" passed on as answers rather than raised as errors.
+// Differentiation and batching of inner graphs, for the ops that have them (graph/calculus.hpp): the ordinary drivers,
+// which here return "disconnected" and "undefined" as results instead of raising errors.
 #include <algorithm>
 
 #include "bitale/autodiff/gradient.hpp"

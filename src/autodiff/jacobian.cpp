@@ -1,6 +1,6 @@
-// Matrices of derivatives: one pullback, with the rows of the identity matrix as a batch of cotangents; of a matrix
-// known to be sparse, with sums of its rows, and one pushforward with sums of columns. Products with matrices that are
-// never made.
+// Matrices of derivatives. A dense matrix takes one pullback, with the rows of the identity matrix as a batch of
+// cotangents; a matrix known to be sparse takes one pullback with sums of rows and one pushforward with sums of
+// columns. Also products with such matrices, which are never materialized.
 #include <algorithm>
 #include <array>
 
@@ -25,14 +25,14 @@ Variables lengths_of(const Variable& v) {
   return out;
 }
 
-// One cotangent per element of `v`, each with a one at its element: lengths (size of v, lengths of v).
+// One unit cotangent per element of `v`; the shape is (size of v, lengths of v).
 Variable unit_cotangents(const Variable& v) {
   Variable positions = arange(size(v));
   Variable units = cast(eq(expand_dims(positions, 1), expand_dims(positions, 0)), v.dtype());
   Variables lengths = lengths_of(v);
   lengths.insert(lengths.begin(), size(v));
   if (v.ndim() != 1) units = reshape(units, lengths);
-  // What is known of the lengths of v decides what broadcasts.
+  // The static lengths of v determine which dimensions broadcast.
   std::vector<std::optional<Operand>> known = {std::nullopt};
   bool any = false;
   for (std::int64_t length : v.static_shape()) {
@@ -45,7 +45,7 @@ Variable unit_cotangents(const Variable& v) {
 Variable shaped_as_jacobian(const Variable& rows, const Variable& expression, const Variable& wrt) {
   Variables lengths = {size(expression)}, own = lengths_of(wrt);
   lengths.insert(lengths.end(), own.begin(), own.end());
-  // The gradient may not depend on the cotangent: then every row is the same.
+  // If the gradient does not depend on the cotangent, all rows are the same.
   Variable out = rows.ndim() == wrt.ndim() ? broadcast_to(rows, lengths) : rows;
   if (expression.ndim() == 1) return out;
   Variables all = lengths_of(expression);
@@ -59,7 +59,7 @@ void require_vector(const char* who, const char* what, const Variable& v) {
                         v ? cat("`", v.str(), "` of type ", v.type()->str()) : std::string("none")));
 }
 
-// The condition that v is as long as the sparsity says; a ShapeError where it is known not to be.
+// The condition that v has the length given by the sparsity; a ShapeError if it is known not to.
 Variable has_length(const char* who, const char* side, const Variable& v, std::int64_t length, const Array& sparsity) {
   const std::int64_t known = v.static_shape()[0];
   if (known != unknown_length && known != length)
@@ -80,7 +80,7 @@ SparsityPattern pattern_of(const char* who, const Array& sparsity) {
   return out;
 }
 
-// A row per group: ones at the group's elements.
+// One row per group, with ones at the group's elements.
 Variable seeds_of(const Coloring& coloring, DType dtype) {
   const auto length = std::int64_t(coloring.group.size());
   Array seeds = Array::zeros(DType::Bool, Dims{coloring.count, length});
@@ -90,17 +90,17 @@ Variable seeds_of(const Coloring& coloring, DType dtype) {
   return cast(constant(seeds), dtype);
 }
 
-// The row of its group, for each element; some row for those that have none.
+// For each element, the row of its group; an arbitrary row for elements without a group.
 Variable spread(const Variable& rows, const Coloring& coloring) {
   std::vector<std::int64_t> group = coloring.group;
   for (auto& g : group) g = std::max<std::int64_t>(g, 0);
   return take(rows, constant(Array(group)), 0);
 }
 
-// One vector for each row of `seeds` in place of `variable`.
+// The product for each row of `seeds` in place of `variable`.
 Variable batched(const Variable& product, const Variable& variable, const Variable& seeds, std::int64_t length) {
   Variable rows = vectorize_graph({product}, {{variable, seeds}})[0];
-  if (rows.ndim() == 1) rows = broadcast_to(rows, {seeds.static_shape()[0], length});  // the same for all seeds
+  if (rows.ndim() == 1) rows = broadcast_to(rows, {seeds.static_shape()[0], length});  // independent of the seeds
   return rows;
 }
 
@@ -113,7 +113,7 @@ Variable sparse_matrix(const char* who, const Variable& expression, const Variab
   const Dims shape{pattern.rows, pattern.columns};
   const Variable right_rows = has_length(who, "rows", expression, pattern.rows, sparsity);
   const Variable right_columns = has_length(who, "columns", wrt, pattern.columns, sparsity);
-  // Where it is found from the left, and from the right.
+  // The nonzeros that are computed from the left, and from the right.
   Array left = Array::zeros(DType::Bool, shape), right = Array::zeros(DType::Bool, shape);
   for (std::int64_t i = 0; i < pattern.rows; ++i)
     for (std::int64_t j : pattern.columns_of_row[std::size_t(i)])
@@ -190,11 +190,11 @@ Variables hessian(const Variable& cost, const Variables& wrt, const GradOptions&
       throw ValueError(cat("hessian: expected vectors or scalars to differentiate by, got `", v.str(), "` of type ",
                            v.type()->str()));
     Variable gradient = grad(cost, v, options);
-    if (!gradient || !as_tensor(gradient.type())) {  // as the options want it
+    if (!gradient || !as_tensor(gradient.type())) {  // as the options require
       out.push_back(gradient);
       continue;
     }
-    // A gradient that does not depend on v (a linear cost) means zero, not a mistake.
+    // A gradient that does not depend on v (a linear cost) means a zero matrix, not an error.
     GradOptions second = options;
     second.disconnected_inputs = OnDisconnected::Ignore;
     second.known_grads.clear();
@@ -235,8 +235,8 @@ Variables gauss_newton_vector_product(const Variable& cost, const Variables& out
   model.return_disconnected = ReturnDisconnected::Zero;
   model.known_grads.clear();
   const Variables tangents = pushforward(outputs, wrt, vectors, model);
-  // The cost as a function of leaves in the outputs' places: an output that another is computed from stays apart from
-  // it.
+  // The cost as a function of leaves in place of the outputs, so that an output that another is computed from is
+  // independent of it.
   Variables leaves;
   Replacements to_leaves, to_outputs;
   for (const Variable& output : outputs) {

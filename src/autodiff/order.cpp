@@ -6,7 +6,7 @@ namespace bitale {
 
 namespace {
 
-// A step that is being looked at, and the next of what it needs.
+// A step that is being visited, and the next of its dependencies.
 struct Open {
   ApplyNode* node;
   const StableForm* form;

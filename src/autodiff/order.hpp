@@ -1,5 +1,5 @@
-// The order in which derivatives pass through a graph: its nodes, and between them the variables that are
-// differentiated by a stable form.
+// The order in which derivatives pass through a graph: its nodes in topological order, and between them the variables
+// that are differentiated by a stable form.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class DifferentiationOrder {
     const StableForm* form = nullptr;
   };
 
-  // All that the starts need, inputs first. The walk does not look behind `blockers`; behind a variable that has a form
-  // it finds what the form needs.
+  // Everything that the starts need, inputs first. The walk stops at `blockers`; at a variable with a form it continues
+  // with what the form needs.
   DifferentiationOrder(std::span<const Variable> starts, const PointerSet& blockers, std::span<const StableForm> forms);
   const std::vector<Step>& steps() const { return steps_; }
   std::vector<Apply> nodes() const;

@@ -1,5 +1,5 @@
-// Reverse accumulation. Nodes are visited after everything that uses them; each passes the sum of what its outputs
-// received through its op's pullback. Only nodes between the seeds and wrt are asked.
+// Reverse accumulation. Nodes are visited after all their clients; each passes the accumulated cotangents of its
+// outputs through its op's pullback. Only nodes between the seeds and wrt are visited.
 #include <algorithm>
 
 #include "autodiff/sweep.hpp"
@@ -102,7 +102,7 @@ bool ReverseSweep::mark_node(const Apply& node) {
     bool reached = false;
     for (std::size_t i = 0; i < node.inputs().size(); ++i) reached |= pattern[i][o] && is_reached(places_[first + i]);
     const VariableNode* output = &node.node()->outputs[o];
-    if (order_.has_form(output)) {  // what it receives goes there
+    if (order_.has_form(output)) {  // its cotangent is passed to the form
       places_.push_back(nowhere);
       continue;
     }
@@ -187,7 +187,7 @@ void ReverseSweep::step(const Step& at) {
     Slot* slot = received(o);
     any |= slot != nullptr;
     if (slot && slot->null) null = slot->null;
-    // The derivative through an integer is zero: it is not asked for.
+    // The derivative through an integer is zero and not computed.
     const bool has_value = slot && !slot->null && !slot->terms.empty();
     any_value |= has_value;
     cotangents.push_back(has_value ? total(*slot, node.output(int(o))) : disconnected());
@@ -255,7 +255,7 @@ Variables reverse_sweep(std::span<const Seed> seeds, const Variables& wrt, const
   ReverseSweep stable(seeds, wrt, blockers, forms);
   stable.run();
   Variables out = gradients_of(stable, wrt);
-  // A form may lack what the formula as written multiplies by zero; that is zero then, not disconnected.
+  // A form may lack terms that the original formula multiplies by zero; their gradient is then zero, not disconnected.
   const auto is_disconnected = [](const Variable& v) { return v.is_disconnected(); };
   if (std::ranges::none_of(out, is_disconnected)) return out;
   plain.run();

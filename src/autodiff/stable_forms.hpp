@@ -1,8 +1,8 @@
-// The joint by which rewriting tells differentiation of numerically stable formulas. A stable form of a variable is
-// another expression of the same value whose derivative keeps its digits where that of the formula as written
-// overflows or cancels: logsumexp(x) of log(sum(exp(x))). Differentiation takes the derivative of the form instead;
-// the variable itself stays what it is. autodiff knows no rules: rewriting, a part above it, registers who finds the
-// forms.
+// The interface through which rewriting provides numerically stable formulas to differentiation. A stable form of a
+// variable is another expression of the same value whose derivative stays accurate where that of the original formula
+// overflows or cancels: logsumexp(x) for log(sum(exp(x))). Differentiation takes the derivative of the form; the
+// variable itself is unchanged. autodiff knows no rules: rewriting, a layer above it, registers the function that finds
+// the forms.
 #pragma once
 
 #include <span>
@@ -17,20 +17,20 @@ struct StableForm {
   Variable variable, form;
 };
 
-// What is to be differentiated. The forms refer to variables of that graph; none is in terms of a variable that has
-// the form itself, and none looks behind a border.
+// The graph to be differentiated. The forms are expressions over variables of that graph; no form contains a variable
+// that has the form itself, and none looks behind a border.
 struct ToStabilize {
-  std::span<const Apply> nodes;     // all that the outputs need, inputs first
-  std::span<const char> is_passed;  // per node: whether derivatives pass through it
-  Variables outputs;                // from which derivatives start
-  Variables borders;                // variables in terms of which derivatives are wanted
+  std::span<const Apply> nodes;     // everything that the outputs need, inputs first
+  std::span<const char> is_passed;  // for each node, whether derivatives pass through it
+  Variables outputs;                // where differentiation starts
+  Variables borders;                // the variables with respect to which derivatives are taken
 };
 using FindStableForms = std::vector<StableForm> (*)(const ToStabilize&);
 
 struct RegisterStableForms {
   explicit RegisterStableForms(FindStableForms find);
 };
-// None when nobody has registered.
+// No forms if no function is registered.
 std::vector<StableForm> find_stable_forms(const ToStabilize& graph);
 
 }  // namespace bitale

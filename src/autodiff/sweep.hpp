@@ -1,8 +1,8 @@
-// The two sweeps of differentiation over a graph. Reverse: from gradients of outputs to gradients of what they depend
-// on. Forward: from tangents of inputs to tangents of what depends on them. Both keep apart what is disconnected (no
-// differentiable path), zero (a path through integers), and undefined (an op said so, with the reason). Where a
-// variable has a stable form (stable_forms.hpp), derivatives pass through that instead of the node that computes the
-// variable.
+// The two sweeps of differentiation over a graph. Reverse: from gradients of outputs to gradients of their
+// dependencies. Forward: from tangents of inputs to tangents of everything that depends on them. Both distinguish
+// disconnected (no differentiable path), zero (a path through integers), and undefined (declared by an op, with the
+// reason). If a variable has a stable form (stable_forms.hpp), derivatives pass through the form instead of the node
+// that computes the variable.
 #pragma once
 
 #include <span>
@@ -23,16 +23,16 @@ Variable zero_gradient(const Variable& v);
 
 struct Seed {
   Variable variable, gradient;
-  bool fixed = false;  // stands in place of anything else; otherwise it is added
+  bool fixed = false;  // replaces all other contributions; otherwise it is added
 };
 
 class ReverseSweep {
  public:
-  // The walk does not look behind `blockers`, and what has a stable form is differentiated by that.
+  // The walk stops at `blockers`; a variable with a stable form is differentiated by the form.
   ReverseSweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers,
                std::span<const StableForm> forms = {});
   const DifferentiationOrder& order() const { return order_; }
-  // Per step of the order: whether it depends on wrt.
+  // For each step of the order, whether it depends on wrt.
   std::span<const char> is_stepped() const { return is_stepped_; }
   void run();
   // After run(): a tensor, disconnected(), or undefined_gradient(why).
@@ -43,11 +43,11 @@ class ReverseSweep {
     Variables terms;
     Variable total, null;
     bool reached = false;    // depends on wrt
-    bool connected = false;  // without terms: zero
+    bool connected = false;  // zero if there are no terms
     bool fixed = false;
   };
-  // Where the slots of a node's inputs and outputs are, and which inputs reach which outputs. Variables are looked up
-  // once; the sweep itself goes by these numbers.
+  // The slots of a node's inputs and outputs, and which inputs affect which outputs. Variables are looked up once; the
+  // sweep itself uses these indices.
   struct Step {
     const Apply& node;
     std::span<const std::uint32_t> inputs, outputs;
@@ -71,15 +71,15 @@ class ReverseSweep {
   std::vector<Slot> slots_;
   PointerSet blocked_;
   const DifferentiationOrder order_;
-  std::vector<std::uint32_t> places_;  // of the inputs and outputs of steps that are reached, one after the other
+  std::vector<std::uint32_t> places_;  // of the inputs and outputs of reached steps, consecutively
   std::vector<char> is_stepped_;       // per step of the order
-  std::vector<char> patterns_;         // of the nodes among those: per input, per output
+  std::vector<char> patterns_;         // of the reached nodes: per input, per output
 };
 
-// Gradients of wrt, each as ReverseSweep gives it, by way of stable forms.
+// Gradients of wrt by way of stable forms, each as ReverseSweep returns it.
 Variables reverse_sweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers);
 
-// Tangents of the outputs, by way of stable forms: a tensor, disconnected() or undefined_gradient(why) each.
+// Tangents of the outputs by way of stable forms, each a tensor, disconnected() or undefined_gradient(why).
 Variables forward_sweep(std::span<const Variable> outputs, std::span<const Seed> tangents, const Variables& blockers);
 
 }  // namespace bitale

@@ -1,4 +1,4 @@
-// verify_grad: the symbolic gradient of a random projection of the output against central differences.
+// verify_grad: compares the symbolic gradient of a random projection of the output with central differences.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -17,7 +17,7 @@ struct Tolerances {
   double eps, absolute, relative;
 };
 
-// The step balances the error of rounding with that of the third derivative.
+// The step balances the rounding error with the truncation error (the third derivative).
 Tolerances tolerances(const VerifyGradOptions& options, bool single) {
   auto pick = [](double given, double by_default) { return given > 0 ? given : by_default; };
   return {pick(options.eps, single ? 5e-3 : 6e-6), pick(options.absolute, single ? 1e-2 : 1e-5),
@@ -99,7 +99,7 @@ class Check {
   }
 
   Array random_projection(const Dims& shape) {
-    // Away from zero, so that no part of the output is left out.
+    // The weights are away from zero, so that no part of the output is ignored.
     std::uniform_real_distribution<double> uniform(0.5, 1.5);
     Array out = Array::empty(output_.dtype(), shape);
     for (std::int64_t i = 0; i < out.size(); ++i) set_element(out, i, uniform(random_));

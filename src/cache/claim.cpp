@@ -30,11 +30,11 @@ Claim::Claim(const Store& store, const Digest& key, double patience) {
   if (file_ < 0) return;
   std::uint64_t number;
   std::memcpy(&number, key.data(), sizeof number);
-  offset_ = std::int64_t(number >> 2);  // an offset of a file, with room for its end
+  offset_ = std::int64_t(number >> 2);  // a valid file offset, with room for the lock's end
 
   using namespace std::chrono;
   const auto give_up = steady_clock::now() + duration<double>(patience);
-  // Pauses grow with the time waited, by a third of which one is late: many that wait must not cost what they save.
+  // Pauses grow with the time waited, a third of which is the delay at most: many waiters must not cost what they save.
   for (auto pause = microseconds(1000); !try_lock(); pause = std::min(pause * 3 / 2, microseconds(100'000))) {
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) return;
     if (store.is_intact(key) || steady_clock::now() > give_up) return;
@@ -51,7 +51,7 @@ bool Claim::try_lock() {
 
 Claim::~Claim() {
   if (file_ < 0) return;
-  if (held_) {  // also for a child process that was forked meanwhile and has the same file open
+  if (held_) {  // explicitly, since a child process that was forked meanwhile has the same file open
     struct flock lock = one_byte(F_UNLCK, offset_);
     ::fcntl(file_, F_OFD_SETLK, &lock);
   }

@@ -1,7 +1,7 @@
-// Claim: one process makes an entry while others that want the same wait. The claim is a lock on one byte of a file in
-// the store's directory, at an offset that the key gives: the kernel releases it when the process ends, however it
-// ends, and nothing is left to clean up. Where there are no locks (a directory that can't be written, some network file
-// systems) nobody waits, and the same may be made twice.
+// Claim: one process creates an entry while others that need the same entry wait. The claim is a lock on one byte of a
+// file in the store's directory, at an offset that the key determines: the kernel releases it when the process ends,
+// however it ends, and nothing is left to clean up. Where locks are unavailable (a directory that can't be written,
+// some network file systems) no process waits, and the same entry may be created twice.
 #pragma once
 
 #include "cache/store.hpp"
@@ -10,8 +10,8 @@ namespace bitale::cache {
 
 class Claim {
  public:
-  // Returns with the claim (the entry may have come into being meanwhile: look again), or without it when there are no
-  // locks, when the entry has come into being meanwhile, or when waiting took so long (`patience` seconds) that the
+  // Returns with the claim (the entry may have been created meanwhile: look it up again), or without it when locks are
+  // unavailable, when the entry has been created meanwhile, or when waiting took so long (`patience` seconds) that the
   // other process must be stuck.
   Claim(const Store& store, const Digest& key, double patience = 30);
   ~Claim();

@@ -18,7 +18,7 @@ namespace bitale::cache {
 
 namespace {
 
-// A process of another machine that shares the directory may have this number too; it writes for less than this long.
+// A process of another machine that shares the directory may have this number too; writing takes less than this time.
 constexpr std::time_t longest_writing = 60;
 
 std::optional<Digest> key_of(const std::string& name) {

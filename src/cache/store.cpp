@@ -37,7 +37,7 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return fd_; }
-  // What was written may be refused as late as here.
+  // A write may be refused as late as here.
   bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
 
  private:
@@ -65,7 +65,7 @@ bool write_all(int fd, std::string_view from) {
   return true;
 }
 
-// The time of an entry's last change is that of its last use, to the hour.
+// The modification time of an entry is the time of its last use, to the hour.
 void note_use(int fd, const struct stat& status) {
   if (std::time(nullptr) - status.st_mtime > hour) ::futimens(fd, nullptr);
 }
@@ -75,7 +75,7 @@ std::string temporary_name() {
   return cat(temporary_prefix, ::getpid(), "-", count++);
 }
 
-// How much of the keys is below this one, 0 to 1.
+// The fraction of all keys that is below this one, 0 to 1.
 double fraction(const Digest& key) { return (key[0] * 256.0 + key[1]) / 65536; }
 
 }  // namespace
@@ -100,7 +100,7 @@ std::optional<std::string> Store::read(const Digest& key, bool is_use) const {
   const Descriptor file(::open(path(key).c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) return {};
-  // It will be executed: nobody else may have written it.
+  // It will be executed: only this user or root may own it.
   if (!S_ISREG(status.st_mode) || (status.st_uid != ::geteuid() && status.st_uid != 0)) return {};
   Header header;
   if (!read_all(file.get(), &header, sizeof header)) return {};
@@ -125,7 +125,7 @@ void Store::save(const Digest& key, std::string_view contents) const {
   const std::string file = path(key), temporary = cat(directory_, "/", temporary_name());
   if (make_directory(directory_) && write(temporary, head, contents) &&
       ::rename(temporary.c_str(), file.c_str()) == 0) {
-    // Looking through the directory takes time: it is done each time a 32nd of the space has been written, on average.
+    // Scanning the directory takes time: it is done each time a 32nd of the space has been written, on average.
     if (fraction(key) * double(most_bytes_) <= 32 * double(contents.size())) evict(file);
     return;
   }
@@ -152,7 +152,7 @@ void Store::evict(const std::string& spared) const {
     struct stat status {};
     const std::string path = each.path().string(), name = each.path().filename().string();
     if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-    // What a process that was killed left behind.
+    // A file left behind by a process that was killed.
     if (name.starts_with(temporary_prefix) && std::time(nullptr) - status.st_mtime > hour) ::unlink(path.c_str());
     if (name.size() != 2 * std::tuple_size_v<Digest>) continue;
     total += status.st_size;
@@ -164,7 +164,7 @@ void Store::evict(const std::string& spared) const {
   });
   for (auto& entry : entries) {
     if (total <= most_bytes_ - most_bytes_ / 8) break;
-    if (::unlink(entry.path.c_str()) == 0 || errno == ENOENT) total -= entry.bytes;  // or another process was quicker
+    if (::unlink(entry.path.c_str()) == 0 || errno == ENOENT) total -= entry.bytes;  // or another process was faster
   }
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using Shared = std::shared_ptr<const Object>;
 
-// Code that functions of this process hold.
+// The objects that functions of this process hold, by key.
 class Loaded {
  public:
   Shared find(const Digest& key) {
@@ -49,14 +49,14 @@ Loaded& loaded() {
 
 Shared link(std::string_view file) {
   const auto resolve = [](const std::string& name) {
-    // Code generation itself may call the C library (memset, fmod).
+    // A code generator may itself insert calls of the C library (memset, fmod).
     void* address = runtime::find_symbol(name);
     return address ? address : dlsym(RTLD_DEFAULT, name.c_str());
   };
   return Object::load(file, resolve, entry_name);
 }
 
-// Nothing when there is no entry, or none that can be used.
+// Null when the store has no entry, or none that can be loaded.
 Shared load(const cache::Store& store, const Digest& key) {
   const auto file = store.load(key);
   if (!file) return nullptr;

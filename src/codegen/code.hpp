@@ -1,5 +1,5 @@
-// From a Program to a callable entry point. Code that this process or an earlier one has generated for the same Program
-// is used again; only otherwise is a code generator loaded and asked.
+// Turns a Program into a callable entry point. Code that this process or an earlier one has generated for the same
+// Program is reused; a code generator is loaded and run only otherwise.
 #pragma once
 
 #include <memory>
@@ -36,13 +36,13 @@ class Code {
   double generating_;
 };
 
-// Flags: `cache` (whether code is kept and looked for, unless not even `cached`), `compiledir` (where), `cache__size`
+// Flags: `cache` (whether code is stored and looked up; never if not `cached`), `compiledir` (where), `cache__size`
 // (how much).
-// MissingGenerator when code must be generated and what the generator needs is not found.
+// Throws MissingGenerator when code must be generated and what the generator needs is not found.
 std::unique_ptr<Code> compile(const program::Program& program, const Target& target = this_target(),
                               const Generator& generator = llvm_generator(), bool cached = true);
 
-// The same as LLVM's text, and as C, for reading; generated when asked for.
+// The same code as LLVM's text and as C, for reading; generated on request.
 std::string llvm_text(const program::Program& program, const Target& target = this_target());
 std::string c_text(const program::Program& program, const Target& target = this_target());
 

@@ -35,10 +35,10 @@ std::int64_t variables_in(const Program& program) {
   return next;
 }
 
-// A matrix in a buffer, row by row or, transposed, column by column.
+// A matrix in a buffer, stored row by row or, if transposed, column by column.
 struct Matrix {
   std::int64_t buffer;
-  Expr start, distance;  // of the first element; from one stored row to the next
+  Expr start, distance;  // offset of the first element; distance from one stored row to the next
   bool transposed = false;
 };
 
@@ -47,7 +47,7 @@ class Products {
   explicit Products(Program& program)
       : program_(program), pool_(*program.pool), next_variable_(variables_in(program)) {}
 
-  // The steps that stand for the call; none when it is no product.
+  // The steps that replace the call; none when it is not a product.
   Steps instead_of(const Call& call) {
     const runtime::RuntimeFunction* row = runtime::find_function(call.function);
     if (!row || row->meaning == runtime::SourceCall::other) return {};
@@ -66,7 +66,7 @@ class Products {
       }
       case runtime::SourceCall::matrix_vector_product: {
         const Matrix a = matrix("A", number("lda"), flag("transA"));
-        // Of one column, read as rows; where that is better, y^T = x^T A^T.
+        // x is a matrix of one column, stored as a row. If A is transposed, y^T = x^T A^T reads its rows.
         if (!a.transposed) return product(m, one, k, a, matrix("x", k, true), matrix("y", one));
         return product(one, m, k, matrix("x", k), {a.buffer, a.start, a.distance}, matrix("y", m));
       }
@@ -96,7 +96,7 @@ class Products {
     out.vector = vector;
     return {std::move(out)};
   }
-  // Of an element by its place in memory: the index along the last axis may be any.
+  // Indices of an element, given by its offset in memory: all are 0 but the last, which may exceed its axis.
   std::vector<Expr> at(const Matrix& matrix, Expr row, Expr column) const {
     const auto ndim = program_.buffers[std::size_t(matrix.buffer)].shape.size();
     std::vector<Expr> out(ndim, pool_.integer(0));
@@ -109,7 +109,7 @@ class Products {
     return pool_.load(matrix.buffer, dtype, at(matrix, row, column));
   }
 
-  // c[m, n] = a[m, k] b[k, n], along what lies in rows.
+  // c[m, n] = a[m, k] b[k, n], with the inner loop along the contiguous axis of b.
   Steps product(Expr m, Expr n, Expr k, const Matrix& a, const Matrix& b, const Matrix& c) {
     const DType dtype = program_.buffers[std::size_t(c.buffer)].dtype;
     const Expr i = index("i"), j = index("j"), l = index("l");

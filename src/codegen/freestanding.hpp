@@ -1,5 +1,6 @@
-// Programs for functions that are given away as objects: what calls the host or BLAS in a Program is written out, and
-// how much memory a call takes is a Program of its own, so that any code generator can make both.
+// Programs for functions that are exported as object files. Calls of BLAS are written out as loops, calls of the host
+// are rejected, and the memory that a call needs is computed by a Program of its own, so that any code generator can
+// produce both.
 #pragma once
 
 #include <string>
@@ -9,22 +10,22 @@
 
 namespace bitale::codegen {
 
-// The Program with loops for products of matrices, and with a check before each allocation whose lengths could come out
-// negative. NotImplementedError for calls of the host.
+// The Program with loops for products of matrices, and with a check before each allocation whose lengths could be
+// negative. Throws NotImplementedError for calls of the host.
 program::Program freestanding(const Interface& interface);
 
-// The runtime functions that it calls.
+// The runtime functions that the Program calls, except those that <math.h> declares.
 std::vector<std::string> runtime_functions(const program::Program& program);
 
-// Writes a row of int64, its last output: bytes of workspace; the lengths of the results, one after the other; where in
-// the workspace each temporary begins that is not on the stack; where `spill_bytes` more begin.
+// A Program whose last output is a row of int64: the bytes of workspace; the lengths of the results, consecutively; the
+// offset in the workspace of each temporary that is not on the stack; the offset of the `spill_bytes` that follow.
 struct SizesProgram {
   program::Program program;
-  std::int64_t buffer;               // that row
-  std::int64_t header_words;         // the first two parts: what the caller of NAME_sizes is told
-  std::vector<std::int64_t> placed;  // the temporaries, in this order
+  std::int64_t buffer;               // the buffer of that row
+  std::int64_t header_words;         // length of the first two parts, which the caller of NAME_sizes receives
+  std::vector<std::int64_t> placed;  // the temporaries that have an offset in the row, in this order
 };
-// NotImplementedError when lengths depend on values computed in the call.
+// Throws NotImplementedError when lengths depend on values computed in the call.
 SizesProgram sizes_program(const Interface& interface, std::int64_t spill_bytes);
 
 }  // namespace bitale::codegen

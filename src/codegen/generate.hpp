@@ -1,4 +1,4 @@
-// The code generators behind `compile`: a Program as an object file.
+// The code generators behind `compile`, which turn a Program into an object file.
 #pragma once
 
 #include <string>
@@ -12,24 +12,25 @@ namespace bitale::codegen {
 
 inline constexpr const char* entry_name = "bitale_entry";  // int32 entry(runtime::Frame*)
 
-// What generates code is not installed; the message says what to install. Another linker may do.
+// What the code generator needs is not installed; the message says what to install. Another linker may work.
 class MissingGenerator : public NotImplementedError {
  public:
   using NotImplementedError::NotImplementedError;
 };
 
-// What makes object files, all with the same entry.
+// A generator of object files, all of which have the same entry point.
 struct Generator {
-  std::string_view linker;  // whose it is
-  // What its code depends on besides the Program, the processor and the sources of this library. MissingGenerator.
+  std::string_view linker;  // the name of the linker that uses it
+  // What its code depends on besides the Program, the processor and the sources of this library. Throws
+  // MissingGenerator.
   std::string (*identity)();
-  // MissingGenerator when what it needs is not found.
+  // Throws MissingGenerator when what it needs is not found.
   std::string (*generate)(const program::Program& program, const Target& target);
 };
-const Generator& llvm_generator();  // by the LLVM library
-const Generator& c_generator();     // as C, by the system's compiler
+const Generator& llvm_generator();  // by means of the LLVM library
+const Generator& c_generator();     // as C, compiled by the system's compiler
 
-// "LLVM 19.1.7, libLLVM.so.19.1". MissingGenerator.
+// For example "LLVM 19.1.7, libLLVM.so.19.1". Throws MissingGenerator.
 const std::string& generator_version();
 
 }  // namespace bitale::codegen

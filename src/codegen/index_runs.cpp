@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t most_emitted_twice = 200;  // expressions
 
-// An index that is read from memory; others seldom repeat.
+// Whether the offset depends on a load: indices that are read from memory repeat, others seldom do.
 bool is_looked_up(Expr offset) {
   bool loads = false;
   program::ExprWalk walk;
@@ -44,7 +44,7 @@ int step_with_index_runs(const program::Program& program, const program::Loop& l
   if (std::any_of(loop.carries.begin(), loop.carries.end(),
                   [](auto& carry) { return carry.kind == program::CarryKind::prefix; }))
     return none;
-  std::unordered_map<std::uint32_t, int> adding;  // the first step that adds by an offset
+  std::unordered_map<std::uint32_t, int> adding;  // offset -> the first step that accumulates at it
   for (std::size_t k = 0; k < loop.body.size(); ++k)
     if (auto* accumulate = std::get_if<program::Accumulate>(&loop.body[k].what))
       if (const Expr offset = offset_of(program, accumulate->buffer, accumulate->at); offset && is_looked_up(offset))

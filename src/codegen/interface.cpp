@@ -98,7 +98,7 @@ std::vector<std::string> Interface::codes() const {
   return out;
 }
 
-// Only what says how much memory there is.
+// Keeps only the allocations, which determine how much memory a call needs.
 program::Program allocations_of(const program::Program& program) {
   program::Program out = program;
   out.steps.clear();

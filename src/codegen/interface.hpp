@@ -1,5 +1,5 @@
-// Interface: how C calls a function that is given away, be it C code or an object file: what its parameters are called,
-// which code stands for which failure, and the header that says so. All memory is the caller's.
+// Interface: how C calls an exported function, be it C code or an object file: the names of its parameters, the code
+// for each failure, and the header that documents both. All memory belongs to the caller.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace bitale::codegen {
 
-// What a parameter is called and what is said of it.
+// The name, type and description of a parameter.
 struct Parameter {
   std::string name;
   DType dtype = DType::Float64;
-  Dims shape;         // of an input: lengths that are fixed, or unknown_length
+  Dims shape;         // of an input: its lengths, fixed ones or unknown_length
   std::string about;  // for the header's comment; may be empty
 };
 
@@ -34,9 +34,9 @@ struct Interface {
 
   Interface(const program::Program& program, const Signature& signature);
 
-  std::string given(bool restricted) const;    // the parameters that say what a call is given
+  std::string given(bool restricted) const;    // the parameters for the inputs and their lengths
   std::string given_names() const;             // the same, as arguments
-  std::string results(bool restricted) const;  // the other parameters
+  std::string results(bool restricted) const;  // the parameters for the results and the workspace
   int output_ndim(std::size_t i) const;
 
   // A length that is fixed by the type of its input.
@@ -46,9 +46,9 @@ struct Interface {
     std::string message;
   };
   std::vector<FixedLength> fixed_lengths() const;
-  // Codes: first those of the Program's checks, then those of fixed lengths, then this one.
+  // The code for a negative length. It follows the codes of the Program's checks and those of fixed lengths.
   int negative_length() const;
-  // What each code says, from 1.
+  // The messages of the codes, from code 1 on.
   std::vector<std::string> codes() const;
 
   std::string header() const;
@@ -57,7 +57,8 @@ struct Interface {
 // The bytes that a temporary takes of the workspace are rounded up to a multiple of this.
 inline constexpr std::int64_t workspace_alignment = 64;
 
-// Only what says how much memory there is. NotImplementedError when that depends on values computed in the call.
+// The Program reduced to its allocations, which determine how much memory a call needs. Throws NotImplementedError when
+// that depends on values computed in the call.
 program::Program allocations_of(const program::Program& program);
 
 std::string upper(std::string text);

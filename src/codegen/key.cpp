@@ -10,7 +10,7 @@ namespace {
 
 using program::Expr;
 
-// Steps are taken apart by structured bindings: a new field does not compile until it is dealt with here.
+// Steps are decomposed by structured bindings, so that a new field does not compile until it is handled here.
 class ProgramDigester {
  public:
   ProgramDigester(const program::Program& program, Digester& out)
@@ -46,7 +46,8 @@ class ProgramDigester {
     add(on_stack);
   }
 
-  // Expressions are numbered in the order in which they are met, so that other expressions of the pool don't matter.
+  // Expressions are numbered in the order in which they are visited, so that other expressions of the pool don't
+  // matter.
   void add(Expr root) {
     if (!root) return add(-1);
     stack_.push_back(root);
@@ -73,7 +74,7 @@ class ProgramDigester {
     add(std::int64_t(code) << 40 | std::int64_t(dtype) << 32 | std::int64_t(argument_count));
     for (std::size_t i = 0; i < argument_count; ++i) add(numbers_[expr.argument(i).id()]);
     if (code == program::Code::call || code == program::Code::rare_call)
-      add(expr.pool().function_name(payload));  // its number depends on what else the pool has seen
+      add(expr.pool().function_name(payload));  // the function's number depends on what else is in the pool
     else
       add(payload);
     if (const program::Function* function = program_.function_of(expr)) {

@@ -18,8 +18,8 @@ using program::OneOf;
 using program::Role;
 using program::Step;
 
-constexpr std::size_t least_size = 100;    // expressions of a loop: a call costs as much as a few
-constexpr std::size_t least_saved = 1000;  // expressions that need not be compiled
+constexpr std::size_t least_size = 100;    // expressions of a loop: a call costs as much as a few of them
+constexpr std::size_t least_saved = 1000;  // expressions that need not be compiled again
 
 // Copies a loop into a Program of its own.
 class Cutter {
@@ -35,7 +35,7 @@ class Cutter {
   }
 
  private:
-  // What comes about in the loop: its indices, variables, and what it writes.
+  // Collects what the loop defines: its indices and variables, and the buffers that it writes.
   void define(const program::Loop& loop) {
     copies_.try_emplace(loop.index.id(), pool_.index(defined_++));
     for (auto& carry : loop.carries) define(carry.var);
@@ -70,7 +70,7 @@ class Cutter {
     for (auto& buffer : to.schedule.streamed) buffer = copy_buffer(buffer);
     return to;
   }
-  // None of what can't stand in a function of its own.
+  // None for a step that can't be part of a function of its own.
   std::optional<Step> copy(const Step& step) {
     using Copied = std::optional<Step>;
     return program::match(
@@ -85,7 +85,7 @@ class Cutter {
         },
         [&](const program::Accumulate& accumulate) -> Copied {
           auto& [buffer, at, combiner, value] = accumulate;
-          if (has_load(at)) return {};  // lanes may be added by index runs, whose index may be known before
+          if (has_load(at)) return {};  // lanes may be added by index runs, and the index may be known before the loop
           return Step{program::Accumulate{copy_buffer(buffer), copy(at), combiner, copy(value)}};
         },
         [&](const program::Let& let) -> Copied {
@@ -150,7 +150,7 @@ class Cutter {
     return given(root);
   }
 
-  // Its arguments are done. None of what is known before the loop.
+  // Copies an expression whose arguments are copied already. None for what is known before the loop.
   Expr copy_of(Expr expr) {
     const Code code = expr.code();
     if (code == Code::constant) return pool_.make(code, expr.dtype(), {}, expr.payload());
@@ -171,7 +171,7 @@ class Cutter {
     return pool_.make(code, expr.dtype(), arguments, payload);
   }
 
-  // The copy, or the parameter that stands for what is known before.
+  // The copy, or the parameter that stands for a value known before the loop.
   Expr given(Expr expr) {
     if (const Expr copied = copies_.at(expr.id())) return copied;
     const auto [parameter, is_new] = parameters_.try_emplace(expr.id());
@@ -182,7 +182,7 @@ class Cutter {
     return parameter->second;
   }
 
-  // The number of the function that is called, which the Program may have a body for.
+  // The number of the called function in the new pool; its body, if the Program has one, is copied too.
   std::int64_t copy_function(Expr call, std::span<const Expr> arguments) {
     const std::string& name = from_.pool->function_name(call.payload());
     const std::int64_t number = pool_.call(name, call.dtype(), arguments).payload();
@@ -200,15 +200,15 @@ class Cutter {
     return number;
   }
 
-  static constexpr std::int64_t first_defined = std::int64_t(1) << 32;  // variables; those before are parameters
+  static constexpr std::int64_t first_defined = std::int64_t(1) << 32;  // variables; lower numbers are parameters
 
   const program::Program& from_;
   OutlinedLoop& out_;
   program::ExprPool& pool_;
   std::int64_t defined_ = 0;
   std::unordered_set<std::int64_t> written_;
-  std::unordered_map<std::int64_t, std::int64_t> buffers_;       // by number: that of the copy
-  std::unordered_map<std::uint32_t, Expr> copies_, parameters_;  // by number; no copy of what is known before
+  std::unordered_map<std::int64_t, std::int64_t> buffers_;       // number -> number of the copy
+  std::unordered_map<std::uint32_t, Expr> copies_, parameters_;  // by id; a null copy: known before the loop
   std::vector<Expr> stack_;
 };
 

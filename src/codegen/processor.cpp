@@ -17,7 +17,7 @@ std::vector<std::int64_t> read_words() {
   for (auto [leaf, part] : leaves) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     __get_cpuid_count(leaf, part, &a, &b, &c, &d);
-    if (leaf == 1) b = 0;  // which core this is
+    if (leaf == 1) b = 0;  // depends on the core
     for (const unsigned word : {a, b, c, d}) words.push_back(std::int64_t(word));
   }
   unsigned low = 0, high = 0;
@@ -26,7 +26,7 @@ std::vector<std::int64_t> read_words() {
   return words;
 }
 #elif defined(__aarch64__)
-// Feature bits as the system tells them.
+// Feature bits as the system reports them.
 std::vector<std::int64_t> read_words() {
   return {std::int64_t(getauxval(AT_HWCAP)), std::int64_t(getauxval(AT_HWCAP2))};
 }
@@ -36,7 +36,7 @@ std::vector<std::int64_t> read_words() { return {}; }
 
 }  // namespace
 
-// Asked for once: a virtual machine takes its time to answer.
+// Read only once: this is slow in a virtual machine.
 const std::vector<std::int64_t>& processor_words() {
   static const std::vector<std::int64_t> words = read_words();
   return words;
@@ -78,7 +78,8 @@ bool has_avx_512() {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
 }
 
-// AMD's are microcode: on a Zen 5 a model of a million rows in 100 random groups took 1.4 times as long with them.
+// AMD's gathers are microcode: on a Zen 5 a model of a million rows in 100 random groups took 1.4 times as long with
+// them.
 bool has_slow_gathers() {
   __builtin_cpu_init();
   return __builtin_cpu_is("amd");

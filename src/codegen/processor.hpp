@@ -1,4 +1,5 @@
-// What this processor has: as people read it, as keys of code see it, and how far code for it may go.
+// The features of this processor: as names for readers, as words for keys of code, and as the limits for code that it
+// can run.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +9,23 @@
 
 namespace bitale::codegen {
 
-// Its instruction sets, as far as they make a difference to what is generated.
+// Its instruction sets, as far as generated code depends on them.
 std::vector<std::string> processor_features();
 
-// Model and feature bits as the processor tells them, and which registers the system saves: what tells machines apart.
+// Model and feature bits as the processor reports them, and which registers the system saves: these distinguish
+// machines.
 const std::vector<std::int64_t>& processor_words();
 
-// All of AVX-512's parts that are used, those for vectors of 128 and 256 bits included.
+// Whether it has all parts of AVX-512 that are used, including those for vectors of 128 and 256 bits.
 bool has_avx_512();
 
-// Its instruction that loads a vector's elements from anywhere takes longer than as many loads do.
+// Whether its gather instructions take longer than the same number of scalar loads.
 bool has_slow_gathers();
 
-// The bytes of its longest vectors, by what it has; its name says nothing.
+// The bytes of its longest vectors, derived from its features; its name is not considered.
 int widest_vector();
 
-// How many of the levels of its ABI it reaches, counted from the lowest.
+// How many levels of its ABI it supports, counted from the lowest.
 std::size_t reached_levels();
 
 }  // namespace bitale::codegen

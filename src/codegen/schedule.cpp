@@ -25,10 +25,10 @@ namespace {
 
 constexpr int most_lanes = 16;
 constexpr std::size_t small_body = 24;            // expressions
-constexpr int most_straight_passes = 4;           // of a small body; of others one
-constexpr std::size_t small_streaming_body = 32;  // expressions: larger loops wait for their arithmetic
+constexpr int most_straight_passes = 4;           // straight passes of a small body; other bodies have one
+constexpr std::size_t small_streaming_body = 32;  // expressions: larger loops are bound by their arithmetic
 constexpr std::size_t shortest_store = 16;        // bytes
-constexpr std::int64_t least_traffic = 1 << 16;   // bytes: a loop that is known to move less is not worth the choice
+constexpr std::int64_t least_traffic = 1 << 16;   // bytes: loops that are known to move less do not gain from it
 
 // ---- lanes and the order of sums ------------------------------------------------------------------------------------
 
@@ -39,7 +39,7 @@ Schedule lanes_of(const Loop& loop, const Buffers& running, int vector_bytes, st
   Schedule out;
   out.lanes = std::min(most_lanes, std::max(2, vector_bytes / order.element_bytes));
   const bool known = loop.extent.is_constant();
-  // A product of lengths that overflows is negative; memory for it can't be had.
+  // A product of lengths that overflows is negative; memory for it can't be allocated.
   out.single_pass = known && loop.extent.payload() >= 0 && loop.extent.payload() < out.lanes;
   if (out.single_pass) out.lanes = std::max(2, int(std::bit_ceil(std::uint64_t(loop.extent.payload()))));
   if (body.updates && !out.single_pass) out.accumulators = order.accumulators;
@@ -51,8 +51,8 @@ Schedule lanes_of(const Loop& loop, const Buffers& running, int vector_bytes, st
 
 // ---- non-temporal stores --------------------------------------------------------------------------------------------
 
-// What a step reads, and what it writes. Memory that others are handed, and what is added to, counts as read: it had
-// better stay in the caches.
+// The buffers that a step reads, and those that it writes. Buffers that are passed to calls or to the host, and buffers
+// that are accumulated to, count as read: they should stay in the caches.
 struct Accesses {
   Buffers read, written;
   program::ExprWalk walk;
@@ -70,7 +70,7 @@ struct Accesses {
   }
 };
 
-// Buffers that a step stores to at places that don't depend on each of the loops around: it writes them repeatedly.
+// Buffers that a step stores to at indices that don't depend on all enclosing loops: it writes them repeatedly.
 void note_repeated(const Step& step, std::vector<Expr>& indices, Buffers& repeated) {
   program::for_each_access(step, [&](const program::Access& access) {
     if (!access.at || access.reads()) return;
@@ -88,8 +88,8 @@ void note_repeated(const Step& step, std::vector<Expr>& indices, Buffers& repeat
   if (loop) indices.pop_back();
 }
 
-// The results that a loop at the top writes once and that nobody reads again in the call; none where it is known to
-// move little, or where only what was computed before tells how much (chunks of the loop know lengths alone).
+// The results that a top-level loop writes once and that are not read again in the call. None where the loop is known
+// to move little, or where the amount depends on values computed before (chunks of the loop know only lengths).
 Buffers streamable(const Program& program, const Step& step, const Buffers& read_anywhere) {
   if (!std::holds_alternative<Loop>(step.what)) return {};
   Accesses here;
@@ -110,7 +110,7 @@ Buffers streamable(const Program& program, const Step& step, const Buffers& read
   return out;
 }
 
-// Of those, the ones that the loop stores to with whole vectors; it must be short, and do nothing else.
+// Those of the streamable buffers that the loop stores to with whole vectors; it must be short, and do nothing else.
 std::vector<std::int64_t> streamed_by(const Program& program, const Loop& loop, const Buffers& streamable) {
   if (streamable.empty() || loop.schedule.single_pass || !loop.carries.empty()) return {};
   program::ExprWalk walk;

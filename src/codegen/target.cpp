@@ -17,7 +17,7 @@ struct Level {
   Target target;
   Processor processor;
 };
-// The widths are what a level was made for; of one processor, the lowest first.
+// The widths are those that a level was designed for. The levels of one processor are in ascending order.
 const std::vector<Level>& known_levels() {
   static const std::vector<Level> all{{{"x86-64", 16}, Processor::x86_64},
                                       {{"x86-64-v2", 16}, Processor::x86_64},
@@ -27,14 +27,14 @@ const std::vector<Level>& known_levels() {
   return all;
 }
 
-// A target by a value of the flag.
+// A target and its name, which is a value of the flag `target`.
 struct Named {
   std::string name;
   Target target;
 };
 using Targets = std::vector<Named>;
 
-// What code for this very processor may be; but for `native`, which is one of them.
+// The targets for this very processor, except `native`, which is one of them.
 Targets natives() {
   Targets out;
   for (int bytes = 16; bytes <= widest_vector(); bytes *= 2)
@@ -54,7 +54,7 @@ const Target* find(const Targets& targets, std::string_view name) {
   return found == targets.end() ? nullptr : &found->target;
 }
 
-// What this processor runs.
+// The targets that this processor can run.
 const Targets& targets() {
   static const Targets all = [] {
     Targets out;

@@ -14,7 +14,7 @@ namespace bitale::codegen {
 
 namespace {
 
-// Entries as those of compiled code are: whole or not there, and checked.
+// Entries are stored like those of compiled code: they are complete or absent, and checked.
 cache::Store records(const std::string& compiledir) { return {compiledir + "/machines", std::int64_t(1) << 20}; }
 
 const Digest& machine_key() {
@@ -27,7 +27,7 @@ const Digest& machine_key() {
   return key;
 }
 
-// Nothing for what this processor has not.
+// None when there is no record, or when this processor does not have the recorded width.
 std::optional<int> recorded(const std::string& compiledir) {
   const std::optional<std::string> text = records(compiledir).load(machine_key());
   for (const int bytes : vector_widths())
@@ -46,7 +46,7 @@ Answers& answers() {
 
 }  // namespace
 
-// Only AVX-512 has widths between which its makers wavered: some processors run slower while they use the widest.
+// Only AVX-512 leaves a choice of widths: some processors run slower while they use the widest vectors.
 const std::vector<int>& vector_widths() {
   static const std::vector<int> widths = has_avx_512() ? std::vector<int>{64, 32} : std::vector<int>{widest_vector()};
   return widths;

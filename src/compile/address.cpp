@@ -20,7 +20,7 @@ namespace bitale {
 
 namespace {
 
-// What a call knows of its function.
+// What a call needs to know of its function.
 struct Context {
   Function function;
   std::size_t input_count;
@@ -31,12 +31,12 @@ struct Context {
 
 thread_local std::string last_error;
 
-// Callers of other languages see a status only, and tell people no more.
+// Callers in other languages see only a status, and report no more than that to users.
 void warn_once(const Context& context) {
   if (context.has_warned->exchange(true)) return;
   try {
     warn(cat("a function that was called by its address failed (it warns only once): ", last_error));
-  } catch (...) {  // what a handler throws has nowhere to go
+  } catch (...) {  // an exception of a handler can't be reported
   }
 }
 
@@ -44,10 +44,10 @@ constexpr std::int64_t step = sizeof(double);
 
 View scalar_view(const double* x) { return {const_cast<double*>(x), nullptr, nullptr}; }
 
-// Exceptions must not pass through C.
+// Exceptions must not propagate through C.
 template <class Action>
 bool succeeds(const Context& context, Action&& action) {
-  const NoInterruption alone;  // the caller may be of any language
+  const NoInterruption alone;  // the caller may be written in any language
   try {
     action();
     return true;
@@ -60,7 +60,7 @@ bool succeeds(const Context& context, Action&& action) {
   return false;
 }
 
-// No elements may have no address.
+// An empty array may have a null address.
 const double* somewhere(const double* x) {
   static const double nothing = 0;
   return x ? x : &nothing;
@@ -78,7 +78,7 @@ int value_and_grad(std::size_t n, const double* x, double* grad, double* value, 
   return ok ? 0 : 1;
 }
 
-// Samplers treat a point where either is not finite as one to be left.
+// Samplers reject a point where the value or the gradient is not finite.
 int finite_value_and_grad(std::size_t n, const double* x, double* grad, double* value, const void* user,
                           const Context* context) {
   const int status = value_and_grad(n, x, grad, value, user, context);
@@ -133,7 +133,7 @@ struct Form {
   std::string_view name;
   Takes takes;
   void* target;
-  int position;  // of the context among arguments that are no floats
+  int position;  // of the context among the arguments that are not floats
 };
 
 const std::vector<Form>& forms() {
@@ -203,7 +203,7 @@ Context context_for(const Function& function, const Form& form) {
 
 void* address(const Function& function, std::string_view form_name) {
   const Form& form = form_named(form_name);
-  // A function that has an address lives for ever, and so does its graph, by which it is known.
+  // A function that has an address is kept for ever, and so is its graph, which is the key here.
   struct Bound {
     std::unique_ptr<Context> context;
     void* address = nullptr;

@@ -16,7 +16,7 @@ namespace bitale {
 
 namespace {
 
-// What rules claim of values that they change, by name.
+// The differences that rules declare for the values that they change, by the rules' names.
 std::unordered_map<std::string, Allowance> claims() {
   std::unordered_map<std::string, Allowance> out;
   for (const rewriting::Rule* rule : rewriting::OptDB::instance().rules())
@@ -26,7 +26,7 @@ std::unordered_map<std::string, Allowance> claims() {
   return out;
 }
 
-// Of an op that is not checked: it gets copies.
+// Performs an op that is not checked, on copies of its inputs.
 std::vector<Array> performed(const Apply& node, std::vector<Array>& in) {
   std::vector<Array> out(node.output_count());
   for (auto& value : in) value = value.copy();
@@ -34,9 +34,9 @@ std::vector<Array> performed(const Apply& node, std::vector<Array>& in) {
   return out;
 }
 
-// Of an op that has an inner graph: what computes that with each of its nodes checked, and with the whole of it run by
-// native code, so that a difference is found in the step in which it first occurs. The inner graph has been rewritten
-// already, and the rewriting was checked as a replacement of the node.
+// For an op with an inner graph: a thunk that computes the inner graph with each of its nodes checked, and the whole of
+// it by native code, so that a difference is found in the step in which it first occurs. The inner graph has been
+// rewritten already, and the rewriting was checked as a replacement of the node.
 std::unique_ptr<link::Thunk> checked_inner_graph(const Op& op, const DebugChecks& checks) {
   const InnerGraph* inner = op.elementwise() ? nullptr : inner_graph_of(op);
   if (!inner) return nullptr;
@@ -93,7 +93,7 @@ void CheckedThunk::plan_steps(const std::vector<Apply>& order) {
 }
 
 void CheckedThunk::plan_comparisons() {
-  std::vector<std::size_t> known_after(slot_count_ + 2 * parts_.replacements.size(), 0);  // steps that must have run
+  std::vector<std::size_t> known_after(slot_count_ + 2 * parts_.replacements.size(), 0);  // steps that must run before
   for (std::size_t at = 0; at < steps_.size(); ++at)
     for (auto slot : steps_[at].out) known_after[slot] = at + 1;
   const auto claimed = claims();
@@ -106,7 +106,7 @@ void CheckedThunk::plan_comparisons() {
   }
 }
 
-// A value goes with its last reader, unless it is an output, an input or a constant.
+// A value is released after its last reader, unless it is an output, an input or a constant.
 void CheckedThunk::plan_releases() {
   std::vector<bool> kept(slot_count_, false);
   for (auto* list : {&inputs_, &outputs_})
@@ -147,7 +147,7 @@ void CheckedThunk::run(std::span<const View> views, Receiver& receiver) const {
   for (std::size_t i = 0; i < results.size(); ++i) receiver.receive(int(i), std::move(results[i]));
 }
 
-// The first input that the node needs and that is not there, if any: a lazy one does with less than all.
+// The first input that the node needs and that has no value, if any; a lazy node needs fewer than all inputs.
 std::optional<std::size_t> CheckedThunk::missing_input(const Step& step, std::span<const Array> in,
                                                        const Values& values) const {
   const auto first_of = [&](const std::vector<int>& needed) -> std::optional<std::size_t> {
@@ -177,7 +177,7 @@ void CheckedThunk::run_step(const Step& step, Values& values, Failures& failures
     } catch (const std::exception& error) {
       const bool is_finding =
           dynamic_cast<const DebugModeError*>(&error) && !dynamic_cast<const InvalidValueError*>(&error);
-      // What is no more may fail where what replaced it does not, and nobody may need the value.
+      // A node that is no longer in the graph may fail where its replacement does not, and its value may be unused.
       if (step.check && (is_finding || !is_lazy_)) throw;
       failure = std::current_exception();
     }
@@ -190,7 +190,7 @@ void CheckedThunk::run_step(const Step& step, Values& values, Failures& failures
   for (auto slot : step.dead) values[slot].reset();
 }
 
-// An error within says in which step of the loop it occurred; that is added by the op.
+// An error inside the inner graph names the step of the loop in which it occurred; the op adds that.
 void CheckedThunk::check_inner_graph(const Step& step, std::span<const Array> in) {
   std::vector<Array> copies, out(step.node.output_count());
   for (auto& value : in) copies.push_back(value.copy());

@@ -1,6 +1,6 @@
-// What DebugMode runs: all that the graph ever was, one node after the other. The nodes it consists of now are checked
-// each, and those of inner graphs in every step; what rewriting took for equal is compared; at last the whole, as it
-// would run without DebugMode.
+// What DebugMode runs: all expressions that the graph ever contained, node by node. Each node that the graph contains
+// now is checked, and in every step of a loop each node of an inner graph; expressions that rewriting treated as equal
+// are compared; at the end the whole graph is run as it would be without DebugMode.
 #pragma once
 
 #include <exception>
@@ -20,7 +20,8 @@ namespace bitale {
 
 class CheckedThunk final : public link::Thunk {
  public:
-  // `outputs`: the graph's, as copies by the tracker. `whole`: what runs the graph in the end, by which linker.
+  // `outputs`: the graph's outputs, as the tracker's copies. `whole`: the thunks that run the whole graph at the end,
+  // with the names of their linkers.
   struct Parts {
     std::shared_ptr<const FunctionGraph> graph;
     std::vector<Apply> nodes;  // copies of the graph's nodes
@@ -47,13 +48,13 @@ class CheckedThunk final : public link::Thunk {
   };
   struct Step {
     Apply node;
-    std::unique_ptr<NodeCheck> check;    // null: the node is no more
+    std::unique_ptr<NodeCheck> check;    // null: the graph no longer contains the node
     std::unique_ptr<link::Thunk> inner;  // checks the nodes of the op's inner graph; null: there is none
     std::vector<std::size_t> in, out, dead;
-    std::vector<Comparison> comparisons;  // that can be made now
+    std::vector<Comparison> comparisons;  // whose values are both known now
   };
   using Values = std::vector<std::optional<Array>>;
-  using Failures = std::vector<std::exception_ptr>;  // why a value is not there
+  using Failures = std::vector<std::exception_ptr>;  // why a value was not computed
 
   std::size_t slot_of(const Variable& variable);
   void plan_steps(const std::vector<Apply>& order);
@@ -72,7 +73,7 @@ class CheckedThunk final : public link::Thunk {
   std::vector<std::pair<std::size_t, Array>> constants_;
   std::vector<std::size_t> inputs_, outputs_;
   std::size_t slot_count_ = 0;
-  bool is_lazy_ = false;  // some node does with less than all its inputs: failures count when a value is asked for
+  bool is_lazy_ = false;  // some node needs fewer than all inputs: a failure counts only when its value is needed
 };
 
 }  // namespace bitale

@@ -1,5 +1,5 @@
-// The texts of DebugMode's errors: what differs, by how much, which node, and the user's line. Values are copies: those
-// of a call are often lent, and an error outlives it.
+// The texts of DebugMode's errors: what differs, by how much, which node, and the user's line. Values are copied: those
+// of a call are often borrowed, and an error outlives the call.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -1,4 +1,4 @@
-// DebugMode's maker: rewriting is watched, and done again to see that it goes the same way; linking makes a
+// DebugMode's maker: rewriting is tracked, and repeated to check that it is deterministic; linking creates a
 // CheckedThunk.
 #include "bitale/compile/debug_mode.hpp"
 
@@ -76,7 +76,7 @@ class DebugMaker final : public FunctionMaker {
     parts.checks = checks_;
     const Linker& linker = mode().linker();
     parts.whole.emplace_back(linker.name, link::link(linker, graph, options));
-    // It alone does in place what the graph says is done in place.
+    // Only the virtual machine runs the ops in place that the graph declares to be in place.
     if (linker.name != "vm") parts.whole.emplace_back("vm", link::link("vm", graph));
     this->graph()->detach(*tracker_);
     return std::make_unique<CheckedThunk>(std::move(parts));

@@ -1,4 +1,4 @@
-// The tree of a failing node needs printing, which the parts that run graphs don't know.
+// Formatting the tree of a failing node requires printing, on which the code that runs graphs does not depend.
 #include "compile/describe_failure.hpp"
 
 #include "bitale/core/config.hpp"

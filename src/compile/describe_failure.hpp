@@ -1,4 +1,4 @@
-// What a function adds to an error of its own call.
+// The information that a function adds to an error of its call.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace bitale {
 
-// The function's name, and from exception_verbosity=medium on the tree of the node that failed.
+// Adds the function's name, and from exception_verbosity=medium on the tree of the node that failed.
 void describe_failure(Error& error, const std::string& function);
 
 }  // namespace bitale

@@ -15,7 +15,7 @@ struct Tolerance {
 };
 constexpr Tolerance wide{1e-5, 1e-8}, narrow{1e-4, 1e-5}, coarse{1e-2, 1e-3};
 
-// How much an inaccurate expression may be off from an accurate one.
+// The relative deviation that is allowed between an inaccurate expression and an accurate one.
 constexpr double leeway = 1e-2;
 
 class Agreement {

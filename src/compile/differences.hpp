@@ -1,4 +1,4 @@
-// When two values count as the same, and how much they differ.
+// When two values count as equal, and by how much they differ.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace bitale {
 
-// What a rewrite claims about values that it changes on purpose.
+// The differences that a rewrite declares for the values that it replaces.
 struct Allowance {
-  bool wider = false;          // what was not finite may become anything
-  bool more_accurate = false;  // rounding may have been worse before, up to overflow
-  bool special = false;        // at some special values the rewrite is known to differ
+  bool wider = false;          // a value that was not finite may become anything
+  bool more_accurate = false;  // the value before may have had worse rounding errors, up to overflow
+  bool special = false;        // the rewrite is known to differ at some special values
 };
 
-// numpy.allclose with tolerances of the dtype (those of PyTensor's values_eq_approx), nan equal to nan; integers and
-// truths exactly. False when dtypes or shapes differ.
+// numpy.allclose with tolerances of the dtype (those of PyTensor's values_eq_approx), where nan equals nan; integers
+// and bools are compared exactly. False when dtypes or shapes differ.
 bool values_agree(const Array& before, const Array& after, const Allowance& allowance = {});
 // Whether the value has neither nan nor inf.
 bool all_finite(const Array& value);

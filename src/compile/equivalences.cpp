@@ -21,7 +21,7 @@ std::size_t key_of(const Op& op, const Variables& inputs) {
   return key;
 }
 
-constexpr std::string_view undone = "roll back";  // the reason that features are told of a change taken back
+constexpr std::string_view undone = "roll back";  // the reason that features receive for a change that is undone
 
 std::string label_of(const Variable& variable) {
   return variable.has_owner() ? cat(variable.owner_op()->label(), ".", variable.index()) : variable.str();
@@ -74,8 +74,8 @@ Variable EquivalenceTracker::copy_of(const Variable& variable) {
   return variable.has_owner() ? copy_of_node(variable.node()->owner).output(variable.index()) : variable;
 }
 
-// Copies of what needs the node, itself included, are those of another expression from now on. What has no copy has
-// none above it either.
+// The copies of the node and of all nodes that depend on it are outdated: these are different expressions from now on.
+// If a node has no copy, the nodes that depend on it have none either.
 void EquivalenceTracker::forget_above(ApplyNode* node) {
   std::vector<ApplyNode*> stack{node};
   while (!stack.empty()) {

@@ -1,6 +1,6 @@
-// Which expressions rewriting has taken for equal: each replacement with copies of the expression before and after, as
-// the graph was at that moment. Copies are hash-consed: equal expressions on the same leaves are one, so that a graph's
-// nodes and all that it ever was are little more than the graph.
+// Records which expressions rewriting has treated as equal: each replacement with copies of the expression before and
+// after, as the graph was at that moment. Copies are hash-consed: equal expressions on the same leaves are one, so the
+// copies of the graph and of all its earlier states are little larger than the graph.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ class EquivalenceTracker final : public Feature {
   // The copy of an expression of the graph as it is now.
   Variable copy_of(const Variable& variable);
   const std::vector<Replacement>& replacements() const { return committed_; }
-  // What happened, in order: two runs of the same rewrites on equal graphs give the same.
+  // The events, in order: two runs of the same rewrites on equal graphs give the same list.
   const std::vector<std::string>& events() const { return events_; }
 
  private:
@@ -42,7 +42,7 @@ class EquivalenceTracker final : public Feature {
   std::unordered_multimap<std::size_t, Apply> known_;  // all copies, by op and inputs
   std::vector<Replacement> pending_, committed_;
   std::vector<std::string> events_;
-  const VariableNode *last_before_ = nullptr, *last_after_ = nullptr;  // of the present change
+  const VariableNode *last_before_ = nullptr, *last_after_ = nullptr;  // of the current change
 };
 
 }  // namespace bitale

@@ -38,7 +38,7 @@ codegen::Parameter parameter(const Variable& variable, const std::string& prefix
                                   " is an object of this process, which C can't be given"));
   out.dtype = component_dtype(variable.storage().dtype);
   out.shape = variable.storage().shape;
-  if (is_complex(variable)) {  // as native code has them, and C's `double complex` in memory
+  if (is_complex(variable)) {  // the layout of native code, and of C's `double complex` in memory
     out.shape.push_back(2);
     out.about = "complex numbers: real and imaginary parts";
   }
@@ -84,7 +84,8 @@ std::string write(const std::string& folder, const std::string& file, const std:
   return path;
 }
 
-// NotImplementedError where one of two branches is to be computed: there are no functions of the host to call.
+// Throws a NotImplementedError where only one of two branches must be computed: exported code can't call host
+// functions.
 link::LinkedGraph exported_graph(const Function& function) {
   const std::shared_ptr<const FunctionGraph> lent(std::shared_ptr<void>(), &function.graph());
   link::OutlinedBranches outlined =
@@ -97,7 +98,7 @@ link::LinkedGraph exported_graph(const Function& function) {
   return outlined.graph;
 }
 
-// NotImplementedError for an inner graph that is a function of its own; loops are code like all else.
+// Throws a NotImplementedError for an inner graph that is a separate function; loops become ordinary code.
 lowering::Lowered lowered_for_export(const Function& function) {
   lowering::Lowered lowered = lowering::lower(*exported_graph(function));
   for (const Apply& node : lowered.callbacks)
@@ -136,7 +137,7 @@ std::vector<std::string> export_object(const Function& function, const std::stri
 
 namespace {
 
-// Of the graph's inputs: those of the function, then shared variables as they are now.
+// The shapes of the graph's inputs: those of the function, then those of the present values of shared variables.
 std::vector<Dims> module_shapes(const Function& function, const std::vector<Dims>& given) {
   const std::size_t count = function.inputs().size();
   if (!given.empty() && given.size() != count)

@@ -1,4 +1,4 @@
-// Calls of a Function, and what it says of itself.
+// Calls of a Function, and its descriptions.
 #include "bitale/compile/function.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t most_plain_states = 4, most_plain_views = 16;
 
-// Empty: not all are known, or there are too many.
+// Empty if not all lengths are known, or if there are too many containers.
 std::vector<StateLayout> known_layouts(std::span<const Ref<const Container>> containers) {
   std::vector<StateLayout> out;
   if (containers.size() > most_plain_states) return out;
@@ -61,7 +61,7 @@ Function::Impl::Impl(const Compiled& compiled, const Variables& defaults) : Comp
     profile_entry = std::make_unique<ProfileEntry>([this] { return profile_text(profile()); });
 }
 
-// An error of the call says whose it is.
+// Adds the function's name to an error of the call.
 template <class Call>
 void Function::Impl::named(Call call) const {
   try {
@@ -111,10 +111,12 @@ Array Function::Impl::accept(std::size_t i, const Array& value) const {
 
 namespace {
 
-// Outputs go where the caller wants them, new values of shared variables are held back until the call has succeeded.
+// Outputs are passed to the caller's receiver; new values of shared variables are held back until the call has
+// succeeded.
 class UpdateReceiver final : public Receiver {
  public:
-  // `homes` of the inputs, and what `behind` them is: empty where nothing is kept on a device.
+  // `homes`: the containers of the inputs; `behind`: the Arrays behind them. Both are empty if nothing is kept on a
+  // device.
   UpdateReceiver(Receiver& outputs, std::size_t output_count, std::span<const Container* const> targets,
                  std::vector<std::optional<Array>>& updates, std::span<const Container* const> homes,
                  std::span<const Array* const> behind)
@@ -164,7 +166,8 @@ View view_of_value(const Array& value) {
   return {const_cast<Resident*>(resident), resident->shape().data(), resident->strides().data()};
 }
 
-// Values on a device are held. What another call has taken to update it is waited for, and all values are read again.
+// Values on a device are held. If another call has taken one of them to update it, this waits, and reads all values
+// again.
 void hold_snapshot(const std::vector<Ref<const Container>>& containers, std::vector<Array>& values,
                    std::vector<const Resident*>& held) {
   for (;;) {
@@ -227,7 +230,7 @@ void Function::Impl::with_shared(std::span<const View> values, Receiver& results
   UpdateReceiver receiver(results, outputs, update_targets, updates, homes, behind);
   action(std::span<const View>(inputs_and_shared), receiver);
   if (updated.empty()) return;
-  // Nothing failed: the shared variables change together.
+  // Nothing failed: all shared variables change together.
   access->commit([&] {
     for (std::size_t k = 0; k < updated.size(); ++k) update_targets[k]->update(std::move(*updates[k]), released);
   });
@@ -235,7 +238,7 @@ void Function::Impl::with_shared(std::span<const View> values, Receiver& results
 
 namespace {
 
-// New values of shared variables go where the containers have memory for them.
+// New values of shared variables are written to the memory that the containers have for them.
 class PlainReceiver final : public Receiver {
  public:
   PlainReceiver(Receiver& outputs, std::size_t output_count, std::span<void* const> next)
@@ -310,7 +313,7 @@ void Function::Impl::run_into(std::span<const View> values, std::span<const View
     const Dims& known = input_types[i]->shape;
     for (std::size_t axis = 0; axis < known.size(); ++axis)
       if (known[axis] != unknown_length && known[axis] != values[i].shape[axis])
-        accept(i, borrow_value(*inputs[i].type(), values[i]));  // says what is wrong
+        accept(i, borrow_value(*inputs[i].type(), values[i]));  // throws the appropriate error
   }
   IntoReceiver results({targets, input_types, output_types, thunk->writes_last(), others});
   run(values, results);

@@ -1,4 +1,5 @@
-// The inside of a Function: what is compiled, which functions of one maker share, and the containers of one of them.
+// The implementation of a Function: the compiled part, which all functions of one maker share, and the containers of
+// one function.
 #pragma once
 
 #include <memory>
@@ -23,10 +24,10 @@ namespace bitale {
 struct Compiled {
   std::string name;
   Variables inputs, built;                     // the user's
-  std::vector<const TensorType*> input_types;  // of the memory: the inputs', then the shared variables'
+  std::vector<const TensorType*> input_types;  // storage types: the inputs', then the shared variables'
   std::vector<const TensorType*> output_types;
   Variables shared;                  // the user's
-  std::vector<std::size_t> updated;  // which of `shared` each update goes to
+  std::vector<std::size_t> updated;  // for each update, the position in `shared` of its target
   std::size_t output_count = 0;
   Downcast downcast = Downcast::FloatLiteral;
   Mode mode{"jit", "fast_run"};
@@ -35,7 +36,7 @@ struct Compiled {
   CompileTimes times;
   double build_time = 0;  // milliseconds, of `times.total`
   int threads = 1;
-  RewriteReport report;  // which times rules if calls are to be measured
+  RewriteReport report;  // with time_rules set if calls are to be measured
 };
 
 struct StateLayout {
@@ -45,27 +46,28 @@ struct StateLayout {
 struct Function::Impl : Compiled {
   explicit Impl(const Compiled& compiled, const Variables& defaults);
 
-  // Those of `shared`, whose values follow the inputs, then those of defaults.
+  // Containers of `shared`, whose values follow the inputs, then those of defaults.
   std::vector<Ref<const Container>> containers;
   static constexpr std::size_t no_default = std::size_t(-1);
-  std::vector<std::size_t> default_of;  // for each input which of `containers`, or none; empty: no input has a default
+  std::vector<std::size_t> default_of;  // for each input the index into `containers`, or no_default; empty: no defaults
   std::vector<const Container*> update_targets;
-  // Of each container the lengths and strides, where there are updates and all are known: such calls need no handles.
+  // The lengths and strides of each container, if there are updates and all lengths are known: such calls need no
+  // handles.
   std::vector<StateLayout> plain_states;
   SharedClaim claim;                         // of a call with updates
-  const link::DirectCode* direct = nullptr;  // of the thunk, where it has no more inputs and outputs than the user's
-  mutable std::unique_ptr<ProfiledCalls> profiled;  // with a profile
+  const link::DirectCode* direct = nullptr;  // of the thunk, if it has only the user's inputs and outputs
+  mutable std::unique_ptr<ProfiledCalls> profiled;  // null without a profile
   std::unique_ptr<ProfileEntry> profile_entry;
 
-  // What a call with shared variables holds on to.
+  // The values that a call with shared variables keeps alive.
   struct SharedValues {
     std::vector<View> inputs;
-    std::vector<const Container*> homes;  // of the inputs, where calls may keep values on a device; else empty
+    std::vector<const Container*> homes;  // of the inputs, if calls may keep values on a device; otherwise empty
     std::vector<const Array*> behind;     // of the inputs, in `values`
     std::vector<Array> values;
-    std::vector<const Resident*> held;  // of `values`, so that no other call takes them for itself
+    std::vector<const Resident*> held;  // of `values`, so that no other call takes them
     std::vector<std::optional<Array>> updates;
-    std::vector<Array> released;  // by the containers, when they took the updates
+    std::vector<Array> released;  // values that the containers gave up when they took the updates
     void release() {
       for (const Resident* resident : held) resident->let_go();
       held.clear();
@@ -76,7 +78,7 @@ struct Function::Impl : Compiled {
   };
   mutable Pool<SharedValues> shared_values{[] { return std::make_unique<SharedValues>(); }};
 
-  // Whether a call leaves input i to its default.
+  // Whether a call leaves out input i, so that its default is used.
   bool is_left_out(std::size_t i, const View& value) const {
     return !value.data && i < default_of.size() && default_of[i] != no_default;
   }
@@ -89,16 +91,17 @@ struct Function::Impl : Compiled {
   void run_some(std::span<const View> values, std::span<const int> outputs, Receiver& results) const;
   template <class Call>
   void named(Call call) const;
-  // Shared variables are given to the action after the inputs, and get their new values from what it leaves in the
-  // receiver after so many outputs. Inputs without data are replaced by their defaults.
+  // Passes the values of shared variables to the action after the inputs. Their new values are the results that the
+  // action leaves in the receiver after the first `outputs` results. Inputs without data are replaced by their
+  // defaults.
   template <class Action>
   void with_shared(std::span<const View> values, Receiver& results, std::size_t outputs, Action action) const;
-  // A call by plain_states; false: it is to be made with handles, and nothing has been done.
+  // A call that uses plain_states. False: nothing has been done, and the call must be made with handles.
   bool run_plain(std::span<const View> values, Receiver& results) const;
   void run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const;
   Profile profile() const;
   Array accept(std::size_t i, const Array& value) const;
-  // The values as inputs, converted where need be, for the action.
+  // Passes views of the values to the action, as inputs, converted where necessary.
   template <class Action>
   void with_views(std::span<const Array> values, Action action) const;
   Results call(std::span<const Array> values) const;

@@ -1,5 +1,5 @@
-// Results into memory that the caller has: written there at once where that is safe, else by way of a copy. Safe means
-// that it is C-contiguous, that the call doesn't read it, and that nothing can fail once it is written to.
+// Results are written to memory that the caller provides: directly where that is safe, otherwise by way of a copy. It
+// is safe if the memory is C-contiguous, the call doesn't read it, and nothing can fail after the first write to it.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ class IntoReceiver final : public Receiver {
  public:
   struct Call {
     std::span<const View> targets;                   // without data: the result goes to `others`
-    std::span<const TensorType* const> input_types;  // of all that is read
+    std::span<const TensorType* const> input_types;  // of all inputs that are read
     std::span<const TensorType* const> output_types;
     bool writes_last;
     Receiver* others;
@@ -24,10 +24,10 @@ class IntoReceiver final : public Receiver {
 
   // ValueError when two targets overlap.
   void begin(std::span<const View> inputs, bool is_long) override;
-  // ShapeError when the target has another shape.
+  // Throws a ShapeError when the target has another shape.
   void* place(int output, DType dtype, std::span<const std::int64_t> shape) override;
   void* receive(int output, Array value) override;
-  // After the call has succeeded: copies go where they were wanted.
+  // After the call has succeeded: copies are written to their targets.
   void finish();
 
  private:

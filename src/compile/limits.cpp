@@ -1,5 +1,5 @@
-// What the machine can do at most, measured with functions of our own: what is out of reach for those is no limit to
-// be told of.
+// The limits of the machine, measured with compiled functions of this library: a rate that these can't reach is not a
+// useful limit.
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -16,10 +16,10 @@ namespace bitale {
 namespace {
 
 constexpr std::int64_t mebibyte = std::int64_t(1) << 20;
-constexpr std::int64_t near_elements = 4096;  // that lie in the caches of a core
-constexpr int chains = 8, chain_length = 16;  // products that wait for each other, and those that don't
+constexpr std::int64_t near_elements = 4096;  // that fit in the caches of a core
+constexpr int chains = 8, chain_length = 16;  // independent chains, each of that many dependent products
 
-// The least seconds that a call takes.
+// The shortest time of a call, in seconds.
 double least_seconds(const Function& function, const Array& input, int runs) {
   const Array out = function({input}).single();
   double least = 1e9;
@@ -33,7 +33,7 @@ double least_seconds(const Function& function, const Array& input, int runs) {
 
 FunctionOptions options_for(int threads) {
   FunctionOptions options;
-  options.mode = Mode("jit", "None");  // what is written is what is measured
+  options.mode = Mode("jit", "None");  // the expression is measured as it is written
   options.threads = threads;
   options.profile = false;
   return options;

@@ -1,4 +1,4 @@
-// The steps of function(): check what the user asks for, build the FunctionGraph, rewrite it, link it, wrap it.
+// The steps of function(): check the user's arguments, build the FunctionGraph, rewrite it, link it, wrap it.
 #include "bitale/compile/maker.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ template <class E>
   throw error;
 }
 
-// Computed variables among the inputs, and leaves that stand for them: the graph is cut off there.
+// Computed variables among the inputs, with leaves that replace them: the graph is cut off there.
 Replacements cuts_of(const Variables& inputs) {
   Replacements cuts;
   for (auto& input : inputs) {
@@ -40,7 +40,7 @@ Replacements cuts_of(const Variables& inputs) {
   return cuts;
 }
 
-// `inputs` with the leaves for those that are computed.
+// `inputs` with those leaves in place of computed variables.
 Variables cut_inputs(Variables inputs, const Replacements& cuts) {
   auto cut = cuts.begin();
   for (auto& input : inputs)
@@ -48,7 +48,7 @@ Variables cut_inputs(Variables inputs, const Replacements& cuts) {
   return inputs;
 }
 
-// The replacements for the whole graph: givens, which don't reach behind the inputs, and the cuts.
+// The replacements for the whole graph: givens, whose values are cut off at the inputs as well, and the cuts.
 Replacements replacements_of(const Replacements& givens, const Replacements& cuts, const Variables& inputs) {
   Replacements out = cuts;
   Variables targets, values;

@@ -17,11 +17,11 @@ namespace {
 
 struct NamedMode {
   std::string_view name, linker, optimizer;
-  Linker (*make_linker)() = nullptr;  // in place of `linker`
+  Linker (*make_linker)() = nullptr;  // replaces `linker`
   std::shared_ptr<const MakerFactory> (*maker)() = nullptr;
 };
 std::shared_ptr<const MakerFactory> debug_maker() { return debug_mode().maker(); }
-// An empty linker or optimizer: as the config says.
+// An empty linker or optimizer: the value of the config flag.
 constexpr NamedMode modes[] = {
     {"FAST_RUN", "", "fast_run"},
     {"FAST_COMPILE", "vm", "fast_compile"},

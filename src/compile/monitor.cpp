@@ -1,4 +1,4 @@
-// MonitorMode: a wrapper made of two functions.
+// MonitorMode: a wrapper composed of two functions.
 #include "bitale/compile/monitor.hpp"
 
 #include <algorithm>

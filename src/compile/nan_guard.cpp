@@ -1,4 +1,4 @@
-// NanGuardMode: the virtual machine with a look at every value.
+// NanGuardMode: the virtual machine with a check of every value.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr double big = 1e10;
 
-// The indices of an element, by its number in C order.
+// The indices of an element, from its position in C order.
 std::string place_text(const Array& value, std::int64_t number) {
   Dims place(std::size_t(value.ndim()), 0);
   for (std::size_t axis = place.size(); axis-- > 0; number /= value.shape(int(axis)))
@@ -44,7 +44,7 @@ class NanGuard {
       throw ValueError(cat("NanGuardMode: action is raise, warn or pdb, not `", options_.action, "`"));
   }
 
-  // "" for a value that passes.
+  // What is wrong with the value; "" if it passes.
   std::string finding(const Array& value) const {
     bool nan = false, inf = false, large = false;
     const Array wide = (is_complex(value.dtype()) ? value.as_pairs() : value).astype(DType::Float64).contiguous();
@@ -61,7 +61,7 @@ class NanGuard {
     return join(found, ", ");
   }
 
-  // The value of an error, and where in it the first element is that was found.
+  // Adds the value to an error, and the position of the first element that counts as an error.
   void add_value(NanGuardError& error, const Array& value) const {
     error.add("value", value.str());
     if (value.size() == 1) return;
@@ -102,7 +102,7 @@ class NanGuard {
   }
 
  private:
-  // Runs the inner graph again, node by node, for the first one whose value is an error. A loop says in which step.
+  // Runs the inner graph again, node by node, to find the first node whose value is an error. A loop adds the step.
   void look_into(const NodeStep& step, const HasInnerGraph& op) const {
     const InnerGraph& graph = *op.inner_graph();
     const auto evaluate = [&](std::span<const Array> given) {

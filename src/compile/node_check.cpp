@@ -20,7 +20,7 @@ using Arrays = std::vector<Array>;
 bool is_among(int i, const std::vector<int>& list) { return std::find(list.begin(), list.end(), i) != list.end(); }
 bool share(const Array& a, const Array& b) { return a.nbytes() && b.nbytes() && a.shares_memory_with(b); }
 
-// What a node's function is called with: an input for each different variable that is no constant.
+// The arguments of a node's function: one input for each distinct variable that is not a constant.
 Variables leaves_of(const Apply& node) {
   Variables out;
   for (auto& input : node.inputs())
@@ -34,7 +34,7 @@ std::size_t place_of(const Variables& leaves, const Variable& input) {
                      leaves.begin());
 }
 
-// Whether code for one serves the other.
+// Whether code for one node can be used for the other.
 bool same_code(const Apply& a, const Apply& b) {
   if (!a.op().equals(b.op()) || a.inputs().size() != b.inputs().size()) return false;
   const Variables of_a = leaves_of(a), of_b = leaves_of(b);
@@ -49,7 +49,7 @@ bool same_code(const Apply& a, const Apply& b) {
   return true;
 }
 
-// Tensors by what arithmetic may differ in, others as their type says.
+// Tensors are compared with tolerances for arithmetic, other values as their type defines.
 bool agree_as(const TypeBase& type, const Array& a, const Array& b) {
   return type.tensor() ? values_agree(a, b) : type.values_eq_approx(a, b);
 }
@@ -59,7 +59,7 @@ std::shared_ptr<const CompiledNode> compiled_node(const Apply& node, const std::
     auto made = std::make_shared<CompiledNode>(linker, link::node_code(node, linker, {}));
     return made->code.thunk ? made : nullptr;
   } catch (const NotImplementedError&) {
-    return nullptr;  // no compiler, or nothing that it could make of this op
+    return nullptr;  // no compiler, or no code for this op
   }
 }
 
@@ -106,7 +106,7 @@ void NodeCheck::compare(const std::string& first, std::span<const Array> expecte
       throw BadThunkOutput(node_.output(int(i)), first, expected[i], second, got[i], Arrays(in.begin(), in.end()));
 }
 
-// Nobody else's memory is at stake here.
+// All inputs are copies, so no other memory can be damaged.
 Arrays NodeCheck::perform_on_copies(std::span<const Array> in) const {
   Arrays copies, out(node_.output_count());
   for (auto& value : in) copies.push_back(value.copy());

@@ -1,5 +1,6 @@
-// One node of a graph, run in every way there is: by perform on copies, by perform again on the values as they lie, by
-// native code, and into memory of various layouts. All must agree; nothing may be shared or overwritten undeclared.
+// Runs one node of a graph in all available ways: by perform on copies, by perform again on the values with their
+// original layout, by native code, and into memory of various layouts. All results must agree; nothing may be shared or
+// overwritten undeclared.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 
 namespace bitale {
 
-// What is checked, with all flags read.
+// What is checked; all flags are resolved.
 struct DebugChecks {
   bool perform, native, finite, warn_input_not_reused;
   std::vector<std::string> memory_kinds;
@@ -21,10 +22,11 @@ struct DebugChecks {
   std::vector<std::string> linkers;
 };
 
-// InvalidValueError, naming the source, unless it is a value of the variable's type, and finite if that is checked.
+// Throws an InvalidValueError, naming the source, unless the value is one of the variable's type, and finite if that is
+// checked.
 void require_valid(const Variable& variable, const Array& value, const DebugChecks& checks, const std::string& source);
 
-// A node's native code, by itself.
+// The native code of a single node.
 struct CompiledNode {
   std::string linker;
   link::NodeCode code;
@@ -33,7 +35,7 @@ struct CompiledNode {
 class NodeCheck {
  public:
   NodeCheck(Apply node, const DebugChecks& checks, std::vector<std::shared_ptr<const CompiledNode>> code);
-  // The values of the outputs. Throws what the op throws, with the node's context, and DebugModeErrors.
+  // Returns the values of the outputs. Throws what the op throws, with the node's context, and DebugModeErrors.
   std::vector<Array> run(std::span<const Array> in) const;
 
  private:
@@ -52,11 +54,11 @@ class NodeCheck {
   std::vector<const TensorType*> input_types_, output_types_;
 };
 
-// Compiles nodes by themselves; equal nodes on inputs of equal types are one function.
+// Compiles single nodes; equal nodes on inputs of equal types share one function.
 class NodeCompiler {
  public:
   explicit NodeCompiler(const std::vector<std::string>& linkers) : linkers_(linkers) {}
-  // One per linker that can.
+  // One for each linker that has code for the node.
   std::vector<std::shared_ptr<const CompiledNode>> compile(const Apply& node);
 
  private:

@@ -1,4 +1,4 @@
-// Times of nodes by the interpreter: each node is run some times before the next one is.
+// Times of nodes by the interpreter: each node is run several times before the next one.
 #include <algorithm>
 #include <chrono>
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The least of some runs; the outputs are those of the last.
+// The shortest time of several runs; the outputs are those of the last run.
 double time_node(const Apply& node, std::span<const Array> values, std::span<Array> out, int runs) {
   double least = std::numeric_limits<double>::infinity();
   for (int run = 0; run < runs; ++run) {
@@ -42,7 +42,7 @@ std::vector<std::pair<Apply, double>> node_times(const Function& function, std::
   const std::vector<Variable> shared = function.shared_variables();
   for (std::size_t i = 0; i < shared.size(); ++i)
     values.insert(graph.inputs()[inputs.size() + i].node(), get_value(shared[i], true));
-  PointerMap<std::size_t> last_reader;  // after which a value is needed no more
+  PointerMap<std::size_t> last_reader;  // after which the value is no longer needed
   for (std::size_t position = 0; position < order.size(); ++position)
     for (auto& input : order[position].inputs()) *last_reader.insert(input.node()).first = position;
 

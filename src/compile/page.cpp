@@ -11,7 +11,7 @@ std::string program_of(const Function& function) {
   try {
     return function.dprint("program");
   } catch (const ValueError&) {
-    return {};  // the linker runs the graph as it is
+    return {};  // the linker has no Program
   }
 }
 

@@ -22,7 +22,7 @@ bool is_filled(const Array& memory) {
   return std::all_of(bytes, bytes + memory.nbytes(), [](unsigned char byte) { return byte == garbage; });
 }
 
-// Truths other than 0 and 1 are no values: what reads them is not to blame.
+// Bool bytes other than 0 and 1 are not valid values: code that reads them would not be at fault.
 Array fresh(DType dtype, const Dims& shape) {
   if (dtype == DType::Bool) return Array::zeros(dtype, shape);
   const Array out = Array::empty(dtype, shape);
@@ -59,7 +59,7 @@ Array wrong_size(const Array& value, const std::vector<int>& more, Array& around
   return around = fresh(value.dtype(), shape);
 }
 
-// All lists of `count` of the choices.
+// All lists of `count` elements of the choices.
 std::vector<std::vector<int>> combinations(int count, const std::vector<int>& choices) {
   std::vector<std::vector<int>> out{{}};
   for (int k = 0; k < count; ++k) {

@@ -1,4 +1,4 @@
-// Memory for results as callers may bring it, for checks: of any strides, with what somebody left there.
+// Memory for results as callers may provide it, for checks: with any strides, and with arbitrary old contents.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,20 @@
 
 namespace bitale {
 
-// Which kinds are asked for. ValueError with a suggestion for an unknown one.
+// The requested kinds. Throws a ValueError with a suggestion for an unknown one.
 std::vector<std::string> memory_kinds(std::string_view colon_list);
 
 struct Preallocated {
   std::string name;            // "strided (2, -1)"
   std::vector<Array> targets;  // one per value
-  bool fits = true;            // of the values' lengths
-  std::vector<Array> around;   // all memory that the targets are part of
+  bool fits = true;            // the targets have the values' lengths
+  std::vector<Array> around;   // the whole memory that each target is part of
 
-  // Memory around a target that was written to: as it was, and as it is. The targets are overwritten.
+  // If memory around a target was written to: its contents before and after. The targets are overwritten.
   std::optional<std::pair<Array, Array>> damage() const;
 };
 
-// Memory of these kinds for results like `values`, strides and lengths varied along the first `ndim` dimensions.
+// Memory of these kinds for results like `values`; strides and lengths are varied along the first `ndim` dimensions.
 std::vector<Preallocated> preallocated(const std::vector<Array>& values, const std::vector<std::string>& kinds,
                                        int ndim);
 

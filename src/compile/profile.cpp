@@ -1,4 +1,4 @@
-// Profiles: the phases of compiling as a tree, and what calls have measured.
+// Profiles: the phases of compiling as a tree, and the measurements of calls.
 #include "bitale/compile/profile.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ Phase compiling_phase(const ProfileSources& sources) {
 
 std::string hundredths(double value) { return number_text(std::round(100 * value) / 100); }
 
-// Made by calls, not by function(): one for each combination of lengths.
+// Modules are created by calls, not by function(): one for each combination of lengths.
 Phase modules_phase(const std::vector<link::MeasuredModule>& modules) {
   Phase out{"modules", 0, cat(modules.size(), " of them, each made at the first call with its lengths")};
   for (auto& module : modules) {

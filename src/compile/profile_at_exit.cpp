@@ -16,16 +16,16 @@ namespace {
 struct Entries {
   std::mutex mutex;
   std::vector<ProfileEntry*> live;
-  std::vector<std::string> gone;  // texts of entries that are no more
+  std::vector<std::string> gone;  // texts of destroyed entries
 };
 
-// Outlives whatever static object may hold a function.
+// Outlives any static object that may hold a function.
 Entries& entries() {
   static Entries* const it = [] {
     std::atexit([] {
       try {
         print_profiles();
-      } catch (...) {  // there is nobody left to tell
+      } catch (...) {  // the error can't be reported any more
       }
     });
     return new Entries;
@@ -60,7 +60,7 @@ ProfileEntry::~ProfileEntry() {
   if (std::erase(all.live, this) == 0) return;  // printed already
   try {
     if (std::string text = text_(); !text.empty()) all.gone.push_back(std::move(text));
-  } catch (...) {  // a profile is not worth an end
+  } catch (...) {  // a destructor must not throw for a profile
   }
 }
 

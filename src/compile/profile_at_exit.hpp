@@ -1,4 +1,4 @@
-// Profiles that are to be printed when the process ends: each function with a profile holds an entry.
+// Profiles that are printed when the process ends: each function with a profile holds an entry.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,8 @@ namespace bitale {
 
 class ProfileEntry {
  public:
-  // `text` says what there is to print; it is asked when printing, or when the entry goes. "": nothing.
+  // `text` returns the text to print; it is called when printing, or when the entry is destroyed. "": nothing is
+  // printed.
   explicit ProfileEntry(std::function<std::string()> text);
   ~ProfileEntry();
   ProfileEntry(const ProfileEntry&) = delete;

@@ -62,7 +62,7 @@ std::string name_of(const Part& part) {
   return part.kind == "node" ? labels[0] : cat(part.kind, ": ", join(labels, ", "));
 }
 
-// Nodes that share a loop have no times of their own: their bars are of one width.
+// Nodes that share a loop have no separate times: their bars have equal widths.
 Flame flame_of(const Part& part, const MachineLimits& limits) {
   Flame out{name_of(part), part.seconds, part.kind, facts_of(part, limits)};
   if (part.nodes.size() == 1)

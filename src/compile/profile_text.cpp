@@ -50,7 +50,7 @@ std::string nodes_text(const Part& part) {
   return shortened(join(labels, ", "), 100);
 }
 
-// Of a loop whose steps follow one another.
+// For a loop with sequential steps.
 std::string steps_text(const Part& part) {
   const double calls = double(std::max<std::int64_t>(part.calls, 1));
   std::string out = format("%.0f steps a call, each %.3f ns", part.steps / calls, 1e9 * part.seconds / part.steps);
@@ -71,7 +71,7 @@ std::vector<const Part*> slowest_first(const Profile& profile) {
   return parts;
 }
 
-// The parts that are one node each: what a table by node can be made of.
+// The parts that are a single node each: the rows of tables by node.
 std::vector<const Part*> node_parts(const Profile& profile) {
   std::vector<const Part*> parts = slowest_first(profile);
   std::erase_if(parts, [](auto* part) { return part->nodes.size() != 1; });
@@ -158,13 +158,13 @@ std::string parts_section(const Profile& profile, const ProfileTextOptions& opti
   return out;
 }
 
-// Tables of the nodes that are timed one by one, under a name that several may share.
+// A table of the nodes that are timed separately, grouped by a name that several nodes may share.
 template <class NameOf>
 std::string node_table(const Profile& profile, const ProfileTextOptions& options, const char* title, NameOf name_of) {
   struct Row {
     double seconds = 0;
     std::int64_t calls = 0, nodes = 0;
-    std::string steps = {};  // of a node that makes them
+    std::string steps = {};  // if the row is a single node with steps
   };
   const auto parts = node_parts(profile);
   if (profile.calls == 0 || parts.empty()) return {};
@@ -263,7 +263,7 @@ std::string profile_text(const Profile& profile, const ProfileTextOptions& optio
     const bool by_node = section == "class" || section == "ops" || section == "nodes";
     const bool is_wanted =
         options.sections.empty()
-            ? !by_node || profile.limits.flops <= 0  // few nodes of native code are timed by themselves
+            ? !by_node || profile.limits.flops <= 0  // few nodes of native code are timed separately
             : std::find(options.sections.begin(), options.sections.end(), section) != options.sections.end();
     if (!is_wanted) continue;
     if (std::string one = text(); !one.empty()) texts.push_back(std::move(one));

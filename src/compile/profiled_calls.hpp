@@ -1,4 +1,5 @@
-// What a function with a profile counts itself, and the Profile that this and its Thunk make up.
+// What a function with a profile counts itself, and the Profile that is composed of this and the measurements of its
+// Thunk.
 #pragma once
 
 #include <chrono>
@@ -28,7 +29,7 @@ class ProfiledCalls {
   friend Profile profile_of(const ProfiledCalls& calls, const struct ProfileSources& sources);
 };
 
-// From here on until it has succeeded; without a profile, nothing.
+// Measures from its construction until the call has succeeded; does nothing without a profile.
 class TimedCall {
  public:
   explicit TimedCall(ProfiledCalls* calls) : calls_(calls) {

@@ -20,7 +20,7 @@ Array Container::held() const {
 
 namespace {
 
-// A container's value, which no call takes for itself meanwhile.
+// A container's value, held so that no call takes it meanwhile.
 class HeldValue {
  public:
   explicit HeldValue(const Container& container) {
@@ -47,7 +47,7 @@ class HeldValue {
 
 Array Container::get() const { return fetched(HeldValue(*this).value); }
 
-// A device is asked outside of the lock: it may wait for the host language's own one.
+// The device is queried outside the lock: it may wait for a lock of the host language.
 Array Container::fetched(const Array& held) const {
   const Resident* resident = resident_in(held);
   if (!resident) return held;
@@ -62,7 +62,7 @@ Array Container::fetched(const Array& held) const {
 }
 
 Array Container::lend() const {
-  const HeldValue kept(*this);  // what was there goes after the lock
+  const HeldValue kept(*this);  // the old value is released after the lock
   Array value = fetched(kept.value);
   const std::lock_guard lock(mutex_);
   if (value_.object() == kept.value.object() && value_.data() == kept.value.data()) {
@@ -79,7 +79,7 @@ bool Container::may_be_kept() const {
 }
 
 void Container::keep(const Array& value, const Array& on_device) const {
-  Array before = value;  // outlives the lock
+  Array before = value;  // keeps the value alive until the lock is released
   const std::lock_guard lock(mutex_);
   if (value_.object() || is_lent_ || value_.data() != value.data()) return;
   fetched_ = value_;
@@ -89,7 +89,7 @@ void Container::keep(const Array& value, const Array& on_device) const {
 void Container::set(const Array& value, bool borrow) {
   Array filtered = type_->filter(value);
   Array next = borrow ? filtered : filtered.copy();
-  // What was there goes after all locks: releasing it may wait for others (memory of Python, for the interpreter's
+  // Old values are released after all locks: a release may wait for others (for memory of Python, on the interpreter's
   // lock).
   std::optional<Array> spare, fetched;
   const SharedClaim claim = SharedClaim::of({this}, {this});
@@ -124,7 +124,7 @@ Array Container::memory_for_update(const Dims& shape) const {
     std::swap(spare_, spare);
   }
   if (spare && spare->is_unique() && spare->shape() == shape) {
-    std::atomic_thread_fence(std::memory_order_acquire);  // the last reader has read
+    std::atomic_thread_fence(std::memory_order_acquire);  // orders writes after the last reader's reads
     return std::move(*spare);
   }
   return Array::empty(type_->storage()->dtype, shape);
@@ -135,7 +135,7 @@ std::optional<Container::Memories> Container::memories(bool is_updated) const {
   if (value_.object() || fetched_ || !value_.is_contiguous()) return {};
   if (!is_updated) return Memories{value_.mutable_data(), nullptr};
   if (!spare_ || !spare_->is_unique() || spare_->strides() != value_.strides()) return {};
-  std::atomic_thread_fence(std::memory_order_acquire);  // the last reader has read
+  std::atomic_thread_fence(std::memory_order_acquire);  // orders writes after the last reader's reads
   return Memories{value_.mutable_data(), spare_->mutable_data()};
 }
 

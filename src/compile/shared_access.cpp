@@ -1,5 +1,5 @@
-// One table of the claims that are held and of those that wait, in order of arrival. It is locked for as long as it
-// takes to compare claims, never during a call.
+// One table of the claims that are held and of those that wait, in order of arrival. It is locked only while claims are
+// compared, never during a call.
 #include "compile/shared_access.hpp"
 
 #include <pthread.h>
@@ -88,7 +88,7 @@ class SharedAccessTable {
     mutex_.unlock();
   }
 
-  // Runs read() such that no commit is made meanwhile. It may run several times; forget() undoes what it did.
+  // Runs read() such that no commit happens meanwhile. It may run several times; forget() undoes its effects.
   template <class Read, class Forget>
   void between_commits(Read read, Forget forget) {
     for (int attempt = 0; attempt < 4; ++attempt) {
@@ -103,7 +103,7 @@ class SharedAccessTable {
 
  private:
   SharedAccessTable() {
-    // A child has only the thread that made it: what others hold there, nobody would ever let go.
+    // A child process has only the thread that forked: claims of other threads would never be released there.
     pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
                    [] {
                      auto& table = instance();
@@ -116,12 +116,14 @@ class SharedAccessTable {
 
   static bool is_same_thread(const SharedAccess& a, const SharedAccess& b) { return a.thread_ == b.thread_; }
 
-  // Whether `access` has to wait for `other`, which is held or came first. Calls around it can't be waited for.
+  // Whether `access` has to wait for `other`, which is held or arrived first. Enclosing calls of the same thread can't
+  // be waited for.
   static bool waits_for(const SharedAccess& access, const SharedAccess& other) {
     return !is_same_thread(access, other) && exclude_each_other(access.claim_, other.claim_);
   }
 
-  // Who waits doesn't overtake others that wait for the same; a call inside a call does, since they may wait for it.
+  // A waiting access doesn't overtake others that wait for the same variables; a call inside a call does, since they
+  // may wait for its outer call.
   bool is_free(const SharedAccess& access, bool is_nested) const {
     for (auto* one : held_)
       if (waits_for(access, *one)) return false;
@@ -153,7 +155,8 @@ class SharedAccessTable {
             "be lost when the outer call stores its own value");
   }
 
-  // Only a call inside a call waits while it holds something, so the last such call to wait closes every cycle.
+  // Only a call inside a call waits while it holds something, so a cycle is always closed by the last such call that
+  // starts to wait.
   void refuse_cycle(const SharedAccess& access) const {
     std::vector<const SharedAccess*> pending{&access};
     std::unordered_set<std::thread::id> seen;
@@ -174,8 +177,8 @@ class SharedAccessTable {
 
   std::mutex mutex_;
   std::vector<SharedAccess*> held_, waiting_;
-  std::atomic<std::uint32_t> released_{0};  // what who waits looks at
-  std::atomic<std::uint64_t> commits_{0};   // odd: one is being made
+  std::atomic<std::uint32_t> released_{0};  // waiters wait for it to change
+  std::atomic<std::uint64_t> commits_{0};   // odd: a commit is in progress
 };
 
 SharedAccess::SharedAccess(const SharedClaim& claim) : claim_(claim) { SharedAccessTable::instance().acquire(*this); }

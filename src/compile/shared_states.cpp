@@ -25,7 +25,7 @@ bool has_random_output(const Apply& node) {
   return false;
 }
 
-// Whether the node draws from that input, rather than passing it on.
+// Whether the node draws from that input, instead of passing it on.
 bool draws_from(const Apply& node, int input) {
   for (int k = 0; k < int(node.output_count()); ++k) {
     if (!as_random(node.output(k).type())) continue;
@@ -83,7 +83,7 @@ std::vector<Conflict> conflicts(const FunctionGraph& graph) {
   return out;
 }
 
-// Of a draw that is a formula over draws; its derivatives contain these.
+// The formula of a draw that is a formula over other draws; derivatives of the draw contain these.
 std::optional<Variables> as_draws(const Apply& node) {
   const auto* op = dynamic_cast<const Expansion*>(&node.op());
   if (!op || inner_graph_of(node.op()) || !has_random_output(node)) return std::nullopt;
@@ -99,7 +99,7 @@ std::optional<Variables> as_draws(const Apply& node) {
 
 void check_states(const FunctionGraph& graph) {
   std::vector<Conflict> found = conflicts(graph);
-  if (!found.empty()) {  // equal draws within formulas are one, too
+  if (!found.empty()) {  // equal draws within formulas are one draw, too
     FunctionGraph draws(graph.inputs(), graph.outputs());
     for (auto& node : draws.toposort()) {
       const auto formula = as_draws(node);

@@ -19,9 +19,9 @@ namespace bitale {
 
 namespace {
 
-constexpr std::int64_t elements = 4096;  // three arrays of them lie in the second cache at worst
+constexpr std::int64_t elements = 4096;  // three arrays of this length fit at least in the L2 cache
 constexpr int rounds = 5;
-constexpr double turn = 0.5e-3;  // seconds: a processor settles its clock in less
+constexpr double turn = 0.5e-3;  // seconds: a processor settles its clock faster
 constexpr double clearly_faster = 0.95;
 constexpr double enough_spent = 1000;  // milliseconds
 
@@ -37,7 +37,7 @@ class Loop {
       : thunk_(link::link("jit", std::make_shared<FunctionGraph>(inputs, Variables{result}),
                           {.target = target, .cached = false})) {}
 
-  // Seconds of a call: the mean of a turn, after one that isn't counted.
+  // Seconds per call: the mean over one turn, after a warm-up turn that isn't counted.
   double turn_of(const std::vector<Array>& values) const {
     run_for(turn, values);
     return run_for(turn, values);
@@ -65,7 +65,7 @@ std::vector<Array> some_values() {
   return out;
 }
 
-// Widths take turns, so that what else the machine does hits them alike, and the least time of each counts.
+// Widths take turns, so that other load of the machine affects them alike, and the shortest time of each counts.
 std::vector<WidthTimes> compare(const std::vector<int>& widths) {
   const Variable x = vector("x"), y = vector("y");
   struct Measured {
@@ -124,7 +124,7 @@ void measure_vector_width_if_unknown() {
   if (codegen::vector_widths().size() == 1 || !config::get_bool("cache") || config::get("target") != "native") return;
   try {
     if (!codegen::is_vector_width_recorded()) measure(false);
-  } catch (const std::exception&) {  // nobody has asked for it
+  } catch (const std::exception&) {  // the measurement was not requested
   }
 }
 

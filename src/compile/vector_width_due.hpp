@@ -1,14 +1,14 @@
-// When the width of vectors is measured without being asked for: once a process has spent a second on native code, of
-// which the measurement is a small part, and nobody has measured on this machine before. Only later processes go by
-// what it finds, so that a process never changes its mind.
+// When the width of vectors is measured without a request: once a process has spent a second on native code, of which
+// the measurement is a small part, and no measurement is recorded for this machine. Only later processes use the
+// result, so that the width never changes within a process.
 #pragma once
 
 namespace bitale {
 
-// Of each function that is linked, what its native code took. Raises nothing.
+// To be called for each function that is linked, with the time that its native code took. Throws nothing.
 void note_code_generation(double milliseconds);
 
-// What is done then. Raises nothing.
+// The measurement that is made then. Throws nothing.
 void measure_vector_width_if_unknown();
 
 }  // namespace bitale

@@ -25,17 +25,17 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
-// The head of a block whose data begins one alignment unit later. The memory of small ones is malloc's, aligned by
-// hand: its aligned variant misses the thread's cache of free blocks and costs more than a whole call of a small
+// The head of a block whose data begins one alignment unit later. Small blocks come from malloc and are aligned by
+// hand: malloc's aligned variant misses the thread's cache of free blocks and costs more than a whole call of a small
 // function.
 class Block final : public RefCounted {
  public:
-  // Null when there is no memory.
+  // Null when there is no memory left.
   static Block* allocate(std::size_t bytes) {
     static const bool guarded = config::get_bool("memory__guard");
     if (guarded) return allocate_guarded(bytes);
 #ifdef __SANITIZE_ADDRESS__
-    // Nothing that may be touched lies behind the data.
+    // No memory that may be accessed follows the data.
     void* exact = nullptr;
     if (posix_memalign(&exact, alignment, alignment + bytes)) return nullptr;
     return place(static_cast<char*>(exact), {exact, 0});
@@ -64,12 +64,12 @@ class Block final : public RefCounted {
 
   struct Origin {
     void* memory;
-    std::size_t big_bytes;          // 0: malloc's
+    std::size_t big_bytes;          // 0: from malloc
     std::size_t guarded_bytes = 0;  // of a mapping of its own
   };
 
  private:
-  // Data that ends where a page begins that may not be touched. It is aligned as its largest possible elements are.
+  // Data that ends where an inaccessible page begins. It is aligned as its largest possible elements are.
   static Block* allocate_guarded(std::size_t bytes) {
     static const std::size_t page = std::size_t(sysconf(_SC_PAGESIZE));
     constexpr std::size_t element = sizeof(double);
@@ -96,7 +96,7 @@ class Borrowed final : public RefCounted {
   std::shared_ptr<void> keep_alive_;
 };
 
-// Keeps an object alive, and its address in memory.
+// Keeps an object alive, and stores its address.
 class ObjectCell final : public RefCounted {
  public:
   explicit ObjectCell(Ref<const HostObject> object)
@@ -109,7 +109,7 @@ class ObjectCell final : public RefCounted {
   std::uint64_t address_;
 };
 
-// The product, or nothing when it exceeds `limit`. Zeros are left out: (0, 2**62, 2**62) is too large as well.
+// The product, or nullopt when it exceeds `limit`. Zeros are skipped: (0, 2**62, 2**62) is too large as well.
 std::optional<std::int64_t> bounded_product(const Dims& shape, std::int64_t limit) {
   std::int64_t total = 1;
   for (std::int64_t length : shape) {
@@ -125,7 +125,7 @@ void require_lengths(const Dims& shape) {
     if (length < 0) throw ValueError(cat("negative length in the shape ", tuple_text(shape)));
 }
 
-// More than any machine can address; larger requests need not be tried.
+// More than any machine can address; larger requests are refused without trying.
 constexpr std::int64_t most_bytes = std::int64_t(1) << 47;
 
 std::string size_text(const Dims& shape, DType dtype) {
@@ -144,7 +144,7 @@ void require_axis(const Array& array, int axis, int end) {
     throw IndexError(cat("axis ", axis, " is out of bounds for an array of dimension ", array.ndim()));
 }
 
-// The bytes from the first to after the last element, whatever the signs of the strides.
+// The bytes from the first to past the last element, for strides of either sign.
 struct Extent {
   const char* begin;
   const char* end;
@@ -203,7 +203,7 @@ RunFunction convert_function(DType from, DType to) {
 
 void write(const Array& target, const Array& source);
 
-// A real number becomes a complex one without imaginary part; the other way, one part would have to go.
+// A real number becomes a complex one with imaginary part 0; the opposite conversion would lose a part.
 void write_complex(const Array& target, const Array& source) {
   if (!is_complex(target.dtype()))
     throw TypeError(cat("complex numbers (", dtype_name(source.dtype()), ") are no ", dtype_name(target.dtype()),
@@ -214,7 +214,7 @@ void write_complex(const Array& target, const Array& source) {
   write(target.component(1), is_real ? zero.broadcast_to(source.shape()) : source.component(1));
 }
 
-// Elements of `source` into `target`: same shape, no overlap.
+// Writes the elements of `source` to `target`: same shape, no overlap.
 void write(const Array& target, const Array& source) {
   const bool same = target.dtype() == source.dtype();
   if (!same && (is_complex(target.dtype()) || is_complex(source.dtype()))) return write_complex(target, source);
@@ -230,21 +230,21 @@ void write(const Array& target, const Array& source) {
 
 }  // namespace
 
-// ---- making --------------------------------------------------------------------------------------------------------
+// ---- creation ------------------------------------------------------------------------------------------------------
 
 Array::Array() : Array(zeros(DType::Float64, Dims{})) {}
 
 Array Array::empty(DType dtype, const Dims& shape) {
   require_lengths(shape);
   const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
-  // No elements need no memory, but NumPy wants their lengths to be countable, too.
+  // An array without elements needs no memory, but NumPy requires its lengths to be countable, too.
   const std::int64_t most = is_empty ? std::numeric_limits<std::int64_t>::max() : most_bytes;
   const auto count = bounded_product(shape, most / std::int64_t(itemsize(dtype)));
   const std::size_t bytes = is_empty || !count ? 0 : std::size_t(*count) * itemsize(dtype);
   Block* block = count ? Block::allocate(bytes) : nullptr;
   if (!block) throw OutOfMemoryError(cat("no memory: ", size_text(shape, dtype)));
 
-  // Filled in place, member by member: a call of a small function makes several of these.
+  // Filled in place, member by member: a call of a small function creates several of these.
   Array array{NoData{}};
   array.storage_ = Ref<RefCounted>(block);
   array.data_ = block->data();
@@ -310,7 +310,7 @@ Array Array::borrow(void* data, DType dtype, const Dims& shape, const Dims& stri
   return array;
 }
 
-// ---- asking --------------------------------------------------------------------------------------------------------
+// ---- queries -------------------------------------------------------------------------------------------------------
 
 std::int64_t Array::size() const noexcept {
   std::int64_t total = 1;
@@ -411,7 +411,7 @@ Array Array::slice(int axis, std::int64_t start, std::int64_t count, std::int64_
   Array out = *this;
   out.shape_[std::size_t(axis)] = count;
   if (count == 0) return out;
-  // The last position without overflow: (count - 1) steps must fit between start and the end they move towards.
+  // Checks the last position without overflow: (count - 1) steps must fit between start and the end they move towards.
   const bool starts_inside = start >= 0 && start < length;
   const bool ends_inside = count == 1 || step == 0 ||
                            (step > 0 ? (count - 1) <= (length - 1 - start) / step
@@ -440,7 +440,7 @@ Array Array::insert_axis(int axis, std::int64_t length) const {
   require_axis(*this, axis, ndim() + 1);
   Dims shape = shape_;
   shape.insert(std::size_t(axis), length);
-  product(shape);  // refuses what can't be counted
+  product(shape);  // throws when there are too many elements to count
   Array out = *this;
   out.shape_ = shape;
   out.strides_.insert(std::size_t(axis), 0);
@@ -609,7 +609,7 @@ bool identical(const Array& a, const Array& b) {
 }
 
 namespace {
-// Distances in the plane; of two that are not finite, each part for itself.
+// Compares distances in the complex plane; numbers that are not finite are compared part by part.
 bool complex_allclose(const Array& a, const Array& b, double rtol, double atol) {
   using Number = std::complex<double>;
   const auto part = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };

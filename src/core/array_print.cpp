@@ -20,7 +20,7 @@ constexpr std::size_t line_width = 75;
 constexpr std::int64_t summary_threshold = 1000;
 constexpr std::int64_t edge_items = 3;
 
-// The printed positions along an axis: all, or the first and last few.
+// Whether only the first and last few positions along an axis are printed, not all.
 bool shortens(const Array& array, std::int64_t length) {
   return array.size() > summary_threshold && length > 2 * edge_items;
 }
@@ -56,7 +56,7 @@ Parts split(std::string_view text) {
   return parts;
 }
 
-// The number of the fewest digits that reads back as the same float16.
+// The number with the fewest digits that reads back as the same float16.
 double shortest(Half value) {
   for (int digits = 1; digits < std::numeric_limits<Half>::max_digits10; ++digits) {
     char buffer[32];
@@ -67,7 +67,7 @@ double shortest(Half value) {
   return value;
 }
 
-// An element as what is printed.
+// The number that is printed for an element.
 template <class T>
 auto number_at(const char* element) {
   const T value = *reinterpret_cast<const T*>(element);
@@ -77,7 +77,7 @@ auto number_at(const char* element) {
     return value;
 }
 
-// The fewest digits that read back as the same T, but not more than `precision` after the point.
+// The fewest digits that read back as the same T, but at most `precision` after the point.
 template <class T>
 Parts number_parts(T value, bool scientific) {
   char buffer[512];
@@ -100,7 +100,7 @@ std::string padded_left(const std::string& text, std::size_t width) {
 template <class T>
 class FloatFormat {
  public:
-  // `with_sign`: in front of every number.
+  // `with_sign`: a sign in front of every number.
   explicit FloatFormat(const std::vector<const char*>& elements, bool with_sign = false) : with_sign_(with_sign) {
     bool any_finite = false, any_other = false, any_minus_infinity = false;
     double largest = 0, smallest = std::numeric_limits<double>::infinity();
@@ -233,7 +233,7 @@ class Layout {
   std::string row(int axis, const char* at, const std::string& indent, std::size_t width) const {
     std::string done, line = indent;
     auto extend = [&](const std::string& word) {
-      // Room is left for a closing bracket or a comma. A word that is too long for any line is not broken off.
+      // Room is left for a closing bracket or a comma. A word that is too long for any line is not split.
       if (line.size() + word.size() > width - 1 && line.size() > indent.size()) {
         done += without_trailing_spaces(line) + "\n";
         line = indent;
@@ -284,7 +284,7 @@ std::string nested_text(const Array& array, const char* separator, std::size_t p
   return Layout(array, separator).text(0, static_cast<const char*>(array.data()), std::string(prefix + 1, ' '), width);
 }
 
-// A single float of less than 64 bits: the digits that tell it from others of its dtype, scientific outside
+// A single float of less than 64 bits: the digits that distinguish it from others of its dtype, scientific outside
 // [0.0001, bound).
 template <class T>
 std::string narrow_float_text(T value, double bound) {

@@ -1,6 +1,6 @@
-// Sizes are rounded up to eighths of a power of two, so that requests of about one size serve each other. What was
-// freed last is taken first, for it may still be in a cache; what was freed first goes back to the system when more is
-// kept than the flag allows.
+// Sizes are rounded up to eighths of a power of two, so that requests of similar sizes reuse each other's blocks. The
+// block that was freed last is taken first, since it may still be in a cache; the block that was freed first is
+// returned to the system when more is kept than the flag allows.
 #include "core/big_blocks.hpp"
 
 #include <pthread.h>
@@ -28,7 +28,7 @@ std::size_t rounded(std::size_t bytes) {
 
 void unmap(BigBlock block) { munmap(block.memory, block.bytes); }
 
-// Large ones begin where a huge page may: one fault then serves 512 pages.
+// Large blocks begin at the boundary of a huge page: one fault then serves 512 pages.
 BigBlock map(std::size_t bytes) {
   const bool huge = bytes >= worth_huge_pages;
   const std::size_t asked = bytes + (huge ? huge_page : 0);
@@ -40,7 +40,7 @@ BigBlock map(std::size_t bytes) {
   if (lead) munmap(begin, lead);
   if (huge_page - lead) munmap(begin + lead + bytes, huge_page - lead);
 #ifdef MADV_HUGEPAGE
-  madvise(begin + lead, bytes, MADV_HUGEPAGE);  // only a wish
+  madvise(begin + lead, bytes, MADV_HUGEPAGE);  // a hint only
 #endif
   return {begin + lead, bytes};
 }
@@ -94,7 +94,7 @@ class Kept {
 
  private:
   std::mutex mutex_;
-  std::vector<BigBlock> blocks_;  // as they were freed
+  std::vector<BigBlock> blocks_;  // in the order in which they were freed
   std::size_t bytes_ = 0;
 };
 
@@ -132,7 +132,7 @@ BigBlock take_big_block(std::size_t bytes) noexcept {
 void give_big_block(BigBlock block) noexcept {
   try {
     kept().give(block, most_kept());
-  } catch (...) {  // no memory for the list, or a flag that is not allowed
+  } catch (...) {  // no memory for the list, or an invalid flag
     unmap(block);
   }
 }

@@ -1,5 +1,6 @@
-// While it lives, nodes know the function of the library that the user called, such as `eigh`, beside the line of the
-// call: what is made of other functions' nodes is then named where one of these fails. The outermost scope wins.
+// While an instance lives, nodes record the library function that the user called, such as `eigh`, beside the line of
+// the call: an error of a node that this function builds by calling other functions then names it. The outermost scope
+// wins.
 #pragma once
 
 #include "bitale/core/location.hpp"
@@ -8,7 +9,7 @@ namespace bitale {
 
 class CallScope {
  public:
-  // A text that lives as long as the process; null: none.
+  // `function`: a text that lives as long as the process; null: none.
   explicit CallScope(const char* function);
   ~CallScope();
   CallScope(const CallScope&) = delete;

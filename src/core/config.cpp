@@ -53,7 +53,7 @@ struct Shared {
   Table table;
 };
 
-// Never destroyed: flags may be read while static variables are.
+// Never destroyed: flags may be read while static variables are destroyed.
 Shared& shared() {
   static auto& state = *new Shared;
   return state;
@@ -106,7 +106,7 @@ std::atomic<int> detail::known_test_values{-1};
 
 TestValues detail::read_test_values() {
   static constexpr std::string_view words[] = {"off", "ignore", "warn", "raise", "pdb"};
-  std::lock_guard lock(shared().mutex);  // so that no value is kept that has just been changed
+  std::lock_guard lock(shared().mutex);  // so that a value that has just been changed is not cached
   const std::string word = shared().table.get("compute_test_value");
   const int found = int(std::find(std::begin(words), std::end(words), word) - std::begin(words));
   known_test_values = found;

@@ -235,7 +235,7 @@ const std::vector<Flag>& declarations() {
   return flags;
 }
 
-// Numbers that a flag may be, where not all.
+// The ranges of numeric flags that do not allow all numbers.
 struct Range {
   std::string_view flag;
   std::int64_t least, most;
@@ -258,7 +258,7 @@ std::string platform() {
 #endif
 }
 
-// Flags that name a file or directory may start with "~/".
+// The flags that name a compile directory may start with "~/".
 std::string expanded(std::string_view name, std::string value) {
   const bool is_path = name.ends_with("compiledir");
   if (is_path && (value == "~" || value.starts_with("~/"))) {
@@ -290,7 +290,7 @@ std::optional<T> parsed(std::string_view text) {
   return value;
 }
 
-// Whether the text is such a number, in the flag's range.
+// Whether the text is a number of that type, in the flag's range.
 template <class T>
 bool is_allowed(std::string_view text, const Range* range) {
   const auto value = parsed<T>(text);
@@ -298,7 +298,7 @@ bool is_allowed(std::string_view text, const Range* range) {
   return *value >= T(range->least) && (range->most == any || *value <= T(range->most));
 }
 
-// The value in its usual form. ValueError saying what is allowed.
+// The value in canonical form. ValueError saying what is allowed.
 std::string normalized(const Flag& flag, std::string_view value) {
   auto refuse = [&](std::string_view expected) {
     throw ValueError(
@@ -428,7 +428,7 @@ const Table::Entry& Table::at(std::string_view name) const {
 std::string Table::get(std::string_view name) const {
   const Entry& entry = at(name);
   if (!entry.error.empty()) throw ValueError(entry.error);
-  // Depends on another flag, so it is worked out when asked for.
+  // Depends on another flag, so it is computed on request.
   if (name == "compiledir" && entry.flag.value.empty()) return get("base_compiledir") + "/compiledir_" + platform();
   return entry.flag.value;
 }

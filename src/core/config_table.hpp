@@ -1,4 +1,4 @@
-// The flags with their values, apart from the process they configure: made from the texts of the sources, not locked.
+// The flags with their values, independent of the process: built from the texts of the sources, without locking.
 #pragma once
 
 #include <map>
@@ -23,8 +23,8 @@ class Table {
   // The defaults.
   Table();
 
-  // Takes over settings. Returns one warning per unknown key. A value that is not allowed is kept and raises when the
-  // flag is first read, so that a bad flag stops what needs it and nothing else.
+  // Takes over settings. Returns one warning per unknown key. A value that is not allowed is kept, and raises when the
+  // flag is first read, so that a bad flag only affects code that needs it.
   std::vector<std::string> apply(const Settings& settings, const std::string& source);
 
   std::string get(std::string_view name) const;

@@ -1,5 +1,5 @@
-// Digest: 128 bits that stand for a sequence of values (XXH3). Not for secrets: it tells contents apart that nobody
-// made to collide.
+// Digest: 128 bits that stand for a sequence of values (XXH3). Not cryptographic: it distinguishes contents that were
+// not constructed to collide.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ using Digest = std::array<std::uint8_t, 16>;
 Digest digest_of(std::string_view bytes);
 std::string hexadecimal(const Digest& digest);  // 32 digits
 
-// Takes values one after the other; their order and number count.
+// Consumes values sequentially; their order and number matter.
 class Digester {
  public:
   Digester();

@@ -104,8 +104,8 @@ DType promote(DType a, DType b) {
 
 DType promote(std::span<const DType> dtypes) {
   if (dtypes.empty()) throw ValueError("promote: expected at least one dtype, got none");
-  // Pairwise promotion depends on the order: int16 with uint16 is int32, with float32 float64. NumPy's answer is
-  // float32: each integer meets the floats by itself.
+  // Pairwise promotion depends on the order: int16 with uint16 is int32, with float32 float64. NumPy's result is
+  // float32: each integer is promoted with the floats separately.
   auto first = std::find_if(dtypes.begin(), dtypes.end(), is_continuous);
   if (first == dtypes.end()) first = dtypes.begin();
   DType result = *first;

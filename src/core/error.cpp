@@ -1,4 +1,4 @@
-// Errors gather context lines as they travel up.
+// Errors collect context lines as they propagate.
 #include "bitale/core/error.hpp"
 
 #include <algorithm>

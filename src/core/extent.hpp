@@ -1,5 +1,5 @@
-// The memory that a view reaches over, from its lowest byte to the one past its highest. Two views whose extents are
-// apart share no element; strided ones may be interleaved and share none all the same.
+// The memory range of a view, from its lowest byte to the one past its highest. Two views with disjoint extents share
+// no element; strided views may be interleaved, and share none although their extents overlap.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A hash table for small entries that are never taken out: one flat array, at most half full, searched from the place
-// that the hash names on. What walks over graphs and lowering ask millions of times, they ask here.
+// A hash table for small entries that are never removed: one flat array, at most half full, with linear probing. It
+// serves the lookups that graph traversals and the lowering do millions of times.
 //
 // An Entry has hash(), and is_free(), which holds for Entry{} only.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace bitale {
 
-// Of numbers that follow each other: the high bits of a product with 2^32 over the golden ratio.
+// The hash of consecutive numbers: the high bits of a product with 2^32 over the golden ratio.
 inline std::uint32_t hash_of_number(std::uint32_t number) { return number * 0x9E3779B1u >> 7; }
 
 template <class Entry, std::size_t first_size = 64>
@@ -32,8 +32,8 @@ class FlatTable {
     return const_cast<Entry*>(std::as_const(*this).find(hash, is_it));
   }
 
-  // What `is_it` recognises, or `entry`, which is put in then; and whether it was. The reference holds until the next
-  // insertion.
+  // Returns the entry that `is_it` recognises, else inserts `entry`; and whether it was inserted. The reference is
+  // valid until the next insertion.
   template <class IsIt>
   std::pair<Entry&, bool> insert(Entry entry, IsIt is_it) {
     if (2 * (size_ + 1) > entries_.size()) grow();

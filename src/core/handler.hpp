@@ -1,4 +1,4 @@
-// A function that the program may replace while others call it: callers hold the one that they have found.
+// A function that the program may replace while others call it: callers share ownership of the one that they got.
 #pragma once
 
 #include <memory>

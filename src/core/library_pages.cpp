@@ -24,10 +24,10 @@ int give_back_if_there(dl_phdr_info* library, std::size_t, void* wanted) {
   if (!is_here) return 0;
   const auto page = Address(sysconf(_SC_PAGESIZE));
   for (const Segment& s : segments) {
-    if (!is_loaded(s) || (s.p_flags & PF_W)) continue;  // what was written is not in the file
+    if (!is_loaded(s) || (s.p_flags & PF_W)) continue;  // written pages are not in the file
     const Address begin = (library->dlpi_addr + s.p_vaddr + page - 1) & ~(page - 1);
     const Address end = (library->dlpi_addr + s.p_vaddr + s.p_memsz) & ~(page - 1);
-    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // only a wish
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // a hint only
   }
   return 1;
 }

@@ -1,5 +1,5 @@
-// Interned source locations and the thread's present one. Callers are a tree, of which a location knows one leaf: many
-// lines have the same callers, and a location stays small.
+// Interned source locations and the current one of each thread. Callers form a tree, of which a location stores one
+// node: many lines have the same callers, and a location is kept small.
 #include "bitale/core/location.hpp"
 
 #include <deque>
@@ -17,7 +17,7 @@ namespace {
 
 thread_local Location present;
 
-// The texts live as long as the process: nodes hold bare pointers to them. Never destroyed, since nodes in static
+// The texts live as long as the process: nodes hold raw pointers to them. Never destroyed, since nodes in static
 // variables may outlive any static table.
 const char* intern(std::string_view text) {
   static auto& mutex = *new std::mutex;

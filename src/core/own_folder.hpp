@@ -1,11 +1,11 @@
-// Where this library lies: others that are opened when first needed lie beside it.
+// The folder of this library: other libraries that are opened on first use are stored beside it.
 #pragma once
 
 #include <string>
 
 namespace bitale {
 
-// With a slash at its end; empty where the system can't tell.
+// With a trailing slash; empty where the system can't tell.
 std::string own_folder();
 
 }  // namespace bitale

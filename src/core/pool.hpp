@@ -1,5 +1,5 @@
-// Pool: objects that are costly to make and that one call at a time uses. Thread-safe; the usual single caller finds
-// its object without a lock.
+// Pool: objects that are expensive to create, each used by one call at a time. Thread-safe; the usual single caller
+// gets its object without a lock.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ class Pool {
     std::unique_ptr<T> object_;
   };
 
-  // Lets go of the objects that nobody uses now.
+  // Releases the objects that are not in use.
   void clear() {
     delete ready_.exchange(nullptr, std::memory_order_acquire);
     std::vector<std::unique_ptr<T>> unused;

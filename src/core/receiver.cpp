@@ -1,4 +1,4 @@
-// Results as fresh Arrays, and what every Receiver does with results that exist already.
+// Results as fresh Arrays, and the default for results that exist already.
 #include "bitale/core/receiver.hpp"
 
 #include <cstring>
@@ -12,7 +12,7 @@ void* Receiver::receive(int output, Array value) {
   return data;
 }
 
-// Results usually come in order: then no placeholder is made.
+// Results usually arrive in order: then no placeholder is created.
 Array& ArrayReceiver::keep(int output, Array value) {
   const auto at = std::size_t(output);
   while (values_.size() < at) values_.emplace_back();

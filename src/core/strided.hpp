@@ -1,5 +1,5 @@
-// Walks one or two arrays of the same shape along runs as long as their strides allow: length-1 dimensions vanish, the
-// order of dimensions follows memory, and neighbouring dimensions that are evenly spaced become one.
+// Traverses one or two arrays of the same shape in runs as long as their strides allow: dimensions of length 1 are
+// dropped, dimensions are ordered as in memory, and neighbouring dimensions that are evenly spaced are merged.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace bitale {
 
 class StridedWalk {
  public:
-  // Strides are in bytes; `a` (what is written) decides the order.
+  // Strides are in bytes; `a` (the destination) determines the order.
   StridedWalk(const Dims& shape, const Dims& a, const Dims& b) {
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       if (shape[axis] == 0) empty_ = true;

@@ -1,4 +1,4 @@
-// Text building: concatenation, Python's way to print numbers and tuples, and "did you mean".
+// Text building: concatenation, Python's notation of numbers and tuples, and "did you mean".
 #include "bitale/core/text.hpp"
 
 #include <algorithm>
@@ -77,7 +77,7 @@ std::string atom_text(std::string text) {
   for (char c : text) {
     if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
     if (c == ')' || c == ']' || c == '}' || c == '>') --depth;
-    if (c == ' ' && depth <= 0) is_atom = false;  // operators stand between spaces
+    if (c == ' ' && depth <= 0) is_atom = false;  // operators have spaces around them
   }
   return is_atom ? text : cat("(", text, ")");
 }
@@ -86,7 +86,7 @@ namespace {
 
 char lower(char c) { return char(std::tolower(static_cast<unsigned char>(c))); }
 
-// Levenshtein's distance with neighbouring letters swapped as one step, ignoring case.
+// Levenshtein's distance, where a swap of neighbouring letters is one step, ignoring case.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
@@ -107,7 +107,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string closest(std::string_view word, std::span<const std::string> candidates) {
-  // A third of the word may be wrong; more than that is another word. Nobody misspells words longer than this.
+  // A third of the word may be wrong; more than that is another word. Longer words are not considered misspelt.
   constexpr std::size_t longest_word = 200;
   if (word.empty() || word.size() > longest_word) return {};
   std::string best;

@@ -1,6 +1,6 @@
 // Threefry-2x32 with 20 rounds (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011): a
 // function from a key and a counter of 64 bits to 64 random bits. A counter-based stream is a key and the number of
-// draws made from it; what is here says which counters belong to what, so that nothing is used twice:
+// draws made from it; this file assigns the counters to their purposes, so that none is used twice:
 //
 //   key of draw n     block(key, n)                 n < 2^62
 //   its element i     block(key of the draw, i)     i < 2^62
@@ -15,7 +15,7 @@
 
 namespace bitale::threefry {
 
-// Of 32-bit words: numbers, or expressions.
+// Words are 32-bit numbers, or expressions of them.
 template <class Word>
 std::pair<Word, Word> mixed(const Word& key0, const Word& key1, Word x0, Word x1) {
   constexpr int rotations[2][4] = {{13, 15, 26, 6}, {17, 29, 16, 24}};
@@ -41,13 +41,13 @@ inline std::uint64_t block(std::uint64_t key, std::uint64_t counter) {
 
 inline constexpr std::uint64_t word_mark = std::uint64_t(1) << 62, child_mark = std::uint64_t(1) << 63;
 
-// From a state, which is a key and the number of the next draw.
+// The key of the next draw from a state, which is a key and the number of that draw.
 inline std::uint64_t draw_key(const std::uint64_t* state, std::uint64_t word = 0) {
   const std::uint64_t key = block(state[0], state[1]);
   return word ? block(key, word_mark + word) : key;
 }
 
-// Numbers from bits: of the unit interval without 1 (53 bits), and of its inside (the odd multiples of 2^-53).
+// Numbers from bits: in the unit interval without 1 (53 bits), and in its interior (the odd multiples of 2^-53).
 inline double unit(std::uint64_t bits) { return double(bits >> 11) * (1.0 / 9007199254740992.0); }
 inline double open_unit(std::uint64_t bits) { return (double(bits >> 12) + 0.5) * (1.0 / 4503599627370496.0); }
 

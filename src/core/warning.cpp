@@ -1,4 +1,4 @@
-// The handler of warnings, which a face of the library may replace.
+// The handler of warnings, which a language binding may replace.
 #include "bitale/core/warning.hpp"
 
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace {
 using WarningHandler = std::function<void(const std::string&)>;
 
 Handler<WarningHandler>& warning_handler() {
-  static auto& held = *new Handler<WarningHandler>;  // never destroyed: static variables may warn as they go
+  static auto& held = *new Handler<WarningHandler>;  // never destroyed: static variables may warn in their destructors
   return held;
 }
 

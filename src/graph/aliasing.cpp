@@ -1,4 +1,5 @@
-// A new memory is where no view is declared; an output that destroys an input counts as new, for its input is gone.
+// An output without a declared view is new memory. An output that destroys an input counts as new, too, since the input
+// is dead afterwards.
 #include "graph/aliasing.hpp"
 
 #include <algorithm>
@@ -51,7 +52,7 @@ Aliasing::Aliasing(const FunctionGraph& graph, std::span<const Apply> order) : o
     for (auto& input : node.inputs()) {
       const bool is_new = !sets_of_.contains(input.node());
       const int set = root(set_of(input));
-      if (is_new) sets_[std::size_t(set)].kept = true;  // a leaf: outputs are met before their readers
+      if (is_new) sets_[std::size_t(set)].kept = true;  // a leaf: outputs of nodes are visited before their readers
       sets_[std::size_t(set)].last_use = position;
     }
     for (int k = 0; k < int(node.output_count()); ++k) {
@@ -73,7 +74,7 @@ int Aliasing::root(int set) const {
   return set;
 }
 
-// The first one stays the root: chains of views keep short ways to it.
+// The first set stays the root, so that in chains of views the paths to it stay short.
 void Aliasing::unite(int a, int b) {
   a = root(a);
   b = root(b);

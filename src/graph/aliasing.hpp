@@ -1,4 +1,5 @@
-// Which variables may share memory, as their ops' view_of declares, and who may overwrite that memory.
+// Alias analysis: which variables may share memory, as their ops' view_of declares, and which nodes may overwrite that
+// memory.
 #pragma once
 
 #include <span>
@@ -12,17 +13,17 @@ namespace bitale {
 
 // The variables whose memory `v` may be a view of, itself included when it is a view of none.
 Variables memory_roots(const Variable& v);
-// `root` and all that may be a view of its memory, in the graph.
+// `root` and all variables of the graph that may be views of its memory.
 Variables views_of(const FunctionGraph& graph, const Variable& root);
-// The inputs that any output of the node destroys, each once.
+// The inputs that some output of the node destroys, without duplicates.
 std::vector<int> destroyed_inputs(const Apply& node);
-// An ordered run's shared memory: variables that may share some form a set.
+// Shared memory in a run in a given order: variables that may share memory form a set (union-find).
 class Aliasing {
  public:
-  // `order`: the graph's nodes as they will run.
+  // `order`: the graph's nodes in execution order.
   Aliasing(const FunctionGraph& graph, std::span<const Apply> order);
-  // Whether order[position] may overwrite its input: nobody reads that memory later, it belongs to no leaf and no
-  // output of the graph, and no other input of the node shares it.
+  // Whether order[position] may overwrite its input: the memory is not read later, it belongs to no leaf and no output
+  // of the graph, and no other input of the node shares it.
   bool may_destroy(std::size_t position, int input) const;
 
  private:

@@ -6,7 +6,7 @@ namespace bitale {
 
 namespace {
 
-// Written while the library is loaded, read later.
+// Written while the library is being loaded, and only read afterwards.
 const Calculus*& registered() {
   static const Calculus* drivers = nullptr;
   return drivers;

@@ -1,5 +1,5 @@
-// The joint by which ops with inner graphs differentiate and batch them. The drivers that do so are a part above the
-// ops (autodiff), which registers them here.
+// The interface through which ops with inner graphs differentiate and batch these. The drivers belong to autodiff, a
+// layer above the ops, which registers them here.
 #pragma once
 
 #include "bitale/graph/traversal.hpp"
@@ -7,14 +7,14 @@
 namespace bitale {
 
 struct Calculus {
-  // One cotangent per output and one answer per wrt; either may be disconnected(), an answer may be an undefined
-  // gradient.
+  // Takes one cotangent per output and returns one result per wrt. Both may be disconnected(), and a result may be an
+  // undefined gradient.
   Variables (*pullback)(const Variables& outputs, const Variables& wrt, const Variables& cotangents);
-  // One tangent per wrt and one answer per output; either may be disconnected().
+  // Takes one tangent per wrt and returns one result per output. Both may be disconnected().
   Variables (*pushforward)(const Variables& outputs, const Variables& wrt, const Variables& tangents);
   Variables (*vectorize)(const Variables& outputs, const Replacements& replacements);
 };
-// InternalError when nobody has registered.
+// InternalError if no drivers are registered.
 const Calculus& calculus();
 
 struct RegisterCalculus {

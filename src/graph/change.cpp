@@ -1,4 +1,5 @@
-// One overload per kind of change. Callbacks of features: a failure of one does not keep the others from being told.
+// Undo, redo and notification, with one overload per kind of change. If a feature's callback fails, the other features
+// are still notified.
 #include "graph/change.hpp"
 
 #include <exception>
@@ -17,7 +18,7 @@ struct Undo {
   State& graph;
   void operator()(InputSet& it) const { graph.assign(it.client(), it.before); }
   void operator()(NodeAdded& it) const {
-    it.rank = graph.record(it.node.node()).rank;  // new nodes find their place after they came in
+    it.rank = graph.record(it.node.node()).rank;  // new nodes get their final rank after their import
     graph.remove_node(it.node);
   }
   void operator()(NodeRemoved& it) const { graph.add_node(it.node, it.serial, it.rank); }
@@ -44,7 +45,7 @@ struct Redo {
   void operator()(OutputAdded& it) const { graph.add_output(it.output); }
 };
 
-// Calls a callback of each feature; afterwards throws what the first that failed has thrown.
+// Calls a callback of each feature, then rethrows the first exception, if any.
 template <class Call>
 void tell_each(State& graph, std::size_t count, Call&& call) {
   std::exception_ptr failure;
@@ -94,7 +95,7 @@ void tell_undone(State& graph, const Change& change, std::string_view reason, st
 
 namespace {
 
-// No changes by others meanwhile.
+// Excludes other changes during the replay.
 class Replay {
  public:
   Replay(State& graph, const Changes& changes, std::uint64_t expected) : graph_(graph) {
@@ -116,7 +117,7 @@ class Replay {
       if (!failure_) failure_ = std::current_exception();
     }
   }
-  // The ranks that the log knows may not fit the others any more.
+  // The ranks in the log may no longer be consistent with those of other nodes.
   void finish(std::uint64_t version) {
     graph_.version = version;
     graph_.spread_ranks();

@@ -12,7 +12,7 @@ namespace bitale {
 
 namespace change {
 
-// An input of a node of the graph, or an output (no user), is another variable now.
+// An input of a node of the graph, or an output of the graph (user is null), was set to another variable.
 struct InputSet {
   Apply user;  // kept alive
   int index;
@@ -29,7 +29,7 @@ struct NodeRemoved {
   std::uint64_t serial;
   std::int64_t rank;
 };
-// A node on its way in was given the graph's own variables.
+// The inputs of a node being imported were replaced by the graph's own variables.
 struct InputsResolved {
   Apply node;
   Variables before, after;
@@ -42,12 +42,12 @@ struct Keyed {
   ApplyNode* node;
   bool now;
 };
-// A variable without a name got one.
+// An unnamed variable got a name.
 struct Named {
   Variable variable;
   std::string name;
 };
-// NanGuardMode is not to look at a variable any more.
+// The variable is from now on ignored by NanGuardMode.
 struct Unguarded {
   Variable variable;
 };
@@ -66,7 +66,7 @@ using Change =
                  change::Keyed, change::Named, change::Unguarded, change::Retyped, change::OutputAdded>;
 using ChangeList = std::vector<Change>;
 
-// What one committed transaction did: it led from one state of the graph to another.
+// The changes of one committed transaction, from one state of the graph to another.
 class Changes {
  public:
   std::string reason;
@@ -74,18 +74,18 @@ class Changes {
   ChangeList list;
 };
 
-// All steps, and the features are told. InconsistencyError unless the graph is in the state `after` (`before`). What a
-// feature throws is passed on when all is done.
+// Undoes (redoes) all steps and notifies the features. InconsistencyError unless the graph is in the state `after`
+// (`before`). Exceptions of features are rethrown at the end.
 void undo_all(FunctionGraph::State& graph, Changes& changes);
 void redo_all(FunctionGraph::State& graph, Changes& changes);
 
-// Undoing is for the latest step not undone yet, redoing for the earliest one that is.
+// Steps must be undone in reverse order, and redone in order.
 void undo(FunctionGraph::State& graph, Change& change);
 void redo(FunctionGraph::State& graph, Change& change);
 
-// Tells the first `count` features that the change was undone.
+// Notifies the first `count` features that the change was undone.
 void tell_undone(FunctionGraph::State& graph, const Change& change, std::string_view reason, std::size_t count);
-// Whether features are told of such a change.
+// Whether features are notified of this kind of change.
 bool is_told(const Change& change);
 
 }  // namespace bitale

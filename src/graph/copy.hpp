@@ -1,4 +1,4 @@
-// Copying of graphs, which clone() and FunctionGraph share.
+// Copying of graphs, shared by clone() and FunctionGraph.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace bitale {
 
-// What stands for a variable in a copy.
+// Maps variables to their replacements in a copy.
 struct CopyMemo {
   void insert(const Variable& original, const Variable& copy) {
     if (places.insert(original.node(), std::uint32_t(pairs.size())).second) pairs.emplace_back(original, copy);
@@ -24,12 +24,13 @@ struct CopyMemo {
   PointerMap<std::uint32_t> places;
 };
 
-// The node's own copy over other inputs: same output types and provenance; and the names, and what NanGuardMode is not
-// to look at.
+// A copy of the node with other inputs and the same output types and provenance. copy_names copies the names, and
+// whether NanGuardMode ignores the variables.
 Apply copy_node(const Apply& node, Variables inputs);
 void copy_names(const Apply& from, const Apply& to);
 
-// Copies what the outputs need; variables of the memo are replaced by what it says, and copies are added to it.
+// Copies everything that the outputs need. Variables in the memo are replaced by their entries, and copies are added to
+// it.
 Variables copy_graph(std::span<const Variable> outputs, CopyMemo& memo, bool copy_leaves = false);
 
 }  // namespace bitale

@@ -1,4 +1,4 @@
-// The reference interpreter: one node after the other, each by its op's `perform`.
+// The reference interpreter: runs the nodes sequentially, each by its op's `perform`.
 #include "graph/evaluate.hpp"
 
 #include <new>
@@ -12,7 +12,7 @@ namespace bitale {
 
 namespace {
 
-// Complex numbers whose parts are these: views of the elements that `real` views, where it is a view of parts.
+// The complex array with these parts; with `is_view`, a view of the complex elements whose real parts `real` shows.
 Array complex_of(const Array& real, const Array& imag, bool is_view) {
   if (is_view) return real.as_complex();
   const Array out = Array::empty(promote(real.dtype(), DType::Complex64), real.shape());
@@ -175,7 +175,7 @@ std::vector<Array> evaluate(std::span<const Variable> outputs, std::span<const V
     }
     for (std::size_t i = 0; i < out.size(); ++i) {
       Slot& result = slot(&pointer->outputs[i]);
-      if (result.known || result.uses == 0) continue;  // a given value stands
+      if (result.known || result.uses == 0) continue;  // given values are not overwritten
       result.value = out[i];
       result.known = true;
     }

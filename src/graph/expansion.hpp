@@ -1,6 +1,5 @@
-// What an op is, besides an Op, that is a formula over other ops: the pass `expand` puts the formula in its place
-// before anything else is done, so that it is simplified and fused like all else. An op written in Python with `emit`
-// is one.
+// Interface of ops that are formulas over other ops: the pass `expand` replaces such an op by its formula before all
+// other passes, so that it is simplified and fused like everything else. An op written in Python with `emit` is one.
 #pragma once
 
 #include <optional>
@@ -12,7 +11,7 @@ namespace bitale {
 class Expansion {
  public:
   virtual ~Expansion() = default;
-  // One variable per output, each of the output's type or a sub-type. Nothing: this node stays as it is.
+  // One variable per output, of the output's type or a sub-type. Nothing: this node is kept as it is.
   virtual std::optional<Variables> expansion(const Apply& node) const = 0;
 };
 

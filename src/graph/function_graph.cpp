@@ -1,4 +1,5 @@
-// The face of FunctionGraph: construction, questions, and the entry points of changes (which are Transactions).
+// The public interface of FunctionGraph: construction, queries, and the entry points of changes (which are
+// Transactions).
 #include "bitale/graph/function_graph.hpp"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ void check_inputs(const Variables& inputs, bool clone) {
   }
 }
 
-// The input as a leaf, whatever computed it.
+// A copy of the input as a leaf, even if the input is computed.
 Variable input_copy(const Variable& input) {
   Variable copy(input.type(), input.name());
   copy.node()->leaf = input.node()->leaf;
@@ -63,7 +64,7 @@ FunctionGraph::FunctionGraph(Variables inputs, Variables outputs, bool clone) : 
   if (clone) outputs = making.copy_in(outputs, own_inputs, originals);
   for (const Variable& output : outputs) making.add_output(output);
   making.commit();
-  if (clone && state_->free_records.empty()) {  // nodes came in as a walk from the outputs meets them
+  if (clone && state_->free_records.empty()) {  // nodes were imported in the order of a walk from the outputs
     state_->order.resize(node_count());
     std::iota(state_->order.begin(), state_->order.end(), 0u);
     state_->order_is_known = true;
@@ -85,7 +86,7 @@ FunctionGraph::State& FunctionGraph::change() {
   return *state_;
 }
 
-// ---- questions -----------------------------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------------------------------
 
 const Variables& FunctionGraph::inputs() const { return state_->inputs; }
 const Variables& FunctionGraph::outputs() const { return state_->outputs; }
@@ -103,7 +104,7 @@ void FunctionGraph::check_integrity() const { state_->check_integrity(); }
 
 namespace {
 
-// The nodes that a walk has seen, by slot.
+// The nodes that a walk has visited, by slot.
 class SlotSet {
  public:
   explicit SlotSet(std::size_t size) : seen_(size) {}

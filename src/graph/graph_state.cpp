@@ -1,4 +1,4 @@
-// Elementary changes of a FunctionGraph, and the check that its books are right.
+// Elementary changes of a FunctionGraph, and the check of its internal consistency.
 #include "graph/graph_state.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace bitale {
 
 FunctionGraph::State::~State() {
-  // Before any node is gone: the handles of one may be the last of another.
+  // All records are detached before any node is destroyed: a node may hold the last handle to another.
   for (NodeRecord& record : records)
     if (record.node) record.node.node()->record = nullptr;
 }

@@ -1,6 +1,5 @@
-// The inside of a FunctionGraph: a record per node with the clients of its outputs, and the elementary changes.
-// These keep client lists right and nothing else; Transaction composes them, remembers how to undo them, and tells the
-// features.
+// The internal state of a FunctionGraph: a record per node with the clients of its outputs, and the elementary changes.
+// These only keep the client lists right; Transaction composes them, logs how to undo them, and notifies the features.
 #pragma once
 
 #include <deque>
@@ -16,7 +15,7 @@ namespace bitale {
 
 using ClientList = SmallVector<Client, 2>;
 
-// One list per output. Nearly all nodes have one output: its list lives here.
+// One list per output. Nearly all nodes have one output, whose list is stored inline.
 class ClientLists {
  public:
   ClientLists() = default;
@@ -47,11 +46,11 @@ struct NodeRecord {
   const void* graph = nullptr;              // the State whose node it is
   const std::uint32_t slot;                 // its place in the State's list of records
   Apply node;                               // keeps it alive; null while the slot is free
-  std::uint64_t serial = 0;                 // in order of import: of two equal nodes the older one stays
+  std::uint64_t serial = 0;                 // in order of import: of two equal nodes the older is kept
   std::int64_t rank = 0;                    // greater than the rank of every node it needs
   bool keyed = false;                       // in the merge table
-  std::size_t hash = 0;                     // the merge table's,
-  ApplyNode* next = nullptr;                // and the next node in the same bucket of it
+  std::size_t hash = 0;                     // of the merge table
+  ApplyNode* next = nullptr;                // the next node in the same merge table bucket
   SmallVector<std::uint32_t, 4> positions;  // of each input's entry in that variable's client list
   ClientLists clients;
 };
@@ -66,12 +65,12 @@ struct FunctionGraph::State {
   FunctionGraph* self = nullptr;
   Variables inputs, outputs;
   std::vector<std::uint32_t> output_positions;
-  std::vector<std::pair<Variable, Variable>> originals;  // and what stands for them here
+  std::vector<std::pair<Variable, Variable>> originals;  // and their variables in this graph
   std::deque<NodeRecord> records;                        // by slot
   std::vector<NodeRecord*> free_records;
   std::unordered_map<const VariableNode*, LeafRecord> leaves;  // inputs, and constants in use
   std::vector<std::uint32_t> order;                            // of slots, inputs first
-  bool order_is_known = false;                                 // whether it is that of the graph as it is now
+  bool order_is_known = false;                                 // whether `order` is up to date
   MergeTable table;
   std::vector<std::shared_ptr<Feature>> features;
   std::uint64_t next_serial = 0;
@@ -97,7 +96,7 @@ struct FunctionGraph::State {
     return client.node ? client.node->inputs[std::size_t(client.index)] : outputs[std::size_t(client.index)];
   }
 
-  // A constant joins with its first client and leaves with its last.
+  // A constant is added with its first client and removed with its last.
   void add_client(const Variable& v, const Client& client);
   void remove_client(const Variable& v, const Client& client);
   void add_node(const Apply& node, std::uint64_t serial, std::int64_t rank);
@@ -108,9 +107,9 @@ struct FunctionGraph::State {
   void key(ApplyNode* node);
   void unkey(ApplyNode* node);
 
-  // InternalError while a change is under way.
+  // InternalError while a change is in progress.
   void require_quiet() const;
-  // Ranks with equal gaps again, so that new nodes find room between old ones.
+  // Respaces the ranks with equal gaps, so that new nodes fit between old ones.
   void spread_ranks();
   void check_integrity() const;
 
@@ -120,7 +119,7 @@ struct FunctionGraph::State {
   std::uint32_t& position(const Client& client);
 };
 
-// The distance between ranks of neighbours in a graph as it comes in.
+// The distance between adjacent ranks in a newly imported graph.
 inline constexpr std::int64_t rank_gap = std::int64_t(1) << 36;
 
 }  // namespace bitale

@@ -12,7 +12,7 @@ inline std::size_t hash_mix(std::size_t seed, std::size_t value) {
   return seed * 0xFF51AFD7ED558CCDu;
 }
 
-// Of dtype, shape and bits (all nans alike): equal for arrays that are `identical`.
+// Hashes dtype, shape and bits (all nans alike): equal for arrays that are `identical`.
 std::size_t hash_array(const Array& value);
 
 }  // namespace bitale

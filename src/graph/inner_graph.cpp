@@ -59,7 +59,7 @@ std::size_t hash_of_type(const Type& type) {
   return seed;
 }
 
-// By structure alone, so that merged and unmerged copies of a graph have the same hash.
+// Hashes only the structure, so that merged and unmerged copies of a graph have the same hash.
 std::size_t hash_of_graph(const Variables& inputs, const Variables& outputs) {
   PointerMap<std::size_t> hashes;
   std::size_t seed = hash_mix(inputs.size(), outputs.size());

@@ -1,5 +1,5 @@
-// What an op is, besides an Op, whose `perform` runs in an interpreter that has a lock, such as one written in Python.
-// A call that holds the lock needs not let go of it on the op's account.
+// Interface of ops whose `perform` runs in an interpreter that has a lock, such as ops written in Python. A caller that
+// holds the lock need not release it for such an op.
 #pragma once
 
 namespace bitale {

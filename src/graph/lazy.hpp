@@ -1,6 +1,6 @@
-// What an op that needs only some of its inputs is, besides an Op: some inputs come in alternatives, of which it needs
-// one. Who runs nodes on demand asks it; who computes all inputs anyhow need not know, since `perform` reads no more
-// than it needs.
+// Interface of lazy ops, which need only some of their inputs: some inputs come in alternatives, one of which is
+// needed. Only linkers that run nodes on demand query it; others can compute all inputs, since `perform` reads only the
+// ones it needs.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,16 @@ namespace bitale {
 class LazyInputs {
  public:
   virtual ~LazyInputs() = default;
-  // The alternatives, as positions of inputs. Inputs that are in none are always needed.
+  // The alternatives, as positions of inputs. Inputs in none of them are always needed.
   virtual std::vector<std::vector<int>> alternatives(const Apply& node) const = 0;
-  // Which one is needed, as the values of those other inputs say. Ops of one name choose alike.
+  // The index of the needed alternative, by the values of the inputs that are always needed. Ops of one name choose
+  // alike.
   virtual std::size_t chosen(const Apply& node, std::span<const Array> in) const = 0;
-  // The scalar input that chooses the first of two alternatives where it is not 0, if that is how it is done.
+  // The scalar input that chooses between two alternatives, the first if it is not 0; none if the op chooses otherwise.
   virtual std::optional<int> condition() const { return std::nullopt; }
 };
 
-// Those of the node's op; nullptr for an op that needs all its inputs.
+// The interface of the node's op; nullptr for an op that needs all its inputs.
 inline const LazyInputs* lazy_inputs(const Apply& node) { return dynamic_cast<const LazyInputs*>(&node.op()); }
 
 // The inputs that are always needed.

@@ -1,6 +1,6 @@
-// The line that nodes have which a rule makes in place of a node of the user's, when the rule takes a graph apart and
-// builds it anew, so that nobody sees which node stands for which (thread-local). Without one, what a rule makes has no
-// line until it replaces something.
+// Sets the user's line for nodes that a rule creates (thread-local). It is for rules that decompose and rebuild a
+// graph, where the correspondence between user nodes and new nodes is lost. Without it, a node created by a rule has no
+// line until it replaces another node.
 #pragma once
 
 #include "bitale/core/location.hpp"

@@ -12,7 +12,7 @@ namespace bitale {
 
 namespace {
 
-// Larger constants are equal only when they share their memory: reading them over and over would cost too much.
+// Larger constants are equal only if they share memory: comparing their contents repeatedly would be too expensive.
 constexpr std::int64_t compared_bytes = 1 << 16;
 
 std::size_t hash_constant(const Array& value) {
@@ -20,14 +20,14 @@ std::size_t hash_constant(const Array& value) {
   return hash_mix(std::size_t(value.nbytes()), reinterpret_cast<std::uintptr_t>(value.data()));
 }
 
-// Static lengths may differ in how much is known; anything else must agree.
+// Types are compatible if they differ only in which static lengths are known.
 bool compatible(const Type& a, const Type& b) {
   if (a->equals(*b)) return true;
   auto *x = as_tensor(a), *y = as_tensor(b);
   return x && y && x->dtype == y->dtype && x->ndim() == y->ndim();
 }
 
-// Whether `a` computes what one like `b`, but of these inputs, would.
+// Whether `a` computes the same as a node like `b` with these inputs.
 bool same_node(const ApplyNode& a, const ApplyNode& b, std::span<const Variable> inputs) {
   if (a.output_count != b.output_count || a.inputs.size() != inputs.size()) return false;
   if (!std::ranges::equal(a.inputs, inputs, VariableEqual())) return false;

@@ -1,5 +1,5 @@
 // MergeTable: finds the node of a graph that computes the same as another one (equal op, same inputs), and the constant
-// with the same value. This is what keeps a FunctionGraph free of duplicates.
+// with the same value. It keeps a FunctionGraph free of duplicates (hash consing).
 #pragma once
 
 #include <span>
@@ -10,14 +10,14 @@
 
 namespace bitale {
 
-// Whether one constant can stand for the other.
+// Whether the two constants are interchangeable.
 bool same_constant(const Array& a, const Array& b);
 
 class MergeTable {
  public:
-  // The node of the table that can stand for `node`, or nullptr.
+  // The node of the table that computes the same as `node`, or nullptr.
   ApplyNode* find(const ApplyNode& node) const;
-  // The same for a node like `node`, but of these inputs, whose hash is known.
+  // The same for a node like `node` with these inputs, whose hash is known.
   static std::size_t hash(const ApplyNode& node, std::span<const Variable> inputs);
   ApplyNode* find(const ApplyNode& node, std::span<const Variable> inputs, std::size_t hash) const;
   void add(ApplyNode* node);  // it has a record

@@ -1,5 +1,5 @@
-// What an error says of the node that failed: its inputs with shapes, strides and a summary of their values, and the
-// line that built it. All of it is gathered after the failure; a call that succeeds pays nothing.
+// The context that an error reports about the node that failed: its inputs with shapes, strides and a summary of their
+// values, and the line that built it. All of it is collected after the failure; a call that succeeds has no overhead.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -43,7 +43,7 @@ std::string number(T value) {
   return Array(value).str();
 }
 
-// The first part of an array that has not too many elements to be looked at for a message.
+// The first part of an array, small enough to be scanned for a message.
 Array beginning(Array value) {
   constexpr std::int64_t most_elements = std::int64_t(1) << 22;
   for (int axis = 0; axis < value.ndim() && value.size() > most_elements; ++axis) {
@@ -53,7 +53,7 @@ Array beginning(Array value) {
   return value;
 }
 
-// "from -1.0 to 2.5, 1 nan"; an array of one number says it below.
+// "from -1.0 to 2.5, 1 nan". For an array of one number the element itself is printed instead.
 std::string range_text(const Array& whole) {
   const Array value = beginning(whole);
   if (value.size() < whole.size()) return cat(range_text(value), " in the first ", value.size(), " elements");
@@ -98,7 +98,7 @@ std::string first_elements(const Array& value) {
   return cat("[", join(texts, ", "), "]");
 }
 
-// `destroyed`: by the op that has failed, which may have done so already.
+// `destroyed`: the failed op destroys this input, and may have done so already.
 std::string value_text(const Variable& variable, const Array& value, bool destroyed) {
   if (!as_tensor(variable.type()))
     return cat(variable.str(), ": ", variable.type()->str(), value.object() ? cat(" ", value.str()) : std::string());
@@ -128,7 +128,7 @@ std::vector<Line> context_lines(const Apply& node, std::span<const Array> in) {
 
 std::atomic<Describer> foreign_describer{nullptr};
 
-// Throws an exception of the one of these classes that `error` is of; returns where it is of none.
+// If `error` is exactly of one of these classes, throws a new exception of that class; otherwise returns.
 template <class... Classes>
 void throw_longer(const std::exception& error, const std::string& lines) {
   const auto try_class = [&]<class Class>(const Class*) {
@@ -137,7 +137,7 @@ void throw_longer(const std::exception& error, const std::string& lines) {
   (try_class(static_cast<const Classes*>(nullptr)), ...);
 }
 
-// Of the last exception of a class of the user's own in this thread.
+// The last exception of an unknown class in this thread.
 struct OwnFailure {
   std::exception_ptr error;
   std::string lines;
@@ -162,7 +162,7 @@ void note_foreign(const Apply* node, const std::vector<Line>& lines) {
     throw_longer<std::runtime_error, std::logic_error, std::invalid_argument, std::domain_error, std::length_error,
                  std::out_of_range, std::range_error, std::overflow_error, std::underflow_error>(error, noted);
     remember(noted);
-  } catch (...) {  // of no class with a message
+  } catch (...) {  // a class without a message
     remember(noted);
   }
 }

@@ -1,4 +1,4 @@
-// What an Op does when it says nothing itself. Every default is either harmless or an explicit "not available".
+// The defaults of Op's virtual functions. Every default is either harmless or an explicit "not available".
 #include "bitale/graph/op.hpp"
 
 #include <functional>
@@ -33,7 +33,7 @@ std::size_t Op::hash() const {
     seed = hash_mix(seed, std::hash<std::string_view>{}(attribute.name));
     seed = hash_mix(seed, attribute_hash(attribute.value));
   }
-  if (!seed) seed = 1;  // zero means not yet known
+  if (!seed) seed = 1;  // zero means not computed yet
   hash_.value.store(seed, std::memory_order_relaxed);
   return seed;
 }

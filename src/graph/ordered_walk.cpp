@@ -1,4 +1,4 @@
-// Depth first on an explicit stack.
+// A depth-first walk on an explicit stack.
 #include "graph/ordered_walk.hpp"
 
 #include <unordered_map>
@@ -14,7 +14,7 @@ namespace {
 
 using Earlier = std::unordered_map<ApplyNode*, std::vector<ApplyNode*>>;  // node -> what must come before it
 
-// Depth first, inputs before extra predecessors. Extra edges may close a cycle, which plain graphs can't have.
+// A depth-first walk, inputs before extra predecessors. Extra edges may close a cycle, which plain graphs cannot have.
 class OrderedWalk {
  public:
   explicit OrderedWalk(const Earlier& before) : before_(before) {}

@@ -1,4 +1,4 @@
-// A dependency order that obeys more edges than the graph has.
+// A topological order that obeys additional edges.
 #pragma once
 
 #include <span>
@@ -12,8 +12,8 @@ namespace bitale {
 // Pairs (later, earlier).
 using Orderings = std::vector<std::pair<ApplyNode*, ApplyNode*>>;
 
-// The nodes that the outputs need, each after what it needs and what must come earlier. InconsistencyError when the
-// edges close a cycle.
+// The nodes that the outputs need, each after its inputs and its extra predecessors. InconsistencyError if the edges
+// close a cycle.
 std::vector<Apply> toposort_with_orderings(std::span<const Variable> outputs, const Orderings& orderings);
 
 }  // namespace bitale

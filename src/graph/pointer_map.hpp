@@ -1,5 +1,5 @@
-// PointerMap: from addresses to small values, in one flat table. Walks over graphs look up every node they meet, so
-// this is several times quicker than a node-based map. It only grows, and forgets all at once.
+// PointerMap: a map from addresses to small values in one flat table. Walks over graphs look up every node they visit,
+// and this is several times faster than a node-based map. Entries are only added, and cleared all at once.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class PointerMap {
   }
   const Value* find(const void* key) const { return const_cast<PointerMap*>(this)->find(key); }
   bool contains(const void* key) const { return find(key) != nullptr; }
-  // The value of `key`, and whether it was added now. The pointer holds until the next insertion.
+  // The value of `key`, and whether it is new. The pointer is valid until the next insertion.
   std::pair<Value*, bool> insert(const void* key, Value value = Value()) {
     auto [slot, is_new] = table_.insert({key, std::move(value)}, Is{key});
     return {&slot.value, is_new};

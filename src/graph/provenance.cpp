@@ -1,4 +1,4 @@
-// A chain of rules is one interned text, so that a node's provenance stays two words and copying it costs nothing.
+// A chain of rules is one interned text, so that a node's provenance is two words and cheap to copy.
 #include "bitale/graph/provenance.hpp"
 
 #include <mutex>

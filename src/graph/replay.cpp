@@ -1,4 +1,4 @@
-// How many replays this thread is in.
+// The number of active replays of this thread.
 #include "graph/replay.hpp"
 
 namespace bitale {

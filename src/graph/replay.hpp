@@ -1,5 +1,5 @@
-// Replay: nodes run a second time on values that they have had, to find out what went wrong. Ops that show something
-// to people stay silent then.
+// Replay: nodes run a second time on the same values, to diagnose a failure. Ops with visible output stay silent during
+// a replay.
 #pragma once
 
 namespace bitale {

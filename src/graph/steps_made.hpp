@@ -1,5 +1,5 @@
-// What an op that makes steps is, besides an Op: after a call it says how many those were, and how much memory their
-// traces take. Profiles of calls node by node ask for it; a Program's loops are counted by its own expressions.
+// Interface of ops that run steps: after a call it returns how many there were, and how much memory their traces take.
+// It serves profiles of calls node by node; the loops of a Program are counted by its own expressions.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct StepsMade {
 class MakesSteps {
  public:
   virtual ~MakesSteps() = default;
-  // Of a call with these inputs that has given these outputs.
+  // The steps of a call with these inputs and outputs.
   virtual StepsMade steps_made(std::span<const Array> in, std::span<const Array> out) const = 0;
 };
 

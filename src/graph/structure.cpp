@@ -67,8 +67,8 @@ std::string_view long_name(Fact fact) { return fact_names[std::size_t(fact)].arg
 
 Structure::Structure(std::initializer_list<Fact> holding) : holds_(mask(holding)) { close(); }
 
-// With each implication its contrapositive: where all premises but one hold and the conclusion does not, neither does
-// that one.
+// Applies each implication and its contrapositive: if the conclusion does not hold and all premises but one do, that
+// one does not hold.
 void Structure::close() {
   for (bool changed = true; changed;) {
     changed = false;

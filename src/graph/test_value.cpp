@@ -1,4 +1,4 @@
-// A node is tried where it is built: in the thread, and on the line, of the user.
+// A node is tested where it is built, in the user's thread and on the user's line.
 #include "bitale/graph/test_value.hpp"
 
 #include <vector>

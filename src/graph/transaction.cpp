@@ -1,7 +1,7 @@
-// How a FunctionGraph changes. Cycles are found without walking the graph: every node has a rank above the ranks of
-// the nodes it needs; a new edge that respects the ranks can't close a cycle, and one that does not raises the ranks
-// after it, which meets the edge's own start exactly when there is a cycle. Ranks start far apart, so that new nodes
-// fit between old ones and raising is rare.
+// Changes of a FunctionGraph. Cycles are found without a walk over the graph: every node has a rank above the ranks of
+// the nodes it needs. A new edge that respects the ranks cannot close a cycle; one that does not raises the ranks of
+// the nodes behind it, which reaches the start of the edge exactly if there is a cycle. Ranks are initially far apart,
+// so that new nodes fit between old ones and raising is rare.
 #include "graph/transaction.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ void Transaction::roll_back() noexcept {
     try {
       tell_undone(graph_, step, "roll back", notified);
     } catch (...) {
-      // A feature that fails as it is told of an undone change can't stop the undoing.
+      // A feature that fails when notified of an undone change cannot stop the rollback.
     }
     notified = all_features;
   }
@@ -51,7 +51,7 @@ void Transaction::commit() {
   if (graph_.raised > 4 * graph_.node_count() + 1000) graph_.spread_ranks();
 }
 
-// The log goes to the features that keep it.
+// Hands the log to the features that keep it.
 void Transaction::hand_over() {
   if (log_list_.empty()) return;
   const std::uint64_t before = std::exchange(graph_.version, graph_.next_version++);
@@ -111,7 +111,7 @@ Variable Transaction::import_leaf(const Variable& leaf) {
 
 namespace {
 
-// A new constant that is equal to an earlier input of the same node: neither is in the table yet.
+// Merges a new constant with an equal earlier input of the same node: neither is in the table yet.
 Variable equal_constant(std::span<const Variable> inputs, const Variable& leaf) {
   if (!leaf.is_constant()) return leaf;
   for (const Variable& input : inputs)
@@ -125,7 +125,7 @@ void Transaction::import_node(const Apply& node, const Provenance& replaced, Imp
   ApplyNode* pointer = node.node();
   if (pointer->record)
     throw ValueError(cat("`", reason_, "`: ", pointer->op->label(), " belongs to another FunctionGraph; clone it"));
-  Variables inputs;  // from the first one on that changes
+  Variables inputs;  // filled once an input changes
   bool changed = false;
   for (std::size_t i = 0; i < pointer->inputs.size(); ++i) {
     const Variable& input = pointer->inputs[i];
@@ -179,10 +179,11 @@ Transaction::Imported Transaction::take_in(const Variable& v, const Provenance& 
   return out;
 }
 
-// Spreads the ranks of new nodes between what they need and the target (the rank of what the last one stands in for).
+// Spreads the ranks of new nodes between those of their inputs and the target (the rank of the node that the last one
+// replaces).
 void Transaction::place(const Imported& imported, std::int64_t target) {
   if (imported.created.empty()) return;
-  // The rank of a new node is its level among them first.
+  // First, the rank of a new node is its level among the new nodes.
   const std::uint64_t first = graph_.record(imported.created.front()).serial;
   std::int64_t base = 0, height = 0;
   for (ApplyNode* node : imported.created) {
@@ -216,7 +217,7 @@ void Transaction::inherit_notes(const Variable& from, const Variable& to) {
   }
 }
 
-// Both have the same value, so what is known of one's lengths is known of the other's.
+// Both have the same value, so known lengths of one are known lengths of the other.
 void Transaction::inherit_type(const Variable& from, const Variable& to) {
   if (from.type()->is_super(*to.type())) return;
   if (!as_tensor(to.type())) return;
@@ -242,7 +243,7 @@ void Transaction::add_output(const Variable& v) {
 
 namespace {
 
-// The nodes that a walk has met, as keys of what their copies will be.
+// The nodes that a walk has visited, as keys of the map to their copies.
 struct MetNodes {
   PointerMap<ApplyNode*>& copies;
   bool insert(const ApplyNode* node) { return copies.insert(node).second; }
@@ -250,7 +251,7 @@ struct MetNodes {
 
 }  // namespace
 
-// One walk that copies, merges and ranks: a large graph is met in memory once.
+// A single walk that copies, merges and ranks, so that a large graph is traversed once.
 Variables Transaction::copy_in(std::span<const Variable> outputs, const PointerMap<VariableNode*>& inputs,
                                Originals& originals) {
   PointerMap<ApplyNode*> copies;
@@ -302,8 +303,8 @@ ApplyNode* Transaction::copy_in_node(const Apply& original, Variables inputs) {
 bool Transaction::replace(const Variable& given_before, const Variable& after) {
   Variable before = resolve(given_before);
   if (!subject_) subject_ = before;
-  if (!graph_.knows(before.node())) return false;  // an earlier replacement made it superfluous
-  // The uses as of now: those that the replacement itself brings (x by f(x)) are kept.
+  if (!graph_.knows(before.node())) return false;  // an earlier replacement removed it
+  // Only the current clients are changed: uses in the replacement itself (x by f(x)) are kept.
   const ClientList clients = *graph_.find_clients(before.node());
   if (clients.empty() || before.same_as(resolve(after))) return false;
   std::int64_t target = 0;
@@ -354,8 +355,8 @@ void Transaction::set_input(const Client& client, const Variable& after) {
   tell([&](Feature& feature) { feature.on_change_input(*graph_.self, client, before, after, reason_); });
 }
 
-// Makes `later` rank above `earlier`, and all that needs `later` above that. Nodes are raised in order of their old
-// ranks, each once.
+// Raises the rank of `later` above `earlier`, and those of all nodes that need `later` above that. Nodes are raised
+// once each, in the order of their old ranks.
 void Transaction::order(ApplyNode* earlier, ApplyNode* later) {
   std::int64_t floor = graph_.record(earlier).rank;
   if (graph_.record(later).rank > floor) return;
@@ -428,7 +429,7 @@ void Transaction::merge_equal_nodes() {
   }
 }
 
-// Both need the same, so neither can need the other: no cycle arises.
+// Both have the same inputs, so neither can need the other, and no cycle can arise.
 void Transaction::merge(ApplyNode* gone, ApplyNode* kept) {
   std::int64_t rank = graph_.record(gone).rank;
   if (rank < graph_.record(kept).rank) set_rank(kept, rank);

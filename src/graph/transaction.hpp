@@ -1,6 +1,6 @@
-// Transaction: a change of a FunctionGraph that happens completely or not at all. Every elementary step is written to a
-// log, from which it can be undone (change.hpp). After the change, nodes that became equal are merged, nodes that
-// nobody needs any more are dropped, and the features are asked whether they agree.
+// Transaction: an atomic change of a FunctionGraph. Every elementary step is logged, so that it can be undone
+// (change.hpp). After the change, nodes that have become equal are merged, unused nodes are dropped, and the features
+// are asked to validate the result.
 #pragma once
 
 #include <span>
@@ -16,24 +16,24 @@ namespace bitale {
 
 class Transaction {
  public:
-  // Without a log (for a graph that is being made) there is nothing to roll back to.
+  // Without a log (for a graph under construction) there is no rollback.
   enum class Log { Yes, No };
   Transaction(FunctionGraph::State& graph, std::string_view reason, Log log = Log::Yes);
   ~Transaction();  // rolls back unless committed
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  // Takes in the nodes that the variable needs; returns the graph's own variable for it.
+  // Imports the nodes that the variable needs; returns the graph's own variable for it.
   Variable import(const Variable& v);
   void add_output(const Variable& v);
-  // For a graph that is being made: takes in copies of what the outputs need, as far as the variables of `inputs`, in
-  // whose place the graph's own stand. Variables and what stands for them are added to `originals`.
+  // For a graph under construction: imports copies of everything that the outputs need, up to the variables in
+  // `inputs`, which map to the graph's own variables. Pairs of variables and their copies are added to `originals`.
   using Originals = std::vector<std::pair<Variable, Variable>>;
   Variables copy_in(std::span<const Variable> outputs, const PointerMap<VariableNode*>& inputs, Originals& originals);
   // Whether anything changed.
   bool replace(const Variable& before, const Variable& after);
   bool change_input(const Client& client, const Variable& after);
-  // What stands for a variable now that equal nodes were merged.
+  // The current variable in place of `v`, after merges of equal nodes.
   Variable resolve(Variable v) const;
 
   void commit();  // asks the features first
@@ -41,10 +41,10 @@ class Transaction {
  private:
   struct Imported {
     Variable variable;
-    std::vector<ApplyNode*> created;  // nodes that are new, each after those it needs
-    PointerSet met;                   // nodes that were there already and stand for nodes of the import
+    std::vector<ApplyNode*> created;  // the new nodes, each after those it needs
+    PointerSet met;                   // existing nodes that replace nodes of the import
   };
-  // New nodes inherit the line and go on with the rules of what they replace.
+  // New nodes inherit the line of the replaced node and continue its chain of rules.
   Imported take_in(const Variable& v, const Provenance& replaced);
   void import_node(const Apply& node, const Provenance& replaced, Imported& into);
   Variable import_leaf(const Variable& leaf);
@@ -66,14 +66,14 @@ class Transaction {
   void roll_back() noexcept;
   void hand_over();
 
-  // The refusal of a feature, with what was asked for.
+  // Adds the requested change to the refusal of a feature.
   void explain(Error& error, const Feature& feature) const;
 
   template <class Step>
   void note(Step&& step) {
     if (log_ == Log::Yes) log_list_.emplace_back(std::forward<Step>(step));
   }
-  // Should one of them fail, those after it don't know of the latest change.
+  // If a feature fails, those after it are not notified of the latest change.
   template <class Call>
   void tell(Call&& call) {
     const std::size_t count = graph_.features.size();
@@ -97,10 +97,10 @@ class Transaction {
   Log log_;
   ChangeList log_list_;
   std::size_t notified_ = all_features;  // how many features know of the latest change
-  Variable subject_;                     // what was to be replaced first
+  Variable subject_;                     // the first variable to be replaced
   std::vector<Apply> touched_;           // nodes whose inputs changed
   std::vector<Apply> unused_;            // nodes that lost clients
-  VariableMap forwarded_;                // merged away -> what stands for it
+  VariableMap forwarded_;                // merged variable -> its replacement
   bool committed_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Walks over expression graphs, all on an explicit stack: first what a variable needs, then the variable itself.
+// Postorder walks over expression graphs, all on an explicit stack: a variable is visited after everything it needs.
 #include "bitale/graph/traversal.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace bitale {
 namespace {
 
 // Calls visit(variable) for every variable that the outputs need, after those it needs itself; visit returns whether to
-// go on.
+// continue.
 template <class Blocked, class Visit>
 void visit_variables(std::span<const Variable> outputs, Blocked&& blocked, Visit&& visit) {
   PointerSet seen;
@@ -170,7 +170,7 @@ void require_fitting_type(const Variable& before, const Variable& after) {
                         "` of type ", after.type()->str()));
 }
 
-// The node over the replaced inputs; types are inferred anew only when an input's type became more precise.
+// The node with replaced inputs; types are inferred again only if the type of an input has changed.
 Apply rebuild(const Apply& node, Variables inputs) {
   bool same_types = true;
   for (std::size_t i = 0; i < inputs.size(); ++i) same_types &= inputs[i].type()->equals(*node.inputs()[i].type());
@@ -193,7 +193,7 @@ Variables clone_replace(std::span<const Variable> outputs, const Replacements& r
     auto found = memo.find(v);
     return found == memo.end() ? v : found->second;
   };
-  // Nodes that no replacement reaches are kept as they are.
+  // Nodes that depend on no replaced variable are kept as they are.
   auto known = [&](VariableNode* node) { return memo.contains(Variable::of(node)); };
   std::vector<ApplyNode*> order;
   visit_nodes(outputs, known, [&](ApplyNode* node) { order.push_back(node); });
@@ -230,8 +230,8 @@ Variables graph_replace(std::span<const Variable> outputs, const Replacements& r
 
 namespace {
 
-// Gives variables numbers such that two variables compute the same exactly when their numbers are equal. Nodes get
-// numbers by op and the numbers of their inputs, so both graphs are read once.
+// Value numbering: two variables compute the same exactly if their numbers are equal. Nodes are numbered by op and the
+// numbers of their inputs, so each graph is traversed once.
 class Numbering {
  public:
   using Number = std::size_t;
@@ -246,7 +246,7 @@ class Numbering {
     return constants_.emplace(hash, std::pair(value, fresh()))->second.second;
   }
 
-  // The number of the first output; the others follow it.
+  // The number of the first output; those of the other outputs follow.
   Number of_node(const ApplyNode* node, std::vector<Number> inputs) {
     std::size_t hash = node->op->hash();
     for (Number n : inputs) hash = hash_mix(hash, n);
@@ -270,7 +270,7 @@ class Numbering {
   std::unordered_multimap<std::size_t, Known> nodes_;
 };
 
-// Numbers of the outputs, where some variables (of one of the two graphs) already have theirs.
+// The numbers of the outputs; some variables (of one of the two graphs) are numbered already.
 std::vector<std::size_t> number_outputs(std::span<const Variable> outputs, PointerMap<std::size_t>& numbers,
                                         PointerMap<std::size_t>& leaves, Numbering& numbering) {
   auto known = [&](VariableNode* node) { return numbers.contains(node); };

@@ -1,4 +1,4 @@
-// Types of variables, and how a value becomes a value of a type: PyTensor's rules for input conversion.
+// Types of variables, and the conversion of values to types by PyTensor's rules for inputs.
 #include "bitale/graph/type.hpp"
 
 #include <algorithm>
@@ -178,7 +178,7 @@ std::string value_text(const Array& value) {
   return cat("an array of dtype ", dtype_name(value.dtype()), " and shape ", tuple_text(value.shape()));
 }
 
-// The exception that lets a Python float be a float32 input when floatX is float32.
+// The exception for Python floats, which are valid float32 inputs if floatX is float32.
 bool is_float_literal(const TensorType& type, const Array& value) {
   return value.ndim() == 0 && value.dtype() == DType::Float64 && type.dtype == config::float_x();
 }
@@ -187,7 +187,7 @@ Array convert(const TensorType& type, const Array& value, bool strict, Downcast 
   if (value.dtype() == type.dtype) return value;
   if (strict)
     throw TypeError(cat("expected dtype ", dtype_name(type.dtype), " exactly (strict), got ", value_text(value)));
-  if (downcast == Downcast::Always) return value.astype(type.dtype);  // as cast does it
+  if (downcast == Downcast::Always) return value.astype(type.dtype);  // converts as cast does
   if (can_cast_safely(value.dtype(), type.dtype)) return value.astype(type.dtype);
   if (downcast == Downcast::FloatLiteral && is_float_literal(type, value)) return value.astype(type.dtype);
   throw TypeError(cat("expected ", type.str(), ", got ", value_text(value), ": ", dtype_name(value.dtype()),

@@ -1,4 +1,4 @@
-// Reference counting of variables and nodes, and what can be asked of a variable.
+// Reference counting of variables and nodes, and queries on variables.
 #include "bitale/graph/variable.hpp"
 
 #include <utility>
@@ -17,7 +17,8 @@ namespace {
 thread_local const char* current_rule = nullptr;
 thread_local Location line_in_rule;
 
-// Nodes that died while another one was being deleted wait here, so that the death of a long chain is a loop.
+// Nodes whose count drops to zero while another node is being deleted are queued here, so that long chains are deleted
+// by a loop instead of recursion.
 using Pending = SmallVector<ApplyNode*, 64>;
 thread_local Pending* pending = nullptr;
 
@@ -93,7 +94,7 @@ std::string Variable::str() const {
 Variable constant(const Array& value, std::string name) { return constant(value.copy(), std::move(name)); }
 
 Variable constant(Array&& value, std::string name) {
-  if (!value.is_unique() || !value.is_contiguous()) value = value.copy();  // else somebody could change it
+  if (!value.is_unique() || !value.is_contiguous()) value = value.copy();  // else another owner could change it
   Variable out(tensor_type(value.dtype(), value.shape()), std::move(name));
   out.node()->leaf = make_ref<const ConstantData>(value.read_only());
   return out;
@@ -114,7 +115,7 @@ Variable undefined_gradient(std::string why) { return Variable(make_ref<const Nu
 
 namespace {
 
-// The one place through which every node comes: an op that was not written with complex numbers in mind gets none.
+// Checked for every node that is created: ops without support for complex numbers get none.
 void require_complex_form(const Op& op, const Variables& inputs, const std::vector<Type>& output_types) {
   const auto complex_dtype = [](const Type& type) -> std::optional<DType> {
     const TensorType* tensor = as_tensor(type);
@@ -166,7 +167,7 @@ Apply::Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types) 
   }
   node->op = std::move(op);
   node->inputs = std::move(inputs);
-  // What a rule builds was not written by the user at the rule's line: the rule's name says where it comes from.
+  // A node built by a rule was not written by the user at the rule's line; the rule's name is its provenance.
   node->provenance.rule = current_rule;
   node->provenance.where = current_rule ? line_in_rule : current_location();
   node_ = node.release();
@@ -178,7 +179,7 @@ void Apply::try_node() {
   try {
     compute_test_values(*this);
   } catch (...) {
-    *this = Apply();  // no destructor runs where a constructor fails
+    *this = Apply();  // no destructor runs if a constructor fails
     throw;
   }
 }

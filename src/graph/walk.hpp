@@ -1,4 +1,4 @@
-// The depth-first walk that all traversals share, on an explicit stack.
+// The depth-first walk shared by all traversals, on an explicit stack.
 #pragma once
 
 #include <span>
@@ -15,11 +15,11 @@ struct NoBlockers {
 };
 
 // Calls visit(node) for every Apply that the outputs need, after those it needs itself.
-// blocked(variable): the walk does not look behind that variable.
-// `seen` remembers nodes: insert(node) says whether it is new.
+// blocked(variable): whether the walk stops at that variable.
+// `seen` records visited nodes: insert(node) returns whether the node is new.
 template <class Blocked, class Visit, class Seen = PointerSet>
 void visit_nodes(std::span<const Variable> outputs, Blocked&& blocked, Visit&& visit, Seen seen = Seen()) {
-  std::vector<std::pair<ApplyNode*, std::size_t>> stack;  // a node, and the next of its inputs to look at
+  std::vector<std::pair<ApplyNode*, std::size_t>> stack;  // a node, and the next of its inputs to visit
   auto enter = [&](const Variable& v) {
     if (ApplyNode* owner = v.node()->owner; owner && !blocked(v.node()) && seen.insert(owner))
       stack.push_back({owner, 0});

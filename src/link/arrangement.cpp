@@ -34,7 +34,7 @@ namespace {
 
 using program::Steps;
 
-// Inputs are read in passing where no loop reads an element again, and nobody is handed their memory.
+// Inputs are read in passing if no loop reads an element repeatedly and no call is passed their memory.
 class Readers {
  public:
   explicit Readers(const program::Program& program) : program_(program), in_passing_(program.buffers.size(), true) {}
@@ -45,7 +45,7 @@ class Readers {
   }
 
  private:
-  // `depth`: the loops around.
+  // `depth`: the number of loops around the step.
   void look_at(const program::Step& step, int depth) {
     program::ExprWalk walk;
     program::for_each_load(step, walk, [&](program::Expr load) {

@@ -1,4 +1,4 @@
-// Arrangement: where the elements of an input lie, in the terms in which lowering speaks of it.
+// Arrangement: how the elements of an input are arranged in memory, in the terms that lowering uses.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,11 @@ struct Arrangement {
   Dims lengths;  // of the input's buffer
 };
 
-// Nothing when the strides are no multiples of the elements' size and of one another: such inputs are copied.
+// std::nullopt when the strides are not multiples of the element size and of one another: such inputs are copied.
 std::optional<Arrangement> arrange(const View& view, int ndim, std::int64_t itemsize);
 
-// Per buffer: whether loops read each of its elements once or so, and nothing needs it as a whole. Else a copy pays.
+// For each buffer: whether loops read each of its elements about once, and nothing needs it as a whole. Otherwise a
+// C-contiguous copy pays off.
 std::vector<bool> read_in_passing(const program::Program& program);
 
 }  // namespace bitale::link

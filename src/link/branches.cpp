@@ -19,36 +19,36 @@ namespace bitale::link {
 
 namespace {
 
-// Branches in branches that native code holds; below, each is a function of its own.
+// The nesting depth of branches up to which native code contains them; deeper ones are separate functions.
 constexpr int deepest = 16;
 
-// Several lazy nodes that ask the same question, with a graph for each answer. Inputs: what the question needs,
-// then what the branches read; outputs: those of the lazy nodes, in order.
+// Several lazy nodes with the same condition, and one graph for each alternative. Inputs: those of the condition, then
+// those that the branches read; outputs: those of the lazy nodes, in order.
 class Branches final : public OpOf<Branches>, public EmitsTensors {
  public:
   struct Branch {
-    LinkedGraph whole, graph;  // as it was, and with branches of its own as nodes of this kind
+    LinkedGraph whole, graph;  // the original, and the one whose own branches are nodes of this kind
     std::vector<std::size_t> inputs;
-    std::unique_ptr<Thunk> thunk = {};  // none where native code holds the branch
+    std::unique_ptr<Thunk> thunk = {};  // null where native code contains the branch
   };
 
   Branches(Apply lazy, std::vector<int> first, std::vector<Branch> branches)
       : lazy(std::move(lazy)), first(std::move(first)), branches(std::move(branches)), number(address()) {}
 
-  const Apply lazy;  // which chooses
+  const Apply lazy;  // the lazy node that chooses
   const std::vector<int> first;
   std::vector<Branch> branches;
-  const std::int64_t number;  // no two are equal
+  const std::int64_t number;  // a unique value: no two ops compare equal
   static constexpr auto fields = attribute_list(attribute("number", &Branches::number));
 
   std::string_view name() const override { return "Branches"; }
   ComplexForm complex_form() const override { return ComplexForm::own; }
   std::string label() const override { return lazy.op().label(); }
-  // Made by outline_branches alone.
+  // Nodes are created only by outline_branches.
   Apply make_node(std::span<const Variable>) const override {
     throw InternalError("Branches: a node can't be made anew");
   }
-  // Lengths that the sides have in common, and choices between others.
+  // Lengths that the sides have in common are used as they are; between different ones a switch chooses.
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
     const auto condition = condition_input();
     if (!condition) return {};
@@ -83,13 +83,13 @@ class Branches final : public OpOf<Branches>, public EmitsTensors {
     for (std::size_t i = 0; i < first.size(); ++i) asked[std::size_t(first[i])] = in[i];
     const Branch& branch = branches.at(lazy_inputs(lazy)->chosen(lazy, asked));
     for (auto input : branch.inputs) taken.push_back(in[input]);
-    // Native code that holds the branch does not call it; who looks for the node that failed in it does.
+    // Native code that contains the branch does not call it; the search for a failed node inside it does.
     std::vector<Array> results = branch.thunk ? branch.thunk->run(taken) : link_vm(branch.whole)->run(taken);
     std::move(results.begin(), results.end(), out.begin());
   }
 
  private:
-  // Of this node, where a scalar chooses one of two.
+  // The input of this node that is the condition, if a scalar chooses one of two branches.
   std::optional<int> condition_input() const {
     const auto asked = lazy_inputs(lazy)->condition();
     if (!asked || branches.size() != 2) return std::nullopt;
@@ -120,7 +120,8 @@ class Division {
   // Calls done(lazy node, what stands in for it).
   template <class Done>
   void run(Done&& done) {
-    // Those that ask the same and don't depend on each other together; the last first, since they read the others.
+    // Lazy nodes with the same condition that don't depend on each other form one group. Later groups are divided
+    // first, since they read the results of earlier ones.
     std::map<std::tuple<int, std::vector<VariableNode*>, std::string_view>, std::size_t> group_of;
     std::vector<std::vector<Apply>> groups;
     for (auto& node : order_) {
@@ -147,9 +148,9 @@ class Division {
  private:
   static constexpr int few = 64;
   struct Facts {
-    int cost = few;       // operations on scalars that make it, where nothing else is among them; else `few`
-    bool needed = false;  // whatever is chosen
-    int level = 0;        // of lazy nodes on the longest way to it
+    int cost = few;       // scalar operations that compute it, if there is nothing but those; otherwise `few`
+    bool needed = false;  // whatever alternative is chosen
+    int level = 0;        // number of lazy nodes on the longest path to it
   };
   Facts& of(const Apply& node) { return facts_[graph_.slot(node.node())]; }
 
@@ -170,7 +171,7 @@ class Division {
     }
   }
 
-  // Whether it is worth a call: anything but scalars, or many of them.
+  // Whether a branch is worth a call: it contains something other than scalar operations, or many of these.
   bool is_worth_dividing(const Apply& node) {
     for (auto& alternative : lazy_inputs(node)->alternatives(node))
       for (int input : alternative)
@@ -185,7 +186,7 @@ class Division {
   void find_needed() {
     divided_.assign(graph_.slot_count(), true);
     mark_needed();
-    // A node that is not divided needs all its inputs, so that more is needed, and less worth dividing.
+    // A node that is not divided needs all its inputs. So more nodes are needed, and fewer are worth dividing.
     for (bool changed = true; changed;) {
       changed = false;
       for (auto& node : order_)
@@ -211,7 +212,8 @@ class Division {
       }
     }
   }
-  // What every branch needs is needed, too: a chain of choices, of which each reads the one before, is no nest.
+  // A node that every branch needs is needed, too: a chain of choices, each of which reads the previous one, is not a
+  // nest.
   void mark_needed_by_all(const Apply& lazy) {
     const auto alternatives = lazy_inputs(lazy)->alternatives(lazy);
     std::unordered_map<ApplyNode*, std::size_t> count;
@@ -270,7 +272,7 @@ class Division {
     return together;
   }
 
-  // What it reads is added to `inputs`, where it is not among them.
+  // The variables that the branch reads are added to `inputs` if they are not among them.
   Branches::Branch branch(const Variables& outputs, Variables& inputs) {
     Variables leaves;
     const auto read = [&](const Variable& v) {

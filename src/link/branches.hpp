@@ -1,6 +1,7 @@
-// Branches of lazy ops, for linkers that make one function of a graph: what only a branch needs leaves the graph and
-// becomes one side of a choice of the Program, or, where that can't be (a side calls the host, or has lengths that only
-// it can tell), a function of its own, which the whole calls back for the branch that is taken.
+// Branches of lazy ops, for linkers that compile a graph to one function. Nodes that only a branch needs are moved out
+// of the graph. They become one side of a choice in the Program, or, where that is impossible (a side calls the host,
+// or has lengths that only the side itself can compute), a separate function that the main function calls back for the
+// branch that is taken.
 #pragma once
 
 #include <functional>
@@ -14,18 +15,18 @@ namespace bitale::link {
 using NodeMap = std::unordered_map<const ApplyNode*, ApplyNode*>;
 
 struct OutlinedBranches {
-  LinkedGraph graph;  // the given one where nothing is to be taken apart
-  NodeMap stand_in;   // of the given graph's nodes in this one; none: themselves
+  LinkedGraph graph;  // the given graph where there are no branches to split off
+  NodeMap stand_in;   // maps nodes of the given graph to nodes of this one; empty: nodes stand for themselves
 };
-// What stands for the nodes of the graph that `copy` was cloned from, after some of its nodes were replaced by others.
+// The mapping for the nodes of the graph that `copy` was cloned from, after some nodes of the copy were replaced.
 OutlinedBranches outlined(std::shared_ptr<const FunctionGraph> copy, const VariableMap& originals,
                           const NodeMap& replaced);
 
-// How a branch is linked.
+// Links a branch.
 using LinkBranch = std::function<std::unique_ptr<Thunk>(const LinkedGraph& branch)>;
 
-// Branches that hold nothing but a few operations on scalars, which can't fail, or nothing at all, stay where they are:
-// a selection costs less than a call.
+// Branches that consist of at most a few operations on scalars that can't fail are kept where they are: a selection
+// costs less than a call.
 OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, int depth = 0);
 
 }  // namespace bitale::link

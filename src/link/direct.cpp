@@ -7,7 +7,7 @@
 
 #include "link/failing.hpp"
 
-// What a direct call does before code runs takes as long as code does: it is to be one piece.
+// The preparation of a direct call takes about as long as the code itself, so it is inlined into one function.
 #define BITALE_INLINE [[gnu::always_inline]] inline
 
 namespace bitale::link {
@@ -66,7 +66,7 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
   return out;
 }
 
-// What code sees of buffers.
+// The buffers as the code sees them.
 struct DirectCode::Memory {
   std::array<void*, most_buffers> data;
   std::array<std::int64_t, most_lengths> lengths;
@@ -85,7 +85,7 @@ struct DirectCode::Call {
     frame.host_call = [](runtime::Frame*, std::int64_t) { return runtime::failed_in_host; };
   }
 
-  // Memory of a result whose lengths only code knows.
+  // Provides memory for a result whose lengths only the code knows.
   static std::int32_t allocate(runtime::Frame* frame, std::int64_t buffer, std::int64_t) {
     auto& call = *reinterpret_cast<Call*>(frame);
     const int output = call.code.output_of_[std::size_t(buffer)];
@@ -100,8 +100,8 @@ struct DirectCode::Call {
   }
 };
 
-// Whether it is plain rows at a proper address, of lengths that `fits`; where it ends. An array without elements may be
-// said not to be.
+// Whether the view is C-contiguous at a properly aligned address, with lengths that `fits` accepts; `end` is set to
+// where it ends. An array without elements may be rejected.
 template <class Fits>
 BITALE_INLINE bool DirectCode::take(const View& view, const Place& place, Memory& memory, std::uintptr_t& end,
                                     const Fits& fits) const {
@@ -154,7 +154,7 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
     const std::uintptr_t* other_end = ends;
     for (const View* other = inputs.data(); other != last_input; ++other) good &= is_apart(*other, *other_end++);
     for (const View* other = outputs.data(); other != view; ++other) good &= is_apart(*other, *other_end++);
-    if (!place.is_known) memory.data[place.buffer] = nullptr;  // code asks for it
+    if (!place.is_known) memory.data[place.buffer] = nullptr;  // the code requests it
     ++view;
     ++end;
   }
@@ -164,7 +164,7 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
   return entry_(&call.frame) == 0;
 }
 
-// Results are on the stack until the code has succeeded.
+// Results are staged on the stack until the code has succeeded.
 [[gnu::noinline]] bool DirectCode::run_staged(std::span<const View> outputs, Memory& memory) const {
   constexpr std::size_t cache_line = 64;
   alignas(cache_line) std::array<std::byte, most_staged> stage;

@@ -1,6 +1,6 @@
-// Direct calls: small native functions run on their caller's stack. A call that brings memory for every result, in
-// plain rows, needs no workspace, no receiver and no lock; what a general call must be ready for, this one leaves to
-// it.
+// Direct calls: small native functions are run on the caller's stack. A call in which the caller provides C-contiguous
+// memory for every result needs no workspace, no receiver and no lock. Everything that only a general call can handle
+// is left to the general call.
 #pragma once
 
 #include <array>
@@ -19,24 +19,25 @@ namespace bitale::link {
 
 class DirectCode {
  public:
-  // Nothing when code needs more than addresses and lengths (temporaries, callbacks), writes results of lengths that it
-  // alone knows before it has checked all, or has more buffers than belong on a stack.
+  // std::nullopt when the code needs more than addresses and lengths (temporaries, callbacks), when it can fail after
+  // writing results whose lengths only it knows, or when it has more buffers than belong on a stack.
   static std::optional<DirectCode> of(const lowering::Lowered& lowered, const FunctionGraph& graph,
                                       runtime::Entry entry, std::int64_t stream_from);
 
-  // Views of the types' ranks. False: nothing has been written, and the general call is to be made. So it is for memory
-  // that is not in rows, badly aligned, overlapping, or of another shape than its type or the result, for large results
-  // of code that writes before it has checked all, and whenever the code fails; the general call then says why.
+  // Takes views of the types' ranks. Returns false when nothing has been written and the caller must make the general
+  // call. This happens for memory that is not C-contiguous, badly aligned, overlapping, or of another shape than its
+  // type or the result; for large results of code that can fail after its first write; and whenever the code fails. The
+  // general call then reports the reason.
   bool run(std::span<const View> inputs, std::span<const View> outputs) const;
 
-  // Results where the receiver wants them; nothing when it wasn't asked for memory, and the general call is to be made.
-  // Else what the code returned.
+  // Writes results to the memory that the receiver provides. Returns std::nullopt when the receiver was not asked for
+  // memory and the caller must make the general call; otherwise the status that the code returned.
   std::optional<std::int32_t> run(std::span<const View> inputs, Receiver& results) const;
 
  private:
   static constexpr std::size_t most_buffers = 40, most_lengths = 64, most_views = 16;
   static constexpr std::size_t most_staged = 16 << 10;  // bytes
-  // What is known of a length: a number, or that it is the one at this place among the frame's lengths.
+  // What is known of a length: a number, or the index of the frame's length that it equals.
   struct Length {
     std::int64_t number = unknown_length, same_as = -1;
     bool is_known() const { return number != unknown_length || same_as >= 0; }
@@ -46,7 +47,7 @@ class DirectCode {
     std::int64_t itemsize = 0;
     int ndim = 0;
     DType dtype = DType::Float64;
-    bool is_known = true;  // all its lengths, before code runs
+    bool is_known = true;  // whether all its lengths are known before the code runs
   };
   struct Constant {
     std::size_t buffer;
@@ -65,10 +66,10 @@ class DirectCode {
   std::int64_t stream_from_ = 0;  // as in Frame
   std::vector<Constant> constants_;
   std::vector<Place> inputs_, outputs_;
-  std::vector<Length> lengths_;  // of all buffers, as in Frame; of inputs what their types say
+  std::vector<Length> lengths_;  // of all buffers, as in Frame; for inputs, what their types declare
   std::vector<int> output_of_;   // per buffer
-  bool all_known_ = true;        // the lengths of the outputs
-  bool stages_ = false;          // code writes before it has checked all
+  bool all_known_ = true;        // whether the lengths of all outputs are known
+  bool stages_ = false;          // the code can fail after it has written a result
 };
 
 }  // namespace bitale::link

@@ -1,4 +1,4 @@
-// Linker `dual`: two linkers in step, node by node, until the first node whose results differ.
+// Linker `dual` runs two linkers in step, node by node, until the results of a node differ.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace bitale::link {
 
 namespace {
 
-// The largest finite magnitude among floats.
+// The largest finite magnitude of all floats in the values.
 double magnitude(std::span<const Array> values) {
   double largest = 0;
   for (auto& value : values) {

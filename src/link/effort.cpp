@@ -18,7 +18,7 @@ using program::OneOf;
 using program::Step;
 using program::Steps;
 
-constexpr double short_call = 1e5;  // operations on elements; in lanes ten or more of them take a nanosecond
+constexpr double short_call = 1e5;  // operations on elements; vector code does ten or more per nanosecond
 constexpr double unbounded = std::numeric_limits<double>::infinity();
 constexpr int longest_log2 = 20;
 
@@ -26,7 +26,7 @@ constexpr int longest_log2 = 20;
 double bound(Expr root, double length) {
   std::vector<Expr> exprs;
   program::ExprWalk()(root, [&](Expr expr) { exprs.push_back(expr); });
-  // Arguments are made before what they are arguments of.
+  // Arguments are created before the expressions that use them.
   std::sort(exprs.begin(), exprs.end(), [](Expr a, Expr b) { return a.id() < b.id(); });
   std::unordered_map<std::uint32_t, double> bounds;
   for (Expr expr : exprs) {
@@ -65,7 +65,7 @@ double bound(Expr root, double length) {
 class Estimate {
  public:
   explicit Estimate(bool host_calls_count) : host_calls_count_(host_calls_count) {}
-  // Of lengths that are not larger.
+  // An estimate for lengths up to `length`.
   double operator()(const Steps& steps, double length) {
     length_ = length;
     return of(steps);
@@ -88,7 +88,7 @@ class Estimate {
     return *count;
   }
 
-  // What a step takes besides its own operations.
+  // What a step costs in addition to its own operations.
   double besides(const Step& step) {
     return program::match(
         step, [&](const program::Loop& loop) { return bound(loop.extent, length_) * of(loop.body); },
@@ -113,13 +113,13 @@ class Estimate {
 
 }  // namespace
 
-// What grows with the length is bisected: each look goes over the whole Program.
+// The cost grows with the length, so the limit is found by bisection: each evaluation walks the whole Program.
 std::int64_t short_call_length(const program::Program& program, bool host_calls_count) {
   Estimate estimate(host_calls_count);
   const auto is_short = [&](int log2) {
     return estimate(program.steps, double(std::int64_t(1) << log2)) <= short_call;
   };
-  int known = -1, open = longest_log2 + 1;  // short at the first, not looked at or not short from the second on
+  int known = -1, open = longest_log2 + 1;  // log2: short up to the first; unknown or not short from the second on
   while (open - known > 1) {
     const int middle = (known + open) / 2;
     (is_short(middle) ? known : open) = middle;

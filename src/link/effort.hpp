@@ -1,5 +1,5 @@
-// Effort: how much a call of a program computes at most, judged by the longest length among its inputs. A call that
-// surely is short is not worth telling others about (Python's interpreter lock stays held).
+// Effort: an upper bound of what a call of a program computes, given the longest length among its inputs. For a call
+// that is surely short, it is not worthwhile to let other threads run (Python's interpreter lock is kept).
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace bitale::link {
 
-// Inputs of which no length exceeds this make a short call: some microseconds. -1 when no call is surely short, as
-// where lengths are computed from values, or the host is called back, unless its calls don't count.
+// A call whose inputs have no length above this is short: it takes some microseconds. -1 when no call is surely short,
+// because lengths are computed from values or the host is called back (unless host calls don't count).
 std::int64_t short_call_length(const program::Program& program, bool host_calls_count = true);
 
 }  // namespace bitale::link

@@ -14,7 +14,7 @@ namespace {
 
 void run_again(const LinkedGraph& graph, const Apply& node, std::span<const View> inputs) {
   const Replay replay;
-  if (!graph->contains(node)) {  // of an expression of lengths, which the lowering has made
+  if (!graph->contains(node)) {  // it belongs to an expression of lengths, created by the lowering
     ArrayReceiver unused(0);
     return link_vm(graph)->run(inputs, unused);
   }

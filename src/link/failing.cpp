@@ -19,7 +19,7 @@ class Scan {
       const bool before = written_;
       bool good = true, by_any = before;
       program::for_each_body(step, [&](const program::Steps& body) {
-        written_ = before;  // of a branch one side runs
+        written_ = before;  // only one side of a branch runs
         good = good && writes_last(body);
         if (good && written_ != before && std::holds_alternative<program::Loop>(step.what))
           good = writes_last(body);  // the next iteration

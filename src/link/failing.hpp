@@ -1,12 +1,12 @@
-// When a program can fail: whether the memory of its results may be the caller's own, who wants it untouched by a call
-// that fails.
+// When a program can fail. This decides whether results may be written directly to the caller's memory, which a failing
+// call must leave untouched.
 #pragma once
 
 #include "program/program.hpp"
 
 namespace bitale::link {
 
-// Whether every check, call of the host and place of a result comes before the first write to a result.
+// Whether every check, host call and allocation of a result comes before the first write to a result.
 bool writes_last(const program::Program& program);
 
 }  // namespace bitale::link

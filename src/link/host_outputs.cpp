@@ -11,7 +11,7 @@ namespace {
 class HostOutput final : public OpOf<HostOutput> {
  public:
   explicit HostOutput(std::int64_t output) : output(output) {}
-  const std::int64_t output;  // no two are equal
+  const std::int64_t output;  // a unique value: no two ops compare equal
   static constexpr auto fields = attribute_list(attribute("output", &HostOutput::output));
 
   std::string_view name() const override { return "HostOutput"; }

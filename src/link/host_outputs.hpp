@@ -1,6 +1,6 @@
-// Outputs that are objects of the host, for linkers that make one function of a graph: native code copies elements, and
-// the element of such a value is an address that owns nothing. So each output that no node of its own makes (an input,
-// a constant, one given twice) is made by a node that the host runs.
+// Outputs that are host objects, for linkers that compile a graph to one function. Native code copies elements, and the
+// element of such a value is an address that owns nothing. Therefore each output that is not computed by a node of its
+// own (an input, a constant, an output given twice) is computed by a node that the host runs.
 #pragma once
 
 #include "link/branches.hpp"

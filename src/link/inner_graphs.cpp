@@ -11,7 +11,7 @@ namespace bitale::link {
 
 namespace {
 
-// A node of the op that it stands for, run by linked code.
+// Stands for a node with an inner graph, and runs it with linked code.
 class InnerCall final : public OpOf<InnerCall> {
  public:
   InnerCall(OpRef op, std::unique_ptr<Thunk> thunk)
@@ -19,13 +19,13 @@ class InnerCall final : public OpOf<InnerCall> {
 
   const OpRef op;
   const std::unique_ptr<Thunk> thunk;
-  const std::int64_t number;  // no two are equal
+  const std::int64_t number;  // a unique value: no two ops compare equal
   static constexpr auto fields = attribute_list(attribute("number", &InnerCall::number));
 
   std::string_view name() const override { return "InnerCall"; }
   ComplexForm complex_form() const override { return ComplexForm::own; }
   std::string label() const override { return op->label(); }
-  // Made by inner_graphs_apart alone.
+  // Nodes are created only by inner_graphs_apart.
   Apply make_node(std::span<const Variable>) const override {
     throw InternalError("InnerCall: a node can't be made anew");
   }
@@ -53,8 +53,8 @@ OutlinedBranches inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& 
   const VariableMap originals = copy->originals();
   std::vector<OpRef> calls;
   NodeMap replaced;
-  std::vector<Apply> kept;  // replaced nodes, so that no other gets their address
-  // One after the other, each after those it reads, for a call begins with the inputs that the node has now.
+  std::vector<Apply> kept;  // replaced nodes, kept alive so that their addresses are not reused
+  // In topological order, one at a time, because a call is created with the inputs that the node has at that moment.
   for (const Apply& node : copy->toposort()) {
     if (!has_inner_graph(node) || is_native(node)) continue;
     const auto is_same = [&](auto& call) { return static_cast<const InnerCall&>(*call).op->equals(node.op()); };

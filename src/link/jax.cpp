@@ -1,5 +1,5 @@
-// Linker `jax`: the graph as a StableHLO module per combination of input lengths, made and compiled at the first call
-// that has them, and run by whoever compiles modules.
+// Linker `jax` writes the graph as a StableHLO module for each combination of input lengths. A module is created and
+// compiled at the first call that has these lengths; the registered ModuleCompiler compiles and runs it.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -34,7 +34,7 @@ namespace link {
 
 namespace {
 
-using Lengths = std::vector<std::int64_t>;  // of all inputs, one after the other
+using Lengths = std::vector<std::int64_t>;  // of all inputs, concatenated
 
 struct Variant {
   stablehlo::Module module;
@@ -45,8 +45,8 @@ struct Variant {
 
 using Clock = std::chrono::steady_clock;
 
-// Values of shared variables whose memory a call uses for the next ones. Where the call fails they have their values
-// still, or again, and are given back; else their containers say that they are replaced.
+// Values of shared variables whose memory a call reuses for the next values. If the call fails, they still have their
+// values, or have them restored, and are given back. Otherwise their containers mark them as replaced.
 class Taken {
  public:
   Taken() = default;
@@ -56,7 +56,7 @@ class Taken {
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
 
-  // False where somebody else reads it.
+  // False if the value is held by another reader.
   bool take(const Resident& resident, std::size_t result) {
     taken_.reserve(taken_.size() + 1);
     if (!resident.take()) return false;
@@ -64,7 +64,7 @@ class Taken {
     return true;
   }
   bool is_empty() const { return taken_.empty(); }
-  // A check has failed, so that results that take their places are the values before.
+  // After a failed check: the results that were written in their place are the values from before the call.
   void restore(std::span<const Array> results) {
     for (auto& [result, resident] : taken_) resident->become(*resident_in(results[result]));
   }
@@ -83,7 +83,7 @@ class JaxThunk final : public Thunk {
 
   using Thunk::run;
   void run(std::span<const View> inputs, Receiver& results) const override {
-    results.begin(inputs, false);  // others go on while the module runs
+    results.begin(inputs, false);  // other threads may run while the module does
     const auto variant = variant_for(inputs);
     const stablehlo::Module& module = variant->module;
     std::vector<Array> arrays;
@@ -94,9 +94,9 @@ class JaxThunk final : public Thunk {
     for (std::size_t k = 0; k < count; ++k) stay[k] = results.may_stay(int(k));
 
     Taken taken;
-    std::vector<Array> given;  // where these are not the arrays
+    std::vector<Array> given;  // the arguments, where they differ from `arrays`
     if (!module.in_place.empty()) given = donated(arrays, module, stay, taken);
-    // What receivers refuse they refuse before anything is lost.
+    // A receiver that refuses a result does so here, before any value is lost.
     std::vector<void*> places(count, nullptr);
     for (std::size_t k = 0; k < count && !taken.is_empty(); ++k)
       if (!stay[k]) places[k] = results.place(int(k), module.results[k].dtype, module.results[k].lengths);
@@ -156,7 +156,7 @@ class JaxThunk final : public Thunk {
   }
 
  private:
-  // What is on the device already, or goes there to stay, or lies where the caller has it.
+  // An Array that is already on the device, or is copied there and kept, or is the caller's memory.
   Array input_of(int k, const View& view, const stablehlo::Module& module, Receiver& results) const {
     const Array* behind = results.behind(k);
     if (!behind) {
@@ -165,19 +165,19 @@ class JaxThunk final : public Thunk {
     }
     if (resident_in(*behind)) return *behind;
     for (auto& [result, input] : module.in_place)
-      if (input == std::size_t(k)) return behind->contiguous();  // the next value stays
+      if (input == std::size_t(k)) return behind->contiguous();  // the next value is kept on the device
     const Array on_device = compiler_.to_device(behind->contiguous());
     results.keep_input(k, on_device);
     return on_device;
   }
 
-  // The arrays, and copies of those that the module may overwrite, where this call can't have them for itself alone.
+  // The arrays, with copies in place of those that the module may overwrite but that this call can't take exclusively.
   std::vector<Array> donated(const std::vector<Array>& arrays, const stablehlo::Module& module,
                              const std::vector<bool>& stay, Taken& taken) const {
     std::vector<Array> given = arrays;
     for (auto& [result, input] : module.in_place) {
       const Resident* resident = resident_in(arrays[input]);
-      if (!resident) continue;  // memory of the host, which is not overwritten
+      if (!resident) continue;  // host memory, which is not overwritten
       const auto is_same = [&](const Array& array) { return resident_in(array) == resident; };
       const bool is_alone = std::count_if(arrays.begin(), arrays.end(), is_same) == 1;
       if (!is_alone || !stay[result] || !taken.take(*resident, result)) given[input] = compiler_.copy(arrays[input]);
@@ -185,7 +185,7 @@ class JaxThunk final : public Thunk {
     return given;
   }
 
-  // By the interpreter, which needs what is on the device.
+  // Runs the interpreter, which needs values from the device.
   [[noreturn]] void explain(const stablehlo::Module::Check& check, std::vector<Array>& arrays) const {
     std::vector<View> views;
     for (auto& array : arrays) {
@@ -195,7 +195,8 @@ class JaxThunk final : public Thunk {
     explain_failure(graph_, {check.node, check.message}, views);
   }
 
-  // Modules of one function are compiled one after the other; of the same lengths, the second caller finds the first's.
+  // The modules of one function are compiled sequentially; for equal lengths the second caller finds the first one's
+  // module.
   std::shared_ptr<Variant> variant_for(std::span<const View> inputs) const {
     Lengths lengths;
     for (std::size_t k = 0; k < inputs.size(); ++k)

@@ -1,5 +1,5 @@
-// The native linker: lowers the graph to one Program, has it compiled, and runs it on a frame per call. Ops without
-// native code are called back through their perform, inside the same function.
+// The native linker lowers the graph to one Program, has it compiled, and runs it on one Frame per call. Ops without
+// native code are called back through their perform from inside the same function.
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -43,8 +43,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Whether all calls of the host are of ops in an interpreter, and give scalars: the lengths of all else are those of
-// inputs.
+// Whether all host calls are of ops in an interpreter, and return scalars: then all other lengths are those of inputs.
 bool calls_back_for_scalars(std::span<const Apply> callbacks) {
   return std::all_of(callbacks.begin(), callbacks.end(), [](const Apply& node) {
     bool are_scalars = dynamic_cast<const Interpreted*>(&node.op()) != nullptr;
@@ -144,7 +143,7 @@ class JitThunk final : public Thunk {
     if (!by_host_.count(own)) return "";
     return is_inner_call(*own->op) ? "a function of its own" : "host callback to perform";
   }
-  // Of the user's nodes in the graph that was linked.
+  // For the user's nodes, those of the linked graph that stand for them.
   void set_stand_ins(std::unordered_map<const ApplyNode*, ApplyNode*> nodes) { stand_in_ = std::move(nodes); }
 
   std::string text(std::string_view stage) const override {
@@ -160,7 +159,7 @@ class JitThunk final : public Thunk {
     return options_.target.empty() ? codegen::this_target() : codegen::target_named(options_.target);
   }
 
-  using Arrangements = std::vector<std::optional<Arrangement>>;  // per input; none: rows, or copied into such
+  using Arrangements = std::vector<std::optional<Arrangement>>;  // per input; nullopt: C-contiguous, or copied
 
   void execute(std::span<const View> inputs, const Arrangements& arrangements, Receiver& results) const {
     const auto start = profiler_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
@@ -191,7 +190,8 @@ class JitThunk final : public Thunk {
   }
 
   // ---- other strides ----
-  // Inputs that are not rows are copied, until that has cost as much as generating code that reads them where they are.
+  // Inputs that are not C-contiguous are copied, until the copies have cost as much as generating code that reads such
+  // inputs in place.
   struct Strided {
     enum class State { copying, compiling, ready };
     lowering::InputLayouts layouts;
@@ -200,7 +200,7 @@ class JitThunk final : public Thunk {
     std::unique_ptr<JitThunk> thunk;
   };
   static constexpr std::size_t most_entries = 8;
-  static constexpr double bytes_per_millisecond = 1e6;  // of copies from odd places
+  static constexpr double bytes_per_millisecond = 1e6;  // of copies from strided memory
 
   Arrangements arrange_inputs(std::span<const View> inputs) const {
     Arrangements found(inputs.size());
@@ -212,7 +212,8 @@ class JitThunk final : public Thunk {
     return found;
   }
 
-  // The record of such inputs, or null when they are to be copied. Whoever finds it turned to `compiling` compiles.
+  // The record of inputs with such strides, or null when they are to be copied. The caller that gets a record in state
+  // `compiling` compiles the code.
   Strided* note_strides(std::span<const View> inputs, const Arrangements& arrangements) const {
     lowering::InputLayouts layouts;
     double bytes = 0;
@@ -250,7 +251,7 @@ class JitThunk final : public Thunk {
       try {
         thunk = std::make_unique<JitThunk>(graph_, options_, generator_, strided.layouts);
       } catch (const codegen::MissingGenerator&) {
-        // This thunk's code was kept, and nothing can generate more: copies will do.
+        // This thunk's code came from the cache and no generator is available: inputs are copied.
       }
       std::lock_guard lock(strides_mutex_);
       strided.thunk = std::move(thunk);
@@ -259,16 +260,16 @@ class JitThunk final : public Thunk {
     return strided.thunk && strided.thunk->writes_last_ == writes_last_ ? strided.thunk.get() : nullptr;
   }
 
-  // What a call must know of an input without looking it up.
+  // What a call needs to know of an input without a lookup.
   struct InputBuffer {
-    std::size_t buffer, slot, lengths;  // the last: where its lengths are in the frame
+    std::size_t buffer, slot, lengths;  // the last: the offset of its lengths in the frame
     int ndim;
     std::int64_t itemsize;
     DType dtype;
-    bool in_passing = false;  // each element is read once or so: worth no copy
+    bool in_passing = false;  // each element is read about once: a copy doesn't pay off
   };
 
-  // One call: the frame that generated code sees, with what the host needs to serve it.
+  // One call: the frame that generated code sees, and what the host needs to serve its callbacks.
   struct Call {
     Call(const JitThunk& thunk, Workspace& workspace, Receiver& results)
         : thunk(thunk), workspace(workspace), results(results) {
@@ -296,7 +297,7 @@ class JitThunk final : public Thunk {
     };
     static Call& of(runtime::Frame* f) { return *reinterpret_cast<LinkedFrame*>(f)->call; }
 
-    // Exceptions must not travel through generated code.
+    // Exceptions must not propagate through generated code.
     template <class Action>
     std::int32_t guard(Action&& action) {
       try {
@@ -351,7 +352,7 @@ class JitThunk final : public Thunk {
           throw OutOfMemoryError(cat("a temporary of shape ", tuple_text(shape), " does not fit in memory"));
       if (buffer.per_worker) bytes = runtime::worker_stride(bytes) * thunk.threads_;
       if (block.nbytes() < bytes || block.dtype() != DType::UInt8) {
-        block = Array();  // the system may need its memory for the larger one
+        block = Array();  // releases its memory before the larger block is allocated
         try {
           block = Array::empty(DType::UInt8, Dims{bytes});
         } catch (OutOfMemoryError& error) {
@@ -374,7 +375,7 @@ class JitThunk final : public Thunk {
         in.push_back(borrow_value(*node.inputs()[in.size()].type(),
                                   {workspace.data[std::size_t(b)], shape.data(), strides.data()}));
       }
-      copy_destroyed(node, in);  // others read the buffers too
+      copy_destroyed(node, in);  // the buffers have other readers
       evaluate_node(node, in, out);
       for (std::size_t k = 0; k < steps.outputs.size(); ++k) {
         const bool is_view = !node.op().view_of(node, int(k)).empty();
@@ -429,7 +430,7 @@ class JitThunk final : public Thunk {
     profiler_->add(record, seconds, temporaries, results);
   }
 
-  // One node may stand for several of the user's.
+  // A node of the linked graph may stand for several of the user's nodes.
   void tell_users_nodes(Measured& measured) const {
     std::unordered_multimap<const ApplyNode*, const ApplyNode*> users;
     for (auto& [users_node, node] : stand_in_) users.emplace(node, users_node);
@@ -476,7 +477,7 @@ class JitThunk final : public Thunk {
   LinkOptions options_;
   const codegen::Generator& generator_;
   int threads_;
-  lowering::InputLayouts layouts_;  // of inputs that this code doesn't read as rows
+  lowering::InputLayouts layouts_;  // of inputs that this code reads with other strides
   lowering::Lowered lowered_;
   std::unique_ptr<Profiler> profiler_;  // with `profile`
   std::unique_ptr<codegen::Code> code_;
@@ -484,7 +485,7 @@ class JitThunk final : public Thunk {
   std::vector<std::int64_t> offsets_;
   mutable Pool<Workspace> pool_{[this] { return make_workspace(); }};
   std::vector<InputBuffer> inputs_;
-  std::vector<std::size_t> results_;  // their buffers
+  std::vector<std::size_t> results_;  // the buffers of results
   std::vector<DType> output_dtypes_;
   std::int64_t short_call_length_ = -1, stream_from_ = runtime::stream_from();
   bool writes_last_ = false;
@@ -495,8 +496,7 @@ class JitThunk final : public Thunk {
   mutable std::list<Strided> strided_;
 };
 
-// Branches within branches become functions within functions; those that are nested deeper, and more than so many of
-// them, run node by node.
+// Nested branches become nested functions. Branches beyond this nesting depth, or beyond this number, run node by node.
 constexpr int most_nested = 16, most_branches = 256;
 
 std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& options,
@@ -535,7 +535,7 @@ std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& opt
 }
 
 std::unique_ptr<Thunk> link_c(const LinkedGraph& graph, const LinkOptions& options) {
-  LinkOptions alone = options;  // C code knows no threads
+  LinkOptions alone = options;  // C code does not use threads
   alone.threads = 1;
   alone.eager_threads = false;
   return link_native(graph, alone, codegen::c_generator());

@@ -19,7 +19,7 @@ using link::Thunk;
 
 struct Entry {
   std::string_view name;
-  std::string_view instead;  // what stands in where the linker lacks what it needs, or ""
+  std::string_view instead;  // the linker to fall back to where a requirement is missing, or ""
   std::unique_ptr<Thunk> (*link)(const LinkedGraph& graph, const LinkOptions& options);  // null: node by node
   std::vector<std::string> ways;
   NodeWrapper (*wrapper)() = nullptr;
@@ -37,7 +37,7 @@ const std::vector<Entry>& linkers() {
 
 constexpr std::pair<std::string_view, std::string_view> other_names[] = {
     {"", "jit"}, {"auto", "jit"}, {"c|py", "opwise"}, {"cvm", "opwise"}, {"py", "vm"}};
-constexpr std::string_view without_gc = "_nogc";  // at the end of a name
+constexpr std::string_view without_gc = "_nogc";  // a suffix of names
 
 const Entry& entry_of(std::string_view linker) {
   for (auto& [other, name] : other_names)
@@ -100,7 +100,7 @@ namespace link {
 
 namespace {
 
-// Passes on what is wanted, and keeps the rest for as long as the call lasts.
+// Forwards the requested results, and keeps the others until the call ends.
 class SomeReceiver final : public Receiver {
  public:
   SomeReceiver(std::span<const int> wanted, Receiver& results) : wanted_(wanted), results_(results) {}
@@ -151,7 +151,7 @@ std::vector<Array> Thunk::run(std::span<const Array> inputs) const {
 Measured Thunk::measured() const { return {}; }
 
 std::vector<std::string> wanted_rewrites(const Linker& linker) {
-  // Native code plans its memory itself, and who looks on is to see what a node has read.
+  // Native code plans its memory itself, and a wrapper must be able to see what a node has read.
   const bool destroys = linker.name == "vm" && !linker.wrapper;
   return destroys ? std::vector<std::string>{"inplace"} : std::vector<std::string>();
 }

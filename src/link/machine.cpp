@@ -1,6 +1,7 @@
-// The machine that runs a graph node by node, on demand: a node runs when all it needs is there; a lazy one says what
-// it needs as its values come in. It is the virtual machine, each node by its op's perform, which needs no code and is
-// the oracle for everything else; and every linker that looks at single nodes, by code for them or by a wrapper.
+// The machine runs a graph node by node, on demand: a node runs when all its needed inputs are known; a lazy node
+// reports its needed inputs as their values become known. It implements the virtual machine, which runs each node by
+// its op's perform, needs no code generation and is the oracle for everything else; and every linker that works on
+// single nodes, with code for them or with a wrapper.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -25,20 +26,20 @@ using Index = std::uint32_t;
 struct Instruction {
   Apply node;
   std::vector<Index> in, out;
-  std::vector<int> destroyed;  // inputs
+  std::vector<int> destroyed;  // the inputs that it destroys
   const LazyInputs* lazy;      // null: all inputs are needed
   std::vector<NodeCode> ways;
 };
 
-// Which nodes a call runs in any case, in order, and how often each cell may be read. What is kept has a reader that
-// never comes.
+// The nodes that every call runs, in order, and the number of readers of each cell. A cell whose value is kept has one
+// extra reader that never comes.
 struct Plan {
   std::vector<Index> order, readers;
 };
 
-// What one call knows: a value per cell and how many readers are still to come.
+// The state of one call: a value per cell, and the number of readers that are still to come.
 struct Cells {
-  std::vector<Array> values;  // of cells that are not known: what the call before has left
+  std::vector<Array> values;  // in cells that are not known: leftovers of the previous call
   std::vector<Index> readers;
   std::vector<bool> known;
   std::vector<Index> waiting;  // a stack of instructions
@@ -47,7 +48,7 @@ struct Cells {
   NodeProfiler::Call* profiled = nullptr;
 };
 
-// Takes results into the memory of those before, where they have the same form and nobody else sees them.
+// Receives results into the memory of earlier ones, if these have the same form and no other owner.
 class ReusingReceiver final : public Receiver {
  public:
   explicit ReusingReceiver(std::vector<Array>& values) : values_(values) {}
@@ -195,7 +196,7 @@ class Machine final : public Thunk {
     return out;
   }
 
-  // What a call that fails holds at that moment.
+  // The values that a failing call holds at that moment.
   std::vector<StoredValue> stored(const Cells& cells) const {
     std::vector<StoredValue> out;
     std::vector<bool> seen(producers_.size(), false);
@@ -204,7 +205,7 @@ class Machine final : public Thunk {
       if (held && !seen[cell]) out.push_back({variable.node(), &cells.values[cell]});
       seen[cell] = true;
     };
-    if (!cells.waiting.empty()) {  // what the failing node reads may be its own by now
+    if (!cells.waiting.empty()) {  // the failing node may be the only owner of its inputs by now
       const Instruction& failing = program_[cells.waiting.back()];
       for (std::size_t k = 0; k < std::min(failing.in.size(), cells.in.size()); ++k) {
         const Variable& variable = failing.node.input(int(k));
@@ -219,7 +220,7 @@ class Machine final : public Thunk {
     return out;
   }
 
-  // After a call: what belongs to others, and, with garbage collection, everything.
+  // After a call: releases values owned by others and, with garbage collection, all values.
   void release(Cells& cells) const {
     cells.in.clear();
     cells.profiled = nullptr;
@@ -229,7 +230,7 @@ class Machine final : public Thunk {
       if (producers_[cell] == nobody) cells.values[cell] = Array();
   }
 
-  // Runs the instruction after all that it needs and that has not run yet.
+  // Runs the instruction after all instructions that it depends on and that have not run yet.
   void demand(Index wanted, Cells& cells) const {
     cells.waiting.assign(1, wanted);
     while (!cells.waiting.empty()) {
@@ -273,7 +274,7 @@ class Machine final : public Thunk {
     read(instruction, cells);
     for (auto cell : instruction.in)
       if (--cells.readers[cell] == 0 && !keeps_) cells.values[cell] = Array();
-    if (keeps_)  // what is about to be written over is kept as the result
+    if (keeps_)  // the memory is about to become the result's, and is kept there
       for (int input : instruction.destroyed)
         if (const Index cell = instruction.in[std::size_t(input)]; cells.readers[cell] == 0)
           cells.values[cell] = Array();
@@ -330,7 +331,7 @@ class Machine final : public Thunk {
         results_[way] = std::move(out);
         return;
       }
-      std::vector<Array> own;  // for an op that destroys what others still need
+      std::vector<Array> own;  // copies, for an op that destroys values with other readers
       for (int input : instruction_.destroyed) {
         Array& value = in_[std::size_t(input)];
         if (!is_watched_ && value.is_unique() && has_no_repeats(value)) continue;
@@ -347,7 +348,7 @@ class Machine final : public Thunk {
     const Instruction& instruction_;
     const std::span<Array> in_;
     const bool is_watched_;
-    std::vector<Array> before_;                 // what the last call has left
+    std::vector<Array> before_;                 // left over from the previous call
     std::vector<std::vector<Array>>& results_;  // per way
   };
 
@@ -357,7 +358,7 @@ class Machine final : public Thunk {
     for (auto cell : outputs) {
       const Array& value = cells.values[cell];
       const auto shares = [&](const Array& other) { return value.shares_memory_with(other); };
-      bool shared = value.size() == 0;  // has no elements to tell by
+      bool shared = value.size() == 0;  // memory can't be compared without elements
       for (auto& input : inputs) shared |= shares(input);
       for (auto& [constant_cell, variable] : constants_) shared |= shares(*variable.constant());
       for (auto& earlier : out) shared |= shares(earlier);
@@ -373,7 +374,7 @@ class Machine final : public Thunk {
   std::vector<std::pair<Index, Variable>> constants_;
   std::vector<Index> outputs_;
   Plan all_;
-  std::unordered_set<const ApplyNode*> by_perform_;  // where the rest is native
+  std::unordered_set<const ApplyNode*> by_perform_;  // nodes without native code, for `opwise`
   std::unique_ptr<NodeProfiler> profiler_;           // with `profile`
   const bool keeps_;
   mutable Pool<Cells> pool_{[] { return std::make_unique<Cells>(); }};

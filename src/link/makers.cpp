@@ -12,7 +12,7 @@ namespace {
 
 using Nodes = std::vector<ApplyNode*>;
 
-// What a step writes.
+// The results that a step writes.
 struct Written {
   std::vector<std::int64_t> buffers, vars;
   std::vector<int> callbacks;
@@ -41,7 +41,7 @@ class Assignment {
         for (auto* node : var_makers_[var]) add(out[k], node);
       for (auto callback : written.callbacks) add(out[k], lowered_.callbacks[std::size_t(callback)].node());
     }
-    // Nodes that write one buffer, one after the other, do so in the order of the sections.
+    // If as many nodes as sections write a buffer, they do so in the order of the sections.
     for (auto& [buffer, list] : writers) {
       const Nodes& makers = buffer_makers_[buffer];
       for (std::size_t i = 0; i < list.size(); ++i)
@@ -56,7 +56,7 @@ class Assignment {
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
   }
 
-  // The host's results are known by its callback; what fills a buffer is the start of what others write there.
+  // Results of the host are known by its callback; a fill of a buffer only prepares it for the nodes that write there.
   static void note(const program::Step& step, Written& written) {
     program::for_each_access(step, [&](const program::Access& access) {
       const bool by_step = access.reach == program::Reach::element || access.reach == program::Reach::by_call;
@@ -88,7 +88,7 @@ std::vector<std::vector<Apply>> nodes_of_sections(const lowering::Lowered& lower
 
   std::vector<std::vector<Apply>> out;
   for (auto& nodes : writing) {
-    // What no section writes is computed where it is read.
+    // Nodes that no section writes are computed where they are read.
     std::unordered_set<ApplyNode*> seen(nodes.begin(), nodes.end());
     Nodes found(nodes), stack(nodes);
     while (!stack.empty()) {
@@ -102,7 +102,7 @@ std::vector<std::vector<Apply>> nodes_of_sections(const lowering::Lowered& lower
         stack.push_back(from);
       }
     }
-    std::erase_if(found, [&](ApplyNode* node) { return !order.count(node); });  // of expressions of lengths
+    std::erase_if(found, [&](ApplyNode* node) { return !order.count(node); });  // nodes of expressions of lengths
     std::sort(found.begin(), found.end(), [&](auto* a, auto* b) { return order.at(a) < order.at(b); });
     auto& list = out.emplace_back();
     for (auto* node : found) list.push_back(Apply::of(node));

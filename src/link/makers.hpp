@@ -1,5 +1,5 @@
-// Which nodes of a graph the sections of its Program compute: those that say what a section writes, and those fused
-// into them, which leave nothing of their own in the Program.
+// Which nodes of a graph the sections of its Program compute: the nodes whose results a section writes, and the nodes
+// fused into those, which leave nothing of their own in the Program.
 #pragma once
 
 #include "link/probes.hpp"

@@ -1,4 +1,4 @@
-// What a Thunk that was linked for a profile has measured over its calls so far.
+// The measurements of a Thunk that was linked for a profile, summed over its calls so far.
 #pragma once
 
 #include <cstdint>
@@ -10,24 +10,24 @@
 
 namespace bitale::link {
 
-// A part of a call that is timed by itself: of native code a loop, a call of the runtime or of the host, what happens
-// between them; of the virtual machine a node.
+// A part of a call that is timed separately: for native code a loop, a call of the runtime or of the host, or what
+// happens between them; for the virtual machine a node.
 struct MeasuredPart {
-  std::string_view kind;                       // loop, fill, call, perform, memory, scalars, node
-  std::string text = {};                       // the steps, as the Program shows them
-  std::vector<Apply> nodes = {};               // that it computes
-  bool other_strides = false;                  // of the code for inputs that lie otherwise
-  bool counted = false;                        // the following are known
+  std::string_view kind;                       // loop, branch, fill, call, perform, memory, scalars, node
+  std::string text = {};                       // the steps, in the Program's text form
+  std::vector<Apply> nodes = {};               // the nodes that it computes
+  bool other_strides = false;                  // of the code for inputs with other strides
+  bool counted = false;                        // whether the following fields are known
   double bytes = 0, flops64 = 0, flops32 = 0;  // moved and computed, over all calls: an estimate
-  double steps = 0, trace_bytes = 0;           // of a loop of steps that follow one another, over all calls
+  double steps = 0, trace_bytes = 0;           // of a loop with sequential steps (states), over all calls
   double seconds = 0;                          // over all calls
   std::int64_t calls = 0;
 };
 
-// A module that was compiled for inputs of certain lengths.
+// A module that was compiled for inputs of particular lengths.
 struct MeasuredModule {
   std::string lengths;
-  double written = 0, compiled = 0, seconds = 0;  // seconds: of making it, and of all calls
+  double written = 0, compiled = 0, seconds = 0;  // in seconds; the last: of all calls
   std::int64_t calls = 0;
 };
 
@@ -35,9 +35,9 @@ struct Measured {
   std::int64_t calls = 0;
   double seconds = 0;
   std::vector<MeasuredPart> parts = {};
-  std::int64_t temporaries = 0, results = 0;  // bytes: the most that a call has held
+  std::int64_t temporaries = 0, results = 0;  // bytes: the most that any call has held
   std::vector<MeasuredModule> modules = {};
-  bool has_loops = false;  // parts are those of native code
+  bool has_loops = false;  // whether parts are those of native code
 };
 
 }  // namespace bitale::link

@@ -15,14 +15,14 @@ bool is_view(const Apply& node) {
   return true;
 }
 
-// Whether all that its code does is to call perform.
+// Whether its code does nothing but call perform.
 bool is_called_back(const Thunk& thunk, const FunctionGraph& graph) {
   for (auto& node : graph.toposort())
     if (!thunk.note(node).empty()) return true;
   return false;
 }
 
-// Without a stand-in: one that is missing is missed for the whole graph, and said once.
+// Without a fallback: a missing compiler affects the whole graph and is reported once.
 std::unique_ptr<Thunk> link_node(std::string_view way, const LinkedGraph& graph, const LinkOptions& options) {
   if (way == "c") return link_c(graph, options);
   return way == "jit" || way == "opwise" ? link_jit(graph, options) : link(way, graph, options);

@@ -1,4 +1,4 @@
-// Code for one node alone: the node as a graph of its own, linked.
+// Code for a single node: the node is made a graph of its own and linked.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 namespace bitale::link {
 
 struct NodeCode {
-  std::unique_ptr<Thunk> thunk;     // null: the op's perform
-  std::vector<std::size_t> inputs;  // what the thunk takes: which of the node's inputs
+  std::unique_ptr<Thunk> thunk;     // null: the op's perform is used
+  std::vector<std::size_t> inputs;  // which of the node's inputs the thunk takes
 };
 
-// By that linker. "opwise": native code where there is some and it does more than a view, else perform.
+// Links by the named linker. "opwise": native code if there is any and the node is more than a view; otherwise perform.
 NodeCode node_code(const Apply& node, std::string_view way, const LinkOptions& options);
 
 }  // namespace bitale::link

@@ -13,7 +13,7 @@ NodeProfiler::Call::Call(NodeProfiler& profiler, std::size_t cell_count)
   passed_.reserve(profiler.order_.size());
 }
 
-// An output that is a view, or is written over an input, has no memory of its own.
+// An output that is a view, or overwrites an input, has no memory of its own.
 void NodeProfiler::Call::note(const Node& node) {
   const double seconds = seconds_since(node_began_);
   const auto* makes_steps = dynamic_cast<const MakesSteps*>(&profiler_.order_[node.number].op());
@@ -28,7 +28,7 @@ void NodeProfiler::Call::note(const Node& node) {
   most_held_ = std::max(most_held_, held_);
 }
 
-// The memory of an input that ends here goes to an output that lies in it.
+// The memory of an input without further readers is inherited by an output that shares it.
 void NodeProfiler::Call::inherit(const Node& node, std::size_t input) {
   const Index cell = node.in[input];
   for (std::size_t k = 0; k < node.out.size(); ++k)

@@ -1,5 +1,5 @@
-// NodeProfiler: what each node of a graph takes where nodes run one by one, and how much memory values hold. Calls may
-// come from many threads: each measures for itself, and is added to the totals when it has succeeded.
+// NodeProfiler measures the time of each node of a graph whose nodes run one by one, and the memory that values hold.
+// Calls may come from many threads: each call measures separately and is added to the totals when it has succeeded.
 #pragma once
 
 #include <chrono>
@@ -29,7 +29,7 @@ class NodeProfiler {
     };
     Call(NodeProfiler& profiler, std::size_t cell_count);
     void begin_node() { node_began_ = Clock::now(); }
-    // `is_dead`: nobody reads the cell any more.
+    // `is_dead`: the cell has no remaining reader.
     template <class IsDead>
     void end_node(const Node& node, IsDead&& is_dead) {
       note(node);
@@ -53,8 +53,8 @@ class NodeProfiler {
       double seconds;
       StepsMade steps;
     };
-    std::vector<Passed> passed_;       // of the nodes so far
-    std::vector<std::int64_t> bytes_;  // per cell: of its memory, unless that is another's
+    std::vector<Passed> passed_;       // the nodes that have run so far
+    std::vector<std::int64_t> bytes_;  // per cell: the size of its memory, 0 if another cell owns it
     std::int64_t held_ = 0, most_held_ = 0;
   };
 

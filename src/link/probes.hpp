@@ -1,5 +1,5 @@
-// Sections of a Program, the parts of a call that a profile tells apart, and the Program with a probe (runtime/probe)
-// after each: an ordinary call with the section's number and its Work. A Program without probes stays as it is.
+// Sections of a Program are the parts of a call that a profile distinguishes. with_probes adds a probe (runtime/probe)
+// after each: an ordinary call with the section's number and its Work. A Program without probes is not changed.
 #pragma once
 
 #include <string_view>
@@ -9,15 +9,15 @@
 
 namespace bitale::link {
 
-// Steps at the top from `begin` up to `end`: a loop or call alone, or neighbours of no weight of their own.
+// Top-level steps from `begin` up to `end`: a single loop or call, or neighbouring steps of negligible cost.
 struct Section {
-  std::string_view kind;  // loop, fill, call, perform, memory, scalars
+  std::string_view kind;  // loop, branch, fill, call, perform, memory, scalars
   std::size_t begin, end;
-  bool counted = false;  // the probe says what was moved and computed
+  bool counted = false;  // whether the probe reports what was moved and computed
 };
 std::vector<Section> sections_of(const program::Program& program);
 
-// Sets `counted`.
+// The Program with a probe after each section. Sets `counted`.
 program::Program with_probes(const program::Program& program, std::vector<Section>& sections);
 
 }  // namespace bitale::link

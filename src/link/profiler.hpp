@@ -1,5 +1,5 @@
-// Profiler: a Program compiled with probes, and what its calls have told. Calls may come from many threads: each has a
-// record of its own, which is added to the totals when it has succeeded.
+// Profiler: a Program compiled with probes, and the measurements of its calls. Calls may come from many threads: each
+// has its own record, which is added to the totals when the call has succeeded.
 #pragma once
 
 #include <mutex>
@@ -14,12 +14,12 @@ namespace bitale::link {
 class Profiler {
  public:
   Profiler(const lowering::Lowered& lowered, const FunctionGraph& graph);
-  const program::Program& program() const { return program_; }  // what is to be compiled
+  const program::Program& program() const { return program_; }  // the Program to compile
 
   runtime::ProbeRecord new_record() const { return runtime::ProbeRecord(sections_.size()); }
-  // A call that took so many seconds, and held so many bytes.
+  // Adds a call that took `seconds` and held that many bytes.
   void add(const runtime::ProbeRecord& record, double seconds, std::int64_t temporaries, std::int64_t results);
-  // Adds what was measured; `other_strides`: of the code for inputs that lie otherwise.
+  // Adds what was measured; `other_strides`: it belongs to the code for inputs with other strides.
   void add_to(Measured& out, bool other_strides) const;
 
  private:

@@ -40,7 +40,7 @@ Work WorkEstimate::operator()(const program::Step& step) {
   std::visit([this](auto& s) { of(s); }, step.what);
   close();
   if (auto* loop = std::get_if<program::Loop>(&step.what)) count_steps(*loop);
-  // In the order of the buffers: the same Program, the same code.
+  // In the order of the buffers, so that equal Programs give equal code.
   for (auto* touched : {&read_, &written_}) {
     std::vector<std::int64_t> order;
     for (auto& [buffer, bytes] : *touched) order.push_back(buffer);
@@ -70,7 +70,7 @@ void WorkEstimate::close() {
   levels_.pop_back();
 }
 
-// The extent of an inner loop at the first iteration of those around it: the last ones of tiles may be shorter.
+// The extent of an inner loop in the first iteration of the loops around it: the last ones of tiles may be shorter.
 Expr WorkEstimate::at_first(Expr extent) {
   program::Substitution first;
   bool known = true;
@@ -83,8 +83,8 @@ Expr WorkEstimate::at_first(Expr extent) {
   return first.empty() ? extent : program::substitute(extent, first);
 }
 
-// A loop with states: its steps are as many as it has iterations, or as were counted where it may end early. A trace is
-// an array of which each step stores its own row.
+// For a loop with states: the number of its steps is the number of its iterations, or a counter's value if it may end
+// early. A trace is an array to which each step stores a row of its own.
 void WorkEstimate::count_steps(const program::Loop& loop) {
   if (std::ranges::none_of(loop.carries, [](auto& carry) { return carry.is_state(); })) return;
   work_.steps = loop.extent;
@@ -116,7 +116,7 @@ void WorkEstimate::count_steps(const program::Loop& loop) {
   for (auto buffer : traces) work_.trace_bytes = work_.trace_bytes + size_of(buffer);
 }
 
-// ---- what is computed -----------------------------------------------------------------------------------------------
+// ---- arithmetic -----------------------------------------------------------------------------------------------------
 
 void WorkEstimate::compute(Expr root) {
   std::vector<Expr> stack{root};
@@ -152,7 +152,7 @@ void WorkEstimate::count_combining(Combiner combiner, DType dtype) {
   ++(dtype == DType::Float32 ? flops.of32 : flops.of64);
 }
 
-// ---- what is moved --------------------------------------------------------------------------------------------------
+// ---- data movement --------------------------------------------------------------------------------------------------
 
 Expr WorkEstimate::size_of(std::int64_t id) {
   const program::Buffer& buffer = program_.buffers[std::size_t(id)];
@@ -162,7 +162,7 @@ Expr WorkEstimate::size_of(std::int64_t id) {
   return bytes;
 }
 
-// One element for each combination of the indices that the place depends on.
+// One element for each combination of the indices that its position depends on.
 void WorkEstimate::touch(std::unordered_map<std::int64_t, Expr>& bytes, std::int64_t id, std::span<const Expr> at) {
   std::vector<bool> varies(levels_.size(), false);
   program::ExprWalk walk;
@@ -215,7 +215,7 @@ void WorkEstimate::of(const program::Update& step) {
   count_combining(step.combiner, step.var.dtype());
 }
 
-// Nesting is as deep as arrays have dimensions.
+// The recursion is as deep as arrays have dimensions.
 void WorkEstimate::of(const program::Loop& step) {
   compute(step.extent);
   for (auto& carry : step.carries) {
@@ -231,7 +231,7 @@ void WorkEstimate::of(const program::Loop& step) {
   for (auto& carry : step.carries) nest_.define(carry.var);
 }
 
-// Which side runs is not known before.
+// Which side runs is not known in advance.
 void WorkEstimate::of(const program::If& step) {
   compute(step.condition);
   work_.known = false;

@@ -1,6 +1,6 @@
-// Work: what a step at the top of a Program moves and computes in a call, as expressions of that call's lengths. An
-// estimate of the code, not of the machine: each element of an array counts as moved once, however often the step comes
-// back to it; an expression counts as often as the emitters evaluate it, at the outermost loop where it is known.
+// Work: what a top-level step of a Program moves and computes in a call, as expressions of that call's lengths. It
+// estimates the code, not the machine: each element of an array counts as moved once, however often the step accesses
+// it; an expression counts as often as the emitters evaluate it, at the outermost loop where its value is known.
 #pragma once
 
 #include "program/loop_nest.hpp"
@@ -10,14 +10,14 @@ namespace bitale::link {
 
 struct Work {
   program::Expr bytes, flops64, flops32;  // int64; valid after the step
-  program::Expr steps, trace_bytes;       // of a loop whose iterations follow one another: how many, what they store
-  bool known = true;                      // the first three; not so where a length depends on what a loop computes
+  program::Expr steps, trace_bytes;       // of a loop with states: their number, and the bytes that they store
+  bool known = true;                      // the first three; false where a length depends on what a loop computes
 };
 
 class WorkEstimate {
  public:
   explicit WorkEstimate(const program::Program& program) : program_(program), pool_(*program.pool) {}
-  // All steps in order, each by one of the two; the second is for those that are of no interest.
+  // To be called for all steps in order, each with one of the two; the second is for steps without a probe.
   Work operator()(const program::Step& step);
   void pass_over(const program::Step& step);
 
@@ -26,12 +26,12 @@ class WorkEstimate {
   struct Flops {
     std::int64_t of64 = 0, of32 = 0;
   };
-  // A loop around what is being looked at; the first stands for the top.
+  // A loop around the expression that is being counted; the first level stands for the top.
   struct Level {
     Expr extent;
-    Expr count;  // iterations, of this and the loops around it
+    Expr count;  // iterations of this loop and the loops around it
     Flops flops = {};
-    std::unordered_set<std::uint32_t> seen = {};  // expressions known here
+    std::unordered_set<std::uint32_t> seen = {};  // expressions whose values are known here
   };
 
   void look(const program::Steps& steps);

@@ -1,5 +1,5 @@
 // Workspace: the memory of one call of native code, reused between calls: addresses and lengths of all buffers, and
-// blocks for temporaries. In the steady state a call allocates nothing but its results.
+// blocks for temporaries. In the steady state a call allocates only its results.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 namespace bitale::link {
 
 struct Workspace {
-  std::vector<void*> data;  // of constants from the start
+  std::vector<void*> data;  // of constants: set at construction
   std::vector<std::int64_t> lengths;
-  std::vector<Array> blocks;  // one per workspace slot, grown when needed
-  std::vector<Array> held;    // per buffer: what a host call brought
+  std::vector<Array> blocks;  // one per workspace slot, enlarged when needed
+  std::vector<Array> held;    // per buffer: the value that a host call has returned
 };
 
 }  // namespace bitale::link

@@ -1,9 +1,9 @@
-// Outer-loop vectorisation of batches: where the steps of a scan treat each element of a batch alike, in loops over the
-// batch around short loops of known lengths, these become one innermost loop of straight code, whose iterations can run
-// as lanes. Loops over the batch are fused, loops in them unrolled, and what an iteration leaves to itself is in
-// variables. Buffers of which the batch is an outer axis are laid out with the batch last: lanes are then neighbours.
-// The rows of small matrices are such a batch, where their elements would be so many scalars that code is long to
-// compile and no registers hold them.
+// Outer-loop vectorisation of batches. Where the steps of a scan treat all elements of a batch alike, in loops over the
+// batch around short loops of known lengths, these become one innermost loop of straight code whose iterations can run
+// as lanes: loops over the batch are fused, loops inside them are unrolled, and values that are local to an iteration
+// are kept in variables. Buffers that have the batch as an outer axis are laid out with the batch last, so that lanes
+// are adjacent in memory. The rows of small matrices are treated as such a batch where their elements, as scalars,
+// would take long to compile and would not fit into registers.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -27,15 +27,15 @@ using program::Role;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t least_batch = 16;  // where the length is a number
+constexpr std::int64_t least_batch = 16;  // if the length is constant
 constexpr std::int64_t least_rows = 4, most_rows = 7;
 constexpr std::int64_t worth_rows = 400;          // expressions that they would be as scalars
 constexpr std::int64_t most_copied = 4096;        // elements of an input
-constexpr std::int64_t longest_unrolled = 32;     // of loops in the batch
+constexpr std::int64_t longest_unrolled = 32;     // of loops inside the batch loop
 constexpr std::int64_t most_of_a_body = 6000;     // expressions of straight code
-constexpr std::int64_t most_outside_steps = 600;  // the same of loops that are not in steps
+constexpr std::int64_t most_outside_steps = 600;  // the same for loops outside the steps of a scan
 
-// What the lanes are: elements of a batch, or rows of small matrices, of which a vector holds all.
+// What the lanes are: elements of a batch, or rows of small matrices, all of which fit into one vector.
 enum class Over { batch, rows };
 
 bool is_over(Over what, Expr extent) {
@@ -51,7 +51,7 @@ bool only_reduces(const Loop& loop) {
                                     [](auto& carry) { return carry.kind == program::CarryKind::reduce; });
 }
 
-// Expressions that the step becomes, or nothing where it cannot be straight code.
+// The number of expressions of the step as straight code, or nothing where it cannot be straight code.
 std::optional<std::int64_t> straight_size(const Step& step) {
   const auto* loop = std::get_if<Loop>(&step.what);
   if (!loop) return program::is_simple(step) ? std::optional(expression_count(step)) : std::nullopt;
@@ -68,7 +68,7 @@ std::optional<std::int64_t> straight_size(const Step& step) {
   return size;
 }
 
-// Of the steps in a loop over the batch together.
+// The total size of the steps in a loop over the batch.
 std::optional<std::int64_t> body_size(const Loop& loop, Over what) {
   if (!is_over(what, loop.extent) || !only_reduces(loop)) return {};
   std::int64_t size = 0;
@@ -84,7 +84,7 @@ bool holds_loops(const Loop& loop) {
                      [](auto& step) { return std::holds_alternative<Loop>(step.what); });
 }
 
-// What steps read and write; of buffers, the axes along which each access is at the index of the loop that it is in.
+// What steps read and write; per buffer, the axes along which every access has the index of the step's own loop.
 struct Effects {
   std::set<std::int64_t> reads, writes, used, defined;  // buffers; variables
   std::map<std::int64_t, std::set<std::size_t>> own_axes;
@@ -113,7 +113,7 @@ struct Effects {
     }
   }
 
-  // Whether one has to come before the other as the program has them; `apart` says of a buffer that it is no reason.
+  // Whether the two must keep the order that the program has; `apart` returns whether a buffer does not require it.
   template <class Apart>
   static bool depend(const Effects& a, const Effects& b, Apart&& apart) {
     const auto meet = [&](const auto& one, const auto& other, auto&& is_apart) {
@@ -126,7 +126,7 @@ struct Effects {
   static bool depend(const Effects& a, const Effects& b) {
     return depend(a, b, [](std::int64_t) { return false; });
   }
-  // Of loops over one extent: iterations meet only what the same iteration of the other does.
+  // Whether loops over one extent may be fused: iterations only depend on the same iteration of the other loop.
   static bool may_fuse(const Effects& a, const Effects& b) {
     return !depend(a, b, [&](std::int64_t buffer) {
       const auto &one = a.own_axes.at(buffer), &other = b.own_axes.at(buffer);
@@ -144,7 +144,7 @@ struct Effects {
     });
     program::for_each_definition(step, [&](const Expr& var, program::Definition kind) {
       if (kind == program::Definition::index) return;
-      // A state keeps its value until the iteration is done, and what updates combine is known after the loop.
+      // A state keeps its value until the iteration is done, and the result of updates is only known after the loop.
       (kind == program::Definition::combined ? used : defined).insert(var.payload());
     });
   }
@@ -157,11 +157,12 @@ void replace_index(Steps& steps, const program::Substitution& by) {
   }
 }
 
-// Loops over the batch among the steps, as one; the others before or after it, as they depend on it.
+// The loops over the batch among the steps, fused into one; the other steps come before or after it, depending on
+// whether they need it.
 struct Group {
   Steps before, after;
   std::optional<Loop> fused;
-  bool is_whole = true;  // no loop over the batch is among the others
+  bool is_whole = true;  // no loop over the batch is left among the others
 };
 
 Group group_of(Steps steps, Over what) {
@@ -206,7 +207,7 @@ class Batches {
     choose_layouts();
     make_lanes_beside(program_.steps);
     lay_out();
-    forward_stores(program_);  // what only straight code has read is not stored
+    forward_stores(program_);  // removes stores that only straight code has read
   }
 
  private:
@@ -235,7 +236,8 @@ class Batches {
       return batch && body_size(*batch, Over::batch) && (holds_loops(*batch) || reads_along_rows(*batch));
     });
   }
-  // Rows that are few expressions are scalars: what one iteration leaves to the next then stays in registers.
+  // Rows of few expressions become scalars instead: values carried from one iteration to the next then stay in
+  // registers.
   static bool rows_gain(const Steps& steps) {
     std::int64_t scalars = 0;
     for (auto& step : steps)
@@ -244,7 +246,7 @@ class Batches {
     return scalars >= worth_rows;
   }
 
-  // Whether the batch is another axis than the last of something that the loop accesses.
+  // Whether the loop accesses a buffer in which the batch is an axis other than the last.
   static bool reads_along_rows(const Loop& loop) {
     bool found = false;
     std::vector<Expr> indices;
@@ -262,17 +264,17 @@ class Batches {
     if (!group.fused || !body_size(*group.fused, what) || !make_straight(*group.fused)) return steps;
     Steps out = std::move(group.before);
     out.push_back({std::move(*group.fused)});
-    // What comes behind may have loops over the batch that could not be part of it.
+    // The steps after it may have loops over the batch that could not be fused into it.
     Steps rest = group.is_whole ? std::move(group.after) : in_lanes(std::move(group.after), what);
     std::move(rest.begin(), rest.end(), std::back_inserter(out));
     return out;
   }
 
-  // Buffers that the loop writes, of which an element is one for each iteration: along each axis all accesses are at
-  // one and the same place, or at numbers.
+  // Buffers that the loop writes and of which each element belongs to one iteration: along each axis, all accesses are
+  // at the same place, or all are at constants.
   std::set<std::int64_t> elements_of_iterations(const Loop& loop) const {
     std::set<std::int64_t> written, refused;
-    std::map<std::pair<std::int64_t, std::size_t>, Expr> places;  // null: numbers
+    std::map<std::pair<std::int64_t, std::size_t>, Expr> places;  // null: constants
     std::vector<Expr> indices;
     const auto is_fixed = [&](Expr place) {
       return !program::any_within(place, [&](Expr expr) {
@@ -292,13 +294,13 @@ class Batches {
         }
       });
     std::erase_if(written, [&](std::int64_t buffer) {
-      const bool is_own = program_.buffers[std::size_t(buffer)].role == Role::temporary;  // a row for one iteration
+      const bool is_own = program_.buffers[std::size_t(buffer)].role == Role::temporary;  // scratch of one iteration
       return refused.contains(buffer) ||
              !(has_place(places, buffer, loop.index) || (is_own && !has_place(places, buffer)));
     });
     return written;
   }
-  // Whether the buffer is accessed at the index, or at any place that is no number.
+  // Whether the buffer is accessed at the index or, if none is given, at any place that is not a constant.
   static bool has_place(const std::map<std::pair<std::int64_t, std::size_t>, Expr>& places, std::int64_t buffer,
                         Expr index = {}) {
     for (auto at = places.lower_bound({buffer, 0}); at != places.end() && at->first.first == buffer; ++at)
@@ -306,8 +308,8 @@ class Batches {
     return false;
   }
 
-  // Makes straight code of the loop; not where what it reads of memory that it writes would not be in variables, for
-  // code reads an element once.
+  // Turns the loop into straight code. This is not possible if it reads memory that it writes and that is not replaced
+  // by variables, since straight code reads an element only once.
   bool make_straight(Loop& loop) {
     const std::set<std::int64_t> chosen = elements_of_iterations(loop);
     if (reads_back(loop, chosen)) return false;
@@ -317,7 +319,7 @@ class Batches {
       const Expr var = declare_.var(load.dtype());
       first.push_back({program::Let{var, load}});
       const std::vector<Expr> at = program::arguments_of(load);
-      good &= std::find(at.begin(), at.end(), loop.index) != at.end();  // else it is left by another iteration
+      good &= std::find(at.begin(), at.end(), loop.index) != at.end();  // otherwise another iteration has written it
       return var;
     });
     for (auto& step : loop.body) {
@@ -350,8 +352,8 @@ class Batches {
 
   // ---- inputs ----
 
-  // Small inputs and constants that lanes read at numbers, along another axis than the last: they are copied before the
-  // loop, with the batch last.
+  // Small inputs and constants that lanes read at constant places, with the batch along an axis other than the last,
+  // are copied before the loop, with the batch last.
   void copy_inputs(Loop& loop, Steps& before) {
     std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> copies;  // by buffer and axis of the batch
     for (auto& step : loop.body) {
@@ -398,8 +400,8 @@ class Batches {
 
   // ---- layouts ----
 
-  // Buffers in whose order of axes the batch is not the last. Where lanes are along several axes in turn, the one along
-  // which they are most often counts; that they store elsewhere costs twice what it does that they read there.
+  // Finds the buffers in which the batch is an axis other than the last. Where accesses have lanes along different
+  // axes, the axis with the highest count is chosen, and stores count twice as much as loads.
   void choose_layouts() {
     std::set<std::int64_t> refused, read;
     std::map<std::int64_t, std::map<std::size_t, int>> along;
@@ -422,12 +424,12 @@ class Batches {
         if (const auto known = counts.find(axis); known == counts.end() || count > known->second) axis = other;
       if (axis + 1 == program_.buffers[std::size_t(buffer)].shape.size()) continue;
       const Role role = program_.buffers[std::size_t(buffer)].role;
-      // A state that is a result is another buffer until the loop is done.
+      // A result that is also a state is kept in another buffer until the loop is done.
       if (!refused.contains(buffer) && (role == Role::temporary || (role == Role::output && read.contains(buffer))))
         last_[buffer] = axis;
     }
   }
-  // Memory that functions and the host get lies as they know it, and so does what says how long it is.
+  // Memory that is passed to functions or to the host keeps its layout, and so do buffers whose dimensions are queried.
   void refuse_handed(std::set<std::int64_t>& refused) const {
     const auto look_at = [&](Expr root) {
       program::ExprWalk()(root, [&](Expr expr) {
@@ -444,7 +446,7 @@ class Batches {
       for (auto& length : buffer.shape) look_at(length);
   }
 
-  // Other loops over the batch that read or write what is laid out anew.
+  // Also turns other loops over the batch into lanes if they access buffers that get a new layout.
   void make_lanes_beside(Steps& steps) {
     Steps out;
     for (auto& step : steps) {
@@ -453,7 +455,7 @@ class Batches {
           loop && is_over(Over::batch, loop->extent) && holds_loops(*loop) && touches_along_batch(*loop);
       const auto size = touches ? body_size(*loop, Over::batch) : std::nullopt;
       if (size && *size <= most_outside_steps && make_straight(*loop)) {
-        // it is done
+        // The loop is converted.
       } else if (touches && sums_along(*loop)) {
         exchange(std::move(*loop), out);
         continue;
@@ -464,7 +466,7 @@ class Batches {
     }
     steps = std::move(out);
   }
-  // Whether each iteration of the loop is a long loop that sums something up, and what is made of that.
+  // Whether each iteration of the loop is a long reduction loop, followed by simple steps that use its result.
   static bool sums_along(const Loop& loop) {
     const auto* inner = std::get_if<Loop>(&loop.body[0].what);
     if (!loop.carries.empty() || loop.until || !inner || !only_reduces(*inner) ||
@@ -487,10 +489,11 @@ class Batches {
     });
     return good;
   }
-  // The long loop outside, and sums in memory, one for each element of the batch.
+  // Loop interchange: the long loop becomes the outer one, and the sums are kept in memory, one for each element of the
+  // batch.
   void exchange(Loop loop, Steps& out) {
     Loop inner = std::move(std::get<Loop>(loop.body[0].what));
-    std::map<std::int64_t, std::int64_t> sums;  // of carried variables
+    std::map<std::int64_t, std::int64_t> sums;  // per carried variable: its buffer
     program::Substitution totals;
     Loop starts{loop.index, loop.extent, {}, {}, false}, ends = starts, terms = starts;
     for (auto& carry : std::exchange(inner.carries, {})) {
@@ -539,7 +542,7 @@ class Batches {
 
   using Move = std::function<std::optional<std::int64_t>(std::int64_t buffer, std::vector<Expr>& at)>;
 
-  // With elements of some buffers at other places, and of other buffers.
+  // Moves elements of some buffers to other places, or to other buffers.
   void move_elements(Steps& steps, const Move& move) {
     for (auto& step : steps) {
       program::for_each_expr(step, [&](Expr& root) { root = moved(root, move); });
@@ -554,7 +557,7 @@ class Batches {
     }
   }
   Expr moved(Expr root, const Move& move) {
-    for (;;) {  // again where a load is a place of another
+    for (;;) {  // repeated where a load is an index of another
       program::Substitution there;
       program::ExprWalk()(root, [&](Expr expr) {
         if (expr.code() != Code::load) return true;
@@ -574,7 +577,8 @@ class Batches {
     std::rotate(place, place + 1, at.end());
   }
 
-  // Elements go by way of buffers of other numbers, so that none is moved twice. Those of temporaries come back.
+  // Elements are moved by way of buffers with new numbers, so that none is moved twice. Temporaries get their old
+  // numbers back.
   void lay_out() {
     std::map<std::int64_t, std::int64_t> there, back;
     const auto add = [&](Role role) {
@@ -624,7 +628,7 @@ class Batches {
   Declarations& declare_;
   const Lengths& lengths_;
   std::set<std::int64_t> made_;               // indices of loops of straight code
-  std::map<std::int64_t, std::size_t> last_;  // buffers that are laid out anew: the axis that becomes the last
+  std::map<std::int64_t, std::size_t> last_;  // buffers with a new layout: the axis that becomes the last
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// ByNode: a T for each node of a graph, once it is asked for. It is found in a flat table, and stays where it is.
+// ByNode: one T for each node of a graph, created at its first use. A flat table finds it, and its address is stable.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Calls of runtime functions: one, or one for each index of a batch in a loop. The function's row in the table says
-// what happens to each argument, and the message of a status that is not 0.
+// Calls of runtime functions: a single call, or one for each index of a batch in a loop. The function's row in the
+// table declares what happens to each argument, and the message of a status that is not 0.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
@@ -39,7 +39,8 @@ bool has_elements_of(const Variable& a, const Variable& b) {
 
 }  // namespace
 
-// What lies in memory as the variable does: dimensions of length 1 that a view puts in or drops are no matter there.
+// The variable that has the same elements in memory before views: dimensions of length 1 that a view inserts or drops
+// make no difference there.
 Variable Definitions::same_memory(Variable variable) {
   for (;;) {
     const Value& value = value_of(variable);
@@ -56,7 +57,7 @@ Variable Definitions::same_memory(Variable variable) {
 void Definitions::call_each(std::string_view name, std::vector<Expr> extents, CallRule rule) {
   const runtime::RuntimeFunction& function = runtime::function_named(name);
   auto& sources = matrix_sources_[node_];
-  std::vector<std::pair<Variable, Variable>> copies;  // an input, and the output that starts as it is
+  std::vector<std::pair<Variable, Variable>> copies;  // an input, and the output that is initialized with it
   const std::vector<Expr> first(extents.size(), pool().integer(0));
   const std::vector<CallArgument> arguments = rule(first);
   require_fit(function, arguments);
@@ -136,7 +137,7 @@ void Definitions::call_each(std::string_view name, std::vector<Expr> extents, Ca
   });
 }
 
-// The output's buffer becomes the input, repeated where it has length 1 and the output has not.
+// Initializes the output's buffer with the input, broadcast along axes where the input has length 1.
 void Definitions::add_repeated_copy(const Variable& source, const Variable& copy) {
   const Value& value = values_[copy.node()];
   std::vector<bool> is_one;

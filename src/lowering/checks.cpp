@@ -1,5 +1,5 @@
-// Checks: what must hold at run time. One of what is known at entry comes first of all; others are computations, and
-// what relies on a check comes behind it.
+// Checks: conditions that must hold at run time. Checks of what is known at entry come first of all; others are
+// computations, and everything that relies on a check comes after it.
 #include "lowering/definitions.hpp"
 
 namespace bitale::lowering {
@@ -11,7 +11,7 @@ Expr is_below(Expr index, Expr length) {
 }
 }  // namespace
 
-// A check has one number in all graphs around it: each says what makes it there.
+// A check has the same number in all enclosing graphs; each of them records which of its computations makes the check.
 int Definitions::new_check(std::string message) {
   if (!outer_) program.checks.push_back(std::move(message));
   const int id = outer_ ? outer_->new_check(std::move(message)) : int(program.checks.size()) - 1;
@@ -27,19 +27,19 @@ void Definitions::place_check(Expr condition, int check) {
     builders_[node_].push_back([this, condition, check] { make_check(condition, check); });
 }
 
-// What the node gives relies on it.
+// Adds a check on which the outputs of the node rely.
 void Definitions::require_check(Expr condition, int check) {
   place_check(condition, check);
   for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(check);
 }
 
-// What an inner graph has declared, which turns out to have no steps.
+// Withdraws the declarations of an inner graph that cannot be lowered to steps.
 void Definitions::withdraw(const Declarations::Mark& behind) {
   declare.withdraw(behind);
   for (Definitions* each = this; each; each = each->outer_) each->computations.checks.resize(program.checks.size());
 }
 
-// What comes next in the list makes this check.
+// The computation that is added next makes this check.
 void Definitions::make_check(Expr condition, int check) {
   computations.checks[std::size_t(check)].computation = int(computations.list.size());
   add_step({{program::Check{condition, check}}});
@@ -68,8 +68,8 @@ bool Definitions::counts_along(Expr index, Expr length) const {
   return index.code() == program::Code::index && declare.extent_of(index) == equal_lengths.canonical(length);
 }
 
-// The check is made in the loop that reads the index, with what else that loop does; until it is made, an index out of
-// range reads and writes element 0.
+// The check is made in the loop that reads the index, together with the other work of that loop; until it is made, an
+// index out of range reads and writes element 0.
 void Definitions::require_in_range(int input, Expr length, std::string message) {
   const Variable variable = node_->inputs[std::size_t(input)];
   if (variable.storage().ndim() == 0) {

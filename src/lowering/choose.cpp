@@ -1,6 +1,7 @@
-// Choice: which values are stored. All others are inlined into their readers, which is fusion. A value is stored when
-// somebody needs it in memory, or when it is materialize_threshold and would be computed more often than once; values
-// that end up stored and read in one loop cost nothing (forward.cpp), so the choice may be generous.
+// Choice: decides which values are stored. All others are inlined into their readers, which is fusion. A value is
+// stored if a reader needs it in memory, or if its cost reaches materialize_threshold and it would be computed more
+// than once. Values that turn out to be stored and read in one loop cost nothing (forward.cpp), so the choice may be
+// generous.
 #include <algorithm>
 
 #include "lowering/definitions.hpp"
@@ -8,13 +9,13 @@
 namespace bitale::lowering {
 
 namespace {
-constexpr int deepest = 60;  // inlining deeper than this makes loops too big
-constexpr int named = 256;   // a scalar that costs this much and has several readers is a variable
+constexpr int deepest = 60;  // inlining deeper than this makes loops too large
+constexpr int named = 256;   // a scalar of this cost with several readers becomes a variable
 constexpr int cost_limit = 1 << 20;
 }  // namespace
 
 void Definitions::choose_stores() {
-  // Readers, seen through permutations: from the outputs back.
+  // Counts readers, seen through permutations, from the outputs backwards.
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
     for (auto& output : node->outputs()) {
       Value& value = values_[output.node()];
@@ -50,8 +51,8 @@ void Definitions::choose(const Variable& variable) {
     value.depth = std::max(value.depth, source.depth + 1);
   }
   if (variable.storage().ndim() == 0) {
-    // Scalars are computed once by construction. A variable names those that are long chains, so that none is too deep,
-    // and those that are large and have several readers, so that what walks over the readers doesn't walk over them.
+    // Scalars are computed once by construction. Long chains are named by variables, so that no expression gets too
+    // deep; so are large scalars with several readers, so that a walk over the readers does not walk over them again.
     if (value.depth < deepest && (value.uses <= 1 || value.cost < named)) return;
     const Expr var = declare.var(variable.storage().dtype);
     builders_[variable.owner().node()].push_back([this, var, rule = value.rule] {

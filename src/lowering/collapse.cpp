@@ -1,5 +1,5 @@
-// Collapsing: two loops over the rows and columns of arrays that lie row after row are one loop over their elements.
-// Short rows no longer cost a loop each, and the vector code runs on without a break.
+// Collapsing: two loops over the rows and columns of C-contiguous arrays become one loop over their elements. Short
+// rows then need no loop of their own, and vector code runs without interruption.
 #include <algorithm>
 
 #include "lowering/passes.hpp"
@@ -22,20 +22,20 @@ class Collapser {
 
   void run(Steps& steps) {
     for (auto& step : steps) {
-      program::for_each_body(step, [&](Steps& body) { run(body); });  // nesting is as deep as arrays have dimensions
+      program::for_each_body(step, [&](Steps& body) { run(body); });  // recursion as deep as arrays have dimensions
       if (auto* loop = std::get_if<Loop>(&step.what)) collapse(*loop);
     }
   }
 
  private:
-  // Elements [..., i, j] of a buffer with rows as long as the inner loop.
+  // Whether the place is [..., i, j] of a buffer whose rows are as long as the inner loop.
   bool is_element(std::int64_t buffer, std::span<const Expr> at, const Loop& outer, const Loop& inner) const {
     const auto& shape = program_.buffers[std::size_t(buffer)].shape;
     const std::size_t n = at.size();
     return n >= 2 && at[n - 2] == outer.index && at[n - 1] == inner.index && lengths_.same(shape[n - 1], inner.extent);
   }
 
-  // i * len + j, the place of an element as draws of random numbers count it.
+  // Whether the expression is i * extent + j, the position of an element as draws of random numbers count it.
   bool is_place(Expr expr, Expr i, Expr j, Expr extent) const {
     if (expr.code() != Code::add || expr.dtype() != DType::Int64) return false;
     const auto terms = program::arguments_of(expr);
@@ -48,7 +48,7 @@ class Collapser {
     return false;
   }
 
-  // Indices occur only together, in elements and their places.
+  // Whether the indices occur only together, in elements and their positions.
   bool fits(Step& step, const Loop& outer, const Loop& inner) const {
     bool all = true;
     const auto visit = [&](Expr expr) {
@@ -88,7 +88,7 @@ class Collapser {
     if (outer.body.size() != 1) return;
     auto* inner = std::get_if<Loop>(&outer.body[0].what);
     if (!inner || !inner->carries.empty() || inner->until || outer.until) return;
-    // Rows of a known length of whole vectors gain nothing; the index of a row may be used by the outer extent only.
+    // The inner extent must not depend on the outer index.
     bool possible = !program::contains(inner->extent, outer.index);
     for (auto& step : inner->body) possible = possible && fits(step, outer, *inner);
     if (!possible) return;
@@ -100,7 +100,7 @@ class Collapser {
     outer.body = std::move(body);
   }
 
-  // [..., i, j] becomes [..., 0, e]: the array is C-contiguous.
+  // [..., i, j] becomes [..., 0, e], since the array is C-contiguous.
   std::vector<Expr> flattened(std::span<const Expr> at, Expr i, Expr j, Expr flat) const {
     std::vector<Expr> out(at.begin(), at.end());
     const std::size_t n = at.size();

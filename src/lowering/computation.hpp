@@ -1,4 +1,5 @@
-// Computations: what is computed and stored, each with its loops: the units that loop nests are built of.
+// Computations: values that are computed and stored, each with its loops. They are the units that loop nests are built
+// of.
 #pragma once
 
 #include <optional>
@@ -22,42 +23,42 @@ struct Elements {
   std::vector<Expr> domain = {};   // extents of its loops, outermost first
   std::vector<Expr> indices = {};  // of the loops; the constant 0 where the extent is 1
   Expr value = {};
-  std::int64_t buffer = -1;  // where it goes; -1: a variable only
+  std::int64_t buffer = -1;  // where it is stored; -1: in a variable only
   std::vector<Expr> at = {};
   bool is_segment = false;  // other computations write the rest of the buffer
 };
-// buffer[at] = value, or (op)= with a combiner.
+// buffer[at] = value, or buffer[at] (op)= value with a combiner.
 struct Stored : Elements {
   std::optional<Combiner> combiner = {};
 };
-// The value is combined along axes of the domain: in a variable along the last ones, in the buffer along others. Along
-// none, it is a scalar that has a variable.
+// The value is combined along axes of the domain: in a variable along the last ones, in the buffer along others. If
+// there are no such axes, it is a scalar that has a variable.
 struct Scanned : Elements {
   CarryKind kind = CarryKind::reduce;
   Combiner combiner = Combiner::add;
   std::vector<bool> along = {};           // per axis of the domain
-  Expr var = {};                          // what is carried
-  Expr position_var = {}, position = {};  // arg_reduce: of what is carried, and of the element
-  std::int64_t extremes = -1;  // arg_reduce, along others than the last axes: what is carried for each position
+  Expr var = {};                          // the carried variable
+  Expr position_var = {}, position = {};  // arg_reduce: the position of the extreme so far, and that of the element
+  std::int64_t extremes = -1;  // arg_reduce along axes other than the last ones: the extremes so far, by position
 };
-// A step as it will be, with all that is in it: a call, a check, a loop with states, a branch.
+// A complete step with everything in it: a call, a check, a loop with states, a branch.
 struct Opaque {
   program::Step step;
   std::vector<std::int64_t> reads = {}, writes = {};  // buffers
-  std::vector<Expr> vars = {};                        // that are known after it
+  std::vector<Expr> vars = {};                        // that are defined after it
 };
 
 struct Computation {
   std::variant<Stored, Scanned, Opaque> what;
   std::vector<int> checks = {};  // that guard its reads
-  bool is_overwritten = false;   // by later computations, all of it, before anybody reads it
-  ApplyNode* node = nullptr;     // whose result it is, or a part of it
+  bool is_overwritten = false;   // completely, by later computations, before it is read
+  ApplyNode* node = nullptr;     // whose result it is, or is a part of
 
   template <class Kind>
   const Kind* as() const {
     return std::get_if<Kind>(&what);
   }
-  // Null of an opaque step.
+  // Null for an opaque step.
   const Elements* elements() const {
     return std::visit(program::Overloaded{[](const Elements& elements) { return &elements; },
                                           [](const Opaque&) -> const Elements* { return nullptr; }},
@@ -66,7 +67,7 @@ struct Computation {
   Elements* elements() { return const_cast<Elements*>(std::as_const(*this).elements()); }
 };
 
-// What there is when a computation is done: on_buffer(number), on_var(Expr).
+// Visits the results of a computation: on_buffer(number), on_var(Expr).
 template <class OnBuffer, class OnVar>
 void for_each_result(const Computation& computation, OnBuffer&& on_buffer, OnVar&& on_var) {
   if (const auto* elements = computation.elements(); elements && elements->buffer >= 0) on_buffer(elements->buffer);
@@ -82,10 +83,10 @@ void for_each_result(const Computation& computation, OnBuffer&& on_buffer, OnVar
              computation.what);
 }
 
-// All that a graph becomes before it has loops.
+// Everything that a graph becomes before it has loops.
 struct Computations {
   struct CheckRecord {
-    Apply node;                // that asked for it
+    Apply node;                // that requested it
     int computation = -1;      // that makes it; -1: at entry
     bool is_expected = false;  // whether loops may run before it
   };
@@ -98,9 +99,9 @@ struct Computations {
 
 // Whether both only store to the same buffer, and never to the same place: they may come in any order.
 bool are_apart(const Declarations& declared, const Computation& a, const Computation& b);
-// Marks computations of which nothing is left to be read.
+// Marks computations whose results are completely overwritten before they are read.
 void drop_overwritten(const Program& program, const Declarations& declared, Computations& computations);
-// Orders computations, shares loops and writes the program's steps.
+// Orders computations, lets them share loops and writes the program's steps.
 void build_nests(Program& program, const Declarations& declared, Computations& computations);
 
 }  // namespace bitale::lowering

@@ -1,5 +1,5 @@
-// Computing: the expressions of what is stored. Rules are evaluated at the indices of loops, which inlines all that is
-// not stored.
+// Computing: builds the expressions of stored values. Rules are evaluated at the indices of loops, which inlines
+// everything that is not stored.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
@@ -28,7 +28,8 @@ Expr Definitions::read(const Variable& variable, Index at) {
   return result;
 }
 
-// What is read at once becomes part of lengths and places, whose readers don't know of the checks behind it.
+// Values read before computations are built become part of lengths and places, whose readers do not know the checks
+// that guard them.
 void Definitions::guard_loads(Expr value, const std::vector<int>& checks) {
   if (checks.empty()) return;
   program::ExprWalk()(value, [&](Expr expr) {
@@ -36,7 +37,7 @@ void Definitions::guard_loads(Expr value, const std::vector<int>& checks) {
   });
 }
 
-// The computations from `first` on come behind these checks.
+// Makes the computations from `first` on come after these checks.
 void Definitions::guard_computations(std::size_t first, const std::vector<int>& checks) {
   for (std::size_t k = first; k < computations.list.size(); ++k) {
     auto& own = computations.list[k].checks;
@@ -104,7 +105,7 @@ void Definitions::build_computations() {
   // Outputs without a buffer of their own: scalars, views, inputs, constants, and repeated ones.
   for (auto& output : graph_.outputs()) {
     auto& slots = output_slots_[output.node()];
-    value_of(output);  // a constant is met here for the first time
+    value_of(output);  // defines a constant that is first used here
     while (!slots.empty()) add_copy(output, result_buffer(output));
   }
   for (auto b = std::size_t(before_.buffers); b < program.buffers.size(); ++b)

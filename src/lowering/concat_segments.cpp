@@ -1,6 +1,6 @@
-// Values in parts: the pieces of a concatenation, each with a rule of its own. What reads them at the index of its own
-// loop gets one loop for each part, in which the part is known; nothing is copied. Where a part is not known (a gather,
-// a slice across unknown bounds), the value is stored.
+// Values in parts: the pieces of a concatenation, each with a rule of its own. A computation that reads such a value at
+// the index of its own loop gets one loop for each part, in which the part is known; nothing is copied. Where the part
+// is not known (a gather, a slice across unknown bounds), the value is stored.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ bool same_bounds(std::span<const ConcatSegment> a, std::span<const ConcatSegment
                     [](auto& p, auto& q) { return p.start == q.start && p.extent == q.extent; });
 }
 
-// Whether a variable carries it, around the innermost loop.
+// Whether the scan is carried in a variable, around the innermost loop.
 bool is_in_variable(const Scanned& scanned) {
   for (std::size_t k = scanned.domain.size(); k-- > 0;)
     if (!scanned.domain[k].is_constant(1)) return scanned.along[k];
@@ -39,7 +39,7 @@ void Definitions::concatenate(int output, int axis, std::vector<Part> parts) {
   };
 }
 
-// The loop index with which `position` goes through exactly this part; none if it does not.
+// The loop index with which `position` runs through exactly this part; invalid if it does not.
 Expr Definitions::counts_through(const ConcatSegment& part, Expr position) const {
   Expr index = position, offset = position.pool().integer(0);
   if (position.code() == Code::add) {
@@ -75,14 +75,14 @@ Expr Definitions::read_segment(const Variable& variable, Index at) {
     }
   if (building_) {
     if (!unresolved_read_) unresolved_read_ = UnresolvedRead{variable, position};
-    return pool().number(0, variable.storage().dtype);  // never used: the reader is built anew
+    return pool().number(0, variable.storage().dtype);  // never used: the reader is rebuilt
   }
   store_segments(variable);
   return pool().load(values_[variable.node()].buffer, variable.storage().dtype, at);
 }
 
-// The computations that one becomes, one for each part of what it reads, if that can be done. Else what it reads is
-// stored, and it can be built anew.
+// Splits a computation into one for each part of the value that it reads, if that is possible. Otherwise the value is
+// stored, and the computation can be rebuilt.
 bool Definitions::split(const Computation& whole, const ElementRule& value, const TargetRule& target) {
   const UnresolvedRead asked = *std::exchange(unresolved_read_, {});
   const Elements& elements = *whole.elements();
@@ -159,7 +159,8 @@ void Definitions::add_segment_computations(const Variable& variable) {
   guard_computations(before, value.checks);
 }
 
-// Outside a computation: as often as it reads, where the segment is not known, a value that is stored then.
+// Evaluates outside a computation: repeatedly, as long as it reads a value in parts where the part is not known; that
+// value is then stored.
 void Definitions::resolve(const std::function<void()>& evaluate) {
   for (;;) {
     memo_.clear();

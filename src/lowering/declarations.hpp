@@ -17,24 +17,25 @@ using program::Expr;
 
 class Declarations {
  public:
-  explicit Declarations(program::Program& program);  // goes on behind those that it has
+  explicit Declarations(program::Program& program);  // continues after those that the program has
 
-  // A loop variable that counts to `extent`; the name is for readers.
+  // The index of a loop of `extent` iterations; the name is for readers of the program.
   Expr index(std::string_view name, Expr extent);
   Expr var(DType dtype) { return program_.pool->var(next_var_++, dtype); }
-  std::int64_t buffer(program::Buffer buffer);  // its number
+  std::int64_t buffer(program::Buffer buffer);  // returns its number
 
-  // What there is so far. What is declared later may be withdrawn, where nothing refers to it.
+  // The declarations so far. Later ones may be withdrawn if nothing refers to them.
   struct Mark {
     std::int64_t buffers = 0, indices = 0, vars = 0, checks = 0, callbacks = 0;
   };
   Mark mark() const;
   void withdraw(const Mark& behind);
 
-  // Of loops over a domain: the same wherever a loop has this depth and extent, and the constant 0 where that is 1.
+  // The indices of loops over a domain: loops of equal depth and extent have the same one, and an extent of 1 gives the
+  // constant 0.
   std::vector<Expr> indices_of(std::span<const Expr> domain);
   Expr extent_of(Expr index) const { return extents_[std::size_t(index.payload())]; }
-  // The values that an index expression takes, from first to last, where constants say it.
+  // The values that an index expression takes, from first to last, if they follow from constants.
   std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Expr place, int depth = 0) const;
 
  private:

@@ -1,4 +1,4 @@
-// Definition: every op says what its outputs are; lengths become int64 expressions on the way.
+// Definition: every op declares its outputs; their lengths become int64 expressions.
 #include "lowering/definitions.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::size_t Definitions::MemoHash::operator()(const MemoKey& key) const {
 
 namespace {
 
-// A complex tensor is, to a Program, its pairs: another axis, of length 2, behind all others.
+// In a Program, a complex tensor is an array of pairs, with an additional last axis of length 2.
 void add_pair_axis(ExprPool& pool, const Variable& variable, std::vector<Expr>& shape) {
   if (is_complex(variable)) shape.push_back(pool.integer(2));
 }
@@ -48,7 +48,7 @@ void Definitions::define_input(const Variable& variable, int slot) {
   value.buffer = add_buffer(variable, program::Role::input);
   program.buffers.back().slot = slot;
   if (!layouts_.empty() && layouts_[std::size_t(slot)]) {
-    value.buffer = -1;  // not C-contiguous: who needs such makes a copy
+    value.buffer = -1;  // not C-contiguous: readers that need it so make a copy
     define_strided(variable, *layouts_[std::size_t(slot)], buffer);
   }
 }
@@ -72,7 +72,7 @@ void Definitions::define_strided(const Variable& variable, const InputLayout& la
 
 namespace {
 
-// All elements are bit for bit the same: then the array is a scalar, whatever its shape.
+// Whether all elements are equal bit for bit: the array is then a scalar, whatever its shape.
 bool is_uniform(const Array& array) {
   const auto size = array.size();
   if (size == 0) return false;
@@ -97,7 +97,7 @@ void Definitions::define_constant(const Variable& variable, Value& value) {
   const Array& given = *variable.constant();
   const Array array = (is_complex(variable) ? given.as_pairs() : given).contiguous();
   for (auto length : array.shape()) value.shape.push_back(pool().integer(length));
-  if (!array.object() && is_uniform(array)) {  // an address is no part of the code
+  if (!array.object() && is_uniform(array)) {  // object addresses are not part of the code
     value.scalar = constant_expr(pool(), array);
     return;
   }
@@ -160,7 +160,7 @@ Variables Definitions::shape_variables(const Variable& variable) {
 Expr Definitions::scalar_of(const Variable& variable) {
   const auto is_known = [&](const Variable& v) { return values_.find(v.node()) != nullptr; };
   if (variable.has_owner() && !is_known(variable)) {
-    // Walk only what is new: nodes whose outputs have no value yet.
+    // Visits only nodes whose outputs have no value yet.
     std::vector<Apply> stack{variable.owner()};
     while (!stack.empty()) {
       const Apply node = stack.back();
@@ -205,7 +205,7 @@ bool Definitions::infer_shapes(const Apply& node) {
   return true;
 }
 
-// At the entry of an inner graph, all is known that the outer one has.
+// At the entry of an inner graph, everything that the outer graph has declared is known.
 bool Definitions::known_at_entry(Expr root) const {
   using program::Code, program::Role;
   const auto is_made_here = [&](std::int64_t buffer, bool may_be_constant) {
@@ -224,7 +224,7 @@ bool Definitions::known_at_entry(Expr root) const {
   });
 }
 
-// ---- what ops say ---------------------------------------------------------------------------------------------------
+// ---- definitions by ops ---------------------------------------------------------------------------------------------
 
 void Definitions::define(const Apply& node) {
   NodeScope scope(*this, node.node());
@@ -268,7 +268,7 @@ void Definitions::permute(int output, int input, std::span<const int> order) {
   });
 }
 
-// The buffer of `base`, when nobody but the node that makes `result` reads it: its elements may be overwritten.
+// The buffer of `base`, if the node that computes `result` is its only client: its elements may be overwritten.
 std::optional<std::int64_t> Definitions::reuse_buffer(const Variable& base, const Variable& result) {
   const Value& value = value_of(base);
   if (value.buffer < 0 || value.host_allocates || value.reread || base.is_constant() ||
@@ -333,7 +333,7 @@ void Definitions::define_host_call(const Apply& node) {
   for (std::size_t k = 0; k < node.output_count(); ++k) {
     const Variable output = node.output(int(k));
     Value& value = values_[output.node()];
-    // The host says the lengths: they are known after the call, whatever infer_shape promises.
+    // The host determines the lengths: they are known after the call, whatever infer_shape returns.
     value.shape.clear();
     const std::int64_t buffer = result_buffer(output);
     for (int axis = 0; axis < output.storage().ndim(); ++axis) {

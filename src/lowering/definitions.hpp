@@ -1,6 +1,6 @@
-// Definitions: what is known about each variable of one graph, an outer or an inner one, on its way to loops.
-// Implements Lowering, through which ops speak. A variable is a known scalar, the contents of a buffer, or a rule from
-// index to value.
+// Definitions: what is known about each variable of one graph, outer or inner, before it has loops. Implements
+// Lowering, the interface that ops use. A variable is a known scalar, the contents of a buffer, or a rule from index to
+// value.
 #pragma once
 
 #include <deque>
@@ -24,9 +24,9 @@ namespace bitale::lowering {
 
 using program::ExprPool;
 
-constexpr int materialize_threshold = 16;  // an element that costs this much is worth a store and a load
+constexpr int materialize_threshold = 16;  // an element of this cost is worth a store and a load
 
-// A value in parts along one axis.
+// One part of a value that consists of parts along one axis.
 struct ConcatSegment {
   Expr start, extent;
   ElementRule value;
@@ -43,22 +43,22 @@ struct Value {
   int uses = 0;                 // readers, seen through permutations
   bool expanded = false;        // some reader repeats its elements along a new axis
   bool wanted = false;          // some reader needs it in memory
-  bool host_allocates = false;  // the host brings its memory
-  bool reread = false;          // making later elements reads earlier ones: nothing else may be written over them
+  bool host_allocates = false;  // the host provides its memory
+  bool reread = false;          // computing later elements reads earlier ones: nothing else may overwrite them
   Variable permuted_from;       // with `order`: this is a transposed view of that
   std::vector<int> order;
-  std::vector<int> checks;  // tokens of the checks that guard the rule
+  std::vector<int> checks;  // numbers of the checks that guard the rule
   int segment_axis = 0;
-  std::vector<ConcatSegment> parts;  // then `rule` finds the part
+  std::vector<ConcatSegment> parts;  // if there are any, `rule` selects the part
 };
 
 class Definitions final : public Lowering {
  public:
   Definitions(const FunctionGraph& graph, Program& to, Declarations& names, InputLayouts layouts = {})
       : program(to), declare(names), graph_(graph), layouts_(std::move(layouts)) {}
-  // Of an inner graph, the body of a loop or a side of a choice, with the lengths of its inputs. It is defined in the
-  // outer graph's Program; loads from its inputs stand for what the outer graph gives it (inner_loop.cpp). `in_lanes`:
-  // its steps are to run with a batch in lanes.
+  // For an inner graph (the body of a loop or a side of a branch), with the lengths of its inputs. It is defined in the
+  // outer graph's Program; loads from its inputs stand for the values that the outer graph gives it (inner_loop.cpp).
+  // `in_lanes`: its steps are to run with a batch in lanes.
   Definitions(const FunctionGraph& graph, Definitions& outer, std::vector<std::vector<Expr>> input_shapes,
               bool in_lanes)
       : program(outer.program),
@@ -81,7 +81,7 @@ class Definitions final : public Lowering {
   Computations computations;
   std::vector<Apply> callbacks;  // the node of each HostCall
 
-  // Lowering.
+  // The implementation of Lowering.
   ExprPool& pool() override { return *program.pool; }
   Expr in(int input, Index at) override;
   std::span<const Expr> shape_in(int input) override;
@@ -108,7 +108,7 @@ class Definitions final : public Lowering {
 
  private:
   friend class LoopBody;
-  using BuildComputations = std::function<void()>;  // what a definition does when computations are built
+  using BuildComputations = std::function<void()>;  // run when computations are built
   struct MemoKey {
     VariableNode* variable;
     std::vector<std::uint32_t> at;
@@ -117,7 +117,7 @@ class Definitions final : public Lowering {
   struct MemoHash {
     std::size_t operator()(const MemoKey& key) const;
   };
-  // Rules are evaluated long after their node was defined: `in` must then mean that node's inputs.
+  // Rules are evaluated long after their node was defined: `in` must then refer to that node's inputs.
   class NodeScope {
    public:
     NodeScope(Definitions& of, ApplyNode* node) : of_(of), before_(std::exchange(of.node_, node)) {}
@@ -140,7 +140,7 @@ class Definitions final : public Lowering {
   Expr scalar_of(const Variable& variable);             // the int64 value of a 0-d integer expression
   bool known_at_entry(Expr expr) const;
   Expr read(const Variable& variable, Index at);
-  ElementRule bound(ElementRule rule);  // evaluated later, as of the node now being defined
+  ElementRule bound(ElementRule rule);  // to be evaluated later, for the node that is now being defined
   void want(const Variable& variable);
   Variable same_memory(Variable variable);
   std::int64_t add_buffer(const Variable& variable, program::Role role);
@@ -159,7 +159,7 @@ class Definitions final : public Lowering {
   void guard_loads(Expr value, const std::vector<int>& checks);
   void guard_computations(std::size_t first, const std::vector<int>& checks);
   void choose(const Variable& variable);
-  // Adds a computation whose value, and place, are said by rules; several, when it reads a value in segments.
+  // Adds a computation whose value and place are given by rules, or several if it reads a value in segments.
   template <class Kind>
   void add_computation(Kind kind, const ElementRule& value, const TargetRule& target) {
     add_computation(Computation{std::move(kind)}, value, target);
@@ -171,7 +171,7 @@ class Definitions final : public Lowering {
   // ---- functions (functions.cpp) ----
   bool is_called(const Variable& variable, const Value& value) const;
   Expr called(const Variable& variable, const Value& value, Index at);
-  // An elementwise op, and of its inputs the numbers of the constant ones and the dtypes of the others.
+  // An elementwise op with, per input, the number of a constant or the dtype of another expression.
   struct FunctionKey {
     std::uint32_t kind;
     std::vector<std::int64_t> inputs;
@@ -183,8 +183,8 @@ class Definitions final : public Lowering {
   };
   std::map<FunctionKey, FunctionCall> functions_;  // of the outermost graph: shared by all
   std::unordered_map<std::uint32_t, std::size_t>
-      expensive_calls_;           // elementwise ops that are materialize_threshold, by kind: how often
-  std::vector<Expr> parameters_;  // what `in` gives while a function is being made
+      expensive_calls_;           // elementwise ops whose cost reaches materialize_threshold, by kind: how often
+  std::vector<Expr> parameters_;  // what `in` returns while a function is being created
 
   // ---- values in segments (concat_segments.cpp) ----
   Expr read_segment(const Variable& variable, Index at);
@@ -201,10 +201,10 @@ class Definitions final : public Lowering {
   Definitions* const outer_ = nullptr;
   const std::vector<std::vector<Expr>> input_shapes_;
   const bool in_lanes_ = false;
-  const Declarations::Mark before_ = {};  // what the Program had before
+  const Declarations::Mark before_ = {};  // the declarations of the Program before this graph
   ByNode<Value> values_;
   std::unordered_map<VariableNode*, std::vector<int>> output_slots_;
-  std::vector<Apply> kept_;  // nodes of length expressions: alive while planning
+  std::vector<Apply> kept_;  // nodes of length expressions, kept alive
   Variables kept_leaves_;
   std::vector<Apply> nodes_;
   std::vector<ApplyNode*> definition_order_;  // nodes of the graph and of length expressions
@@ -216,8 +216,8 @@ class Definitions final : public Lowering {
   std::vector<std::pair<Expr, std::vector<int>>> guarded_loads_;
   std::unordered_map<ApplyNode*, std::unordered_map<int, Variable>> matrix_sources_;
   struct SegmentScope {                // the computation being built runs over one part of an axis
-    Expr whole, local;                 // the index along the axis, and from the part's start
-    std::vector<ConcatSegment> parts;  // of the value that asked for it: others with the same bounds are split alike
+    Expr whole, local;                 // the index along the whole axis, and from the part's start
+    std::vector<ConcatSegment> parts;  // of the value that required it: others with the same bounds are split alike
     std::size_t part = 0;
   };
   struct UnresolvedRead {  // a value in parts that was read where the part is not known
@@ -230,10 +230,10 @@ class Definitions final : public Lowering {
   ApplyNode* node_ = nullptr;  // being defined, or whose rule is being evaluated
 };
 
-// A value goes to where its own index is.
+// The value is stored at its own index.
 inline std::vector<Expr> own_index(Index at) { return {at.begin(), at.end()}; }
 
-// From what is defined to the steps of the Program, as far as inner graphs go by themselves.
+// The stages from definitions to the Program's steps that inner graphs run by themselves.
 void make_steps(Definitions& definitions, const std::function<void(std::string_view pass)>& observe);
 
 }  // namespace bitale::lowering

@@ -1,5 +1,5 @@
-// Forwarding: a value stored and later read at the same place of the same loop is used directly, and a temporary that
-// nobody reads any more is not stored at all.
+// Store forwarding: a value that is stored and later read at the same place of the same loop is used directly, and dead
+// temporaries are not stored at all.
 #include <unordered_map>
 
 #include "lowering/passes.hpp"
@@ -36,7 +36,7 @@ class Forwarder {
     });
   }
 
-  // What is stored in a loop is not seen outside it.
+  // Values stored in a loop are not forwarded outside it.
   void forward(Steps& steps) {
     std::vector<std::uint32_t> here;
     for (auto& step : steps) {
@@ -53,7 +53,7 @@ class Forwarder {
     for (auto load : here) stored_.erase(load);
   }
 
-  // A value that was read from memory which is written again can no longer be computed in its place.
+  // A value read from memory that is written again can no longer be recomputed in place of the load.
   void forget_overwritten(const Step& step) {
     if (readers_.empty()) return;
     program::for_each_access_within(step, [&](const program::Access& access) {
@@ -71,7 +71,7 @@ class Forwarder {
     });
   }
 
-  // Loads, and who is handed the memory of a buffer.
+  // Counts the loads from each buffer, and the calls that are given its memory.
   std::vector<int> count_reads() const {
     std::vector<int> reads(program_.buffers.size(), 0);
     program::ExprWalk walk;
@@ -83,7 +83,7 @@ class Forwarder {
         if (is_handed) ++reads[std::size_t(access.buffer)];
       });
     });
-    // An allocation reads what its lengths are made of.
+    // The allocation of a buffer reads the loads in its lengths.
     for (auto& buffer : program_.buffers)
       if (buffer.role != program::Role::input)
         for (auto& length : buffer.shape)

@@ -1,6 +1,7 @@
-// Functions: an elementary function that a graph applies very often is not expanded wherever it is applied, which would
-// take long to compile, but is a function of the program that is called there. Its body is what the op's own rule makes
-// of parameters in place of its inputs. Constants are part of it: expansions make use of them.
+// Functions: an elementary function that a graph applies very often is not expanded at each application, which would
+// take long to compile. It becomes a function of the program, which is called there. Its body is what the op's own rule
+// computes from parameters in place of its inputs. Constants are part of the function, since expansions make use of
+// them.
 #include "bitale/core/text.hpp"
 #include "lowering/definitions.hpp"
 

@@ -1,9 +1,9 @@
-// Loops over inner graphs, and branches of two. The inner graph is defined and becomes steps of the outer one's
-// Program, by the same passes; in them, loads from its inputs stand for elements of sequences, states and values from
-// around it, which are put in their place when it is known what of the outer graph is stored. Where the inner graph
-// needs the host, or memory whose size is only known in a step, what it has declared is withdrawn. A state is a carried
-// variable if it is a scalar; else it is one buffer, which starts as the initial value and ends as the final one. A
-// next state is written over it directly where nothing reads the state afterwards, and is else copied at the end of the
+// Loops over inner graphs, and branches with two sides. The inner graph is defined and lowered to steps of the outer
+// graph's Program by the same passes. In these steps, loads from its inputs stand for elements of sequences, states and
+// outer values; they are replaced when it is known which values of the outer graph are stored. Where the inner graph
+// needs the host, or memory whose size is only known within a step, its declarations are withdrawn. A scalar state is a
+// carried variable; any other state is one buffer, which starts as the initial value and ends as the final one. A next
+// state is written over it directly if the state is not read afterwards, and is otherwise copied at the end of the
 // step.
 #include <algorithm>
 #include <unordered_map>
@@ -26,7 +26,7 @@ using program::Steps;
 
 class LoopBody {
  public:
-  // `in_lanes`: with a batch in lanes, if the steps suit that.
+  // `in_lanes`: the steps run with a batch in lanes, if they are suitable.
   LoopBody(Definitions& outer, const InnerLoop& loop, bool in_lanes)
       : outer_(outer),
         node_(outer.node_),
@@ -39,7 +39,7 @@ class LoopBody {
     if (in_lanes) is_possible_ &= suits_lanes(steps_);
     for (auto& step : steps_) program::for_each_body(step, [&](Steps& body) { store_states_last(body); });
   }
-  // A side of a choice: it is run once or not at all, and its outputs are the node's.
+  // A side of a branch: it runs once or not at all, and its outputs are the outputs of the node.
   LoopBody(Definitions& outer, const Side& side)
       : outer_(outer),
         node_(outer.node_),
@@ -135,7 +135,7 @@ class LoopBody {
     }
     count_ = outer_.declare.var(DType::Int64);
     if (has_until_) outer_.values_[&node_->outputs[states_ + traces_]].scalar = count_;
-    // States keep their shapes, and what a step checks of lengths alone is checked before the loop.
+    // States keep their shapes, and checks in a step that depend on lengths alone are made before the loop.
     for (auto b = before_.buffers; b < end(); ++b) {
       const int k = own(b).output;
       if (k < 0 || k >= states_) continue;
@@ -160,7 +160,7 @@ class LoopBody {
     steps_ = std::move(kept);
   }
 
-  // The node's outputs are these buffers, which the other side writes, too.
+  // The outputs of the node are these buffers, which both sides write.
   void define_side(std::vector<std::int64_t> outputs) {
     note_reads();
     trace_buffers_ = std::move(outputs);
@@ -198,7 +198,7 @@ class LoopBody {
       else if (is_state && !memory.has_address)
         next_[std::size_t(memory.output)] = b;
       if (memory.mapped != b)
-        buffer_of(b).shape.clear();  // nothing is left of it
+        buffer_of(b).shape.clear();  // it is no longer used
       else if (buffer_of(b).role != Role::constant)
         writes_.push_back(b);
     }
@@ -214,7 +214,7 @@ class LoopBody {
     append(steps_, out);
     return out;
   }
-  // What it reads and writes, and its checks, become those of a computation that is about to be added.
+  // Adds the reads, writes and checks of this body to a computation that is about to be added to the list.
   void add_to(Opaque& opaque) {
     auto& [step, reads, writes, vars] = opaque;
     reads.insert(reads.end(), reads_.begin(), reads_.end());
@@ -227,7 +227,7 @@ class LoopBody {
   }
 
  private:
-  // Scalar inputs whose addresses runtime functions take.
+  // Stores scalar inputs whose addresses are passed to runtime functions.
   void store_inputs(Steps& to) {
     for (auto b = before_.buffers; b < end(); ++b)
       if (own(b).has_address && own(b).input >= 0)
@@ -241,14 +241,14 @@ class LoopBody {
         outer_.want(outer);
       else if (input >= sequences_ + states_ && outer.storage().ndim() > 0 && !value.permuted_from)
         outer_.want(outer);
-      value.expanded = true;  // the loop may read it more than once: it is stored if it takes computing
+      value.expanded = true;  // the loop may read it more than once: it is stored if it is expensive
     }
   }
 
   struct Own {
     int input = -1, output = -1;  // of the inner graph
-    bool has_address = false;     // a scalar that is memory within a step
-    std::int64_t mapped = -1;     // the buffer that it is in the end; -1: none
+    bool has_address = false;     // a scalar that is kept in memory within a step
+    std::int64_t mapped = -1;     // the buffer that takes its place in the end; -1: none
     int ndim = 0;
   };
   std::int64_t end() const { return before_.buffers + std::int64_t(own_.size()); }
@@ -261,7 +261,7 @@ class LoopBody {
   const Variable& outer_sequence(int k) const { return node_->inputs[std::size_t(1 + k)]; }
   const Variable& outer_initial(int k) const { return node_->inputs[std::size_t(1 + sequences_ + k)]; }
 
-  // A length that is the same in all steps: of shapes, and of values that are constants of the loop.
+  // Whether a length is the same in all steps: it is made of shapes and of values that are constant in the loop.
   bool is_known_outside(Expr length) const {
     return !program::any_within(length, [&](Expr expr) {
       if (expr.code() != Code::load || !is_own(expr.payload())) return is_variable_here(expr);
@@ -278,7 +278,7 @@ class LoopBody {
     return (expr.code() == Code::var && expr.payload() >= before_.vars) ||
            (expr.code() == Code::index && expr.payload() >= before_.indices);
   }
-  // A scalar result: stored at the top, by one step.
+  // Whether a scalar result is stored by exactly one step, at the top level.
   bool is_stored_once(std::int64_t buffer) const {
     int at_top = 0, all = 0;
     const auto stores = [&](const Step& step) {
@@ -315,7 +315,7 @@ class LoopBody {
   bool is_traced(int output) const { return output >= states_ && output < states_ + traces_; }
   bool is_in_steps(int output) const { return is_traced(output) && !is_side_; }
 
-  // What an expression of the inner graph is in the outer one, given what its arguments are there.
+  // Translates an expression of the inner graph to the outer one, given its translated arguments.
   Expr made(Expr expr, std::span<const Expr> arguments) {
     if (expr.code() == Code::dim) return outer_.equal_lengths.canonical(expr);
     if (expr.code() == Code::load && is_own(expr.payload())) return loaded(expr, {arguments.begin(), arguments.end()});
@@ -324,8 +324,8 @@ class LoopBody {
     return other == indices_.end() ? program::with_arguments(expr, arguments) : other->second;
   }
 
-  // Of a sum of two products, one of which depends on a state and the other does not, the one that does is what is
-  // added to in one instruction: the next state then waits for one operation and not for two.
+  // In a sum of two products of which only one depends on a state, that one becomes the product of the fma and the
+  // other one its addend: the next state then waits for one operation instead of two.
   Expr late_product(DType dtype, std::span<const Expr> arguments) {
     const bool is_negative = arguments[2].code() == Code::neg;
     const Expr product = is_negative ? arguments[2].argument(0) : arguments[2];
@@ -336,7 +336,7 @@ class LoopBody {
                           arguments[0] * arguments[1]);
     return outer_.pool().make(Code::fma, dtype, arguments, 0);
   }
-  // Whether an expression waits for a state; variables that it names do, too.
+  // Records whether an expression depends on a state; variables that name such an expression do, too.
   void note_state(Expr out) {
     bool waits = std::find(carried_.begin(), carried_.end(), out) != carried_.end();
     if (out.code() == Code::load) waits |= std::find(buffers_.begin(), buffers_.end(), out.payload()) != buffers_.end();
@@ -347,13 +347,13 @@ class LoopBody {
     if (on_state_.count(value.id())) on_state_.insert(var.id());
   }
 
-  // Loops that are built again have other variables.
+  // Loops that are rebuilt have new variables.
   void forget() { rebuild_.forget(), indices_.clear(); }
 
   // ---- memory ----
 
-  // Among stores that share a loop, those of next states come last: the others may then read the state, where the next
-  // one is written over it.
+  // Among the stores of a loop body, those of next states come last: the others may then read the state where the next
+  // state is written over it.
   void store_states_last(Steps& steps) {
     for (auto& step : steps) program::for_each_body(step, [&](Steps& body) { store_states_last(body); });
     std::unordered_set<std::int64_t> read;
@@ -369,18 +369,18 @@ class LoopBody {
     });
   }
 
-  // Whether the next state may be written where the state is: it is stored once, element by element, by a loop that
-  // visits each, and of the state nothing is read later, nor another element in that loop.
+  // Whether the next state may be written over the state: it is stored once, element by element, by a loop that visits
+  // each, and the state is not read later, nor at another element in that loop.
   bool may_overwrite(std::int64_t next, int k) {
     std::int64_t state = -1;
     for (auto b = before_.buffers; b < end(); ++b)
       if (own(b).input == sequences_ + k) state = b;
     struct Moment {
-      int step = -1, top = -1;  // which step, and which of those at the top it is in
+      int step = -1, top = -1;  // the step, and the top-level step that contains it
     };
     struct Read {
       Moment when;
-      std::optional<std::vector<Expr>> at;  // none: all of it
+      std::optional<std::vector<Expr>> at;  // none: all elements
     };
     std::vector<Read> reads;
     Moment now, stored;
@@ -438,7 +438,7 @@ class LoopBody {
                                  CarryKind::state,
                                  {},
                                  outer_.equal_lengths.fixed(outer_.read(outer_initial(k), {}))});
-    // A state of its own keeps the steps in order.
+    // Without other states, a step counter as a state keeps the steps in order.
     if (loop_.carries.empty() || has_until_)
       loop_.carries.push_back({count_, CarryKind::state, {}, outer_.pool().integer(0)});
     store_inputs(loop_.body);
@@ -482,7 +482,7 @@ class LoopBody {
     }));
   }
 
-  // What a trace has beyond the steps that were made is zero.
+  // Sets the elements of a trace after the executed steps to zero.
   void clear_rest() {
     for (auto trace : trace_buffers_) {
       const DType dtype = buffer_of(trace).dtype;
@@ -543,13 +543,13 @@ class LoopBody {
       const Steps before = std::exchange(body, {});
       append(before, body);
     });
-    if (loop && loop->until) loop->until = rebuild_(loop->until);  // it is asked when the body is done
+    if (loop && loop->until) loop->until = rebuild_(loop->until);  // it is evaluated after the body
     to.push_back(std::move(step));
   }
 
   void start(program::Loop& loop) {
     const Expr extent = rebuild_(loop.extent);
-    // Loops one after the other share an index, which counts to one extent.
+    // Consecutive loops may share an index, which has one extent: where the extent changes, they share another one.
     if (!(extent == loop.extent)) {
       const std::int64_t number = loop.index.payload();
       const auto [other, is_new] = indices_.try_emplace(number);
@@ -587,19 +587,19 @@ class LoopBody {
   std::vector<std::size_t> from_;  // per input of the inner graph: which input of the node
   int traces_ = 0;
   bool is_possible_ = false;
-  Declarations::Mark before_;  // all that is numbered from here on is the inner graph's own
+  Declarations::Mark before_;  // everything numbered from here on belongs to the inner graph
   Steps steps_;
   std::vector<Own> own_;      // buffers, in order
   std::vector<int> by_call_;  // inner inputs whose memory runtime functions read
   Expr extent_, number_, count_;
-  std::vector<Expr> carried_;                          // per state that is a scalar: the loop's variable
-  std::vector<std::int64_t> buffers_, trace_buffers_;  // per state that is none, and per trace
-  std::vector<std::int64_t> next_;                     // per state: where the next one is made, if not in its place
+  std::vector<Expr> carried_;                          // per state: the loop's variable, if it is a scalar
+  std::vector<std::int64_t> buffers_, trace_buffers_;  // per state that is not a scalar, and per trace
+  std::vector<std::int64_t> next_;                     // per state: the buffer of the next one, if not in place
   std::vector<std::int64_t> reads_, writes_;
-  std::vector<Expr> scalars_;  // per output of the inner graph that is a scalar, traces left out: its variable
+  std::vector<Expr> scalars_;  // per scalar output of the inner graph, traces excluded: its variable
   program::Loop loop_;
-  std::unordered_set<std::uint32_t> on_state_;      // expressions that wait for the state before
-  std::unordered_map<std::int64_t, Expr> indices_;  // others in place of the inner graph's, where extents are others
+  std::unordered_set<std::uint32_t> on_state_;      // expressions that depend on the previous state
+  std::unordered_map<std::int64_t, Expr> indices_;  // indices in place of the inner graph's, where extents differ
   program::Rebuild rebuild_{[this](Expr expr, std::span<const Expr> arguments) {
     const Expr out = made(expr, arguments);
     note_state(out);
@@ -607,7 +607,7 @@ class LoopBody {
   }};
 };
 
-// What it is given stays when it is withdrawn.
+// Defines the node's inputs first, so that they are kept when the inner graph is withdrawn.
 Declarations::Mark Definitions::mark_before_inner_graph() {
   for (auto& input : node_->inputs) value_of(input);
   return declare.mark();
@@ -615,7 +615,8 @@ Declarations::Mark Definitions::mark_before_inner_graph() {
 
 namespace {
 
-// Whether a state is a few numbers for each element of a batch, and others are that or as few numbers for all.
+// Whether some state has a few numbers for each element of a batch, and all others are like it or have few numbers in
+// total.
 bool has_batch(const InnerLoop& loop) {
   constexpr std::int64_t least = 16, most_in_row = 32, few = 64;
   const auto count = [](std::span<const std::int64_t> shape) {

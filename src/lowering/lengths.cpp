@@ -9,11 +9,11 @@ using program::Code;
 void Lengths::equate(Expr a, Expr b) {
   if (b.is_constant()) std::swap(a, b);
   if (a.is_constant()) fix(b, a.payload());
-  if (!b.is_constant()) equal_[b.id()] = a;  // two different constants never meet: the check says so
+  if (!b.is_constant()) equal_[b.id()] = a;  // two different constants are not equated: the check reports them
 }
 
-// Whichever became known first. Where a length that got fixed leads back to where it started, the expression made first
-// stands for the circle.
+// Follows equalities to the length that became known first. Where fixing a length closes a cycle, the expression of the
+// cycle that was created first is the representative.
 Expr Lengths::canonical(Expr length) const {
   std::vector<Expr> passed;
   for (;;) {
@@ -33,10 +33,11 @@ std::vector<Expr> Lengths::canonical(std::span<const Expr> lengths) const {
   return out;
 }
 
-// The length of an input that makes `length` so many: itself, or what is left of it behind a start.
+// Records the input length that makes `length` equal to `value`: it is `length` itself, or the length of which `length`
+// is what remains after a start.
 void Lengths::fix(Expr length, std::int64_t value) {
   if (length.code() == Code::sub && length.argument(1).code() == Code::min && value > 0) {
-    const Expr start = length.argument(1);  // at most the length, so that all in front of it is there
+    const Expr start = length.argument(1);  // not clamped to the length, since value > 0
     for (std::size_t side = 0; side < 2; ++side)
       if (start.argument(side).is_constant() && start.argument(1 - side) == length.argument(0))
         return fix(length.argument(0), value + start.argument(side).payload());

@@ -1,4 +1,4 @@
-// Lengths: which expressions of lengths are equal, as far as the checks at entry say, and which are numbers.
+// Lengths: which expressions of lengths are equal according to the checks at entry, and which are numbers.
 #pragma once
 
 #include <span>
@@ -13,14 +13,14 @@ using program::Expr;
 
 class Lengths {
  public:
-  // A check holds that two canonical lengths are equal.
+  // Records that a check guarantees the equality of two canonical lengths.
   void equate(Expr a, Expr b);
 
-  // One of the expressions that are known to be equal, the same for all of them; or a number.
+  // The representative of all expressions that are known to equal `length`, or a number.
   Expr canonical(Expr length) const;
   std::vector<Expr> canonical(std::span<const Expr> lengths) const;
   bool same(Expr a, Expr b) const { return canonical(a) == canonical(b); }
-  // With numbers for lengths of inputs that are known to be such.
+  // The expression with numbers in place of input lengths that are known to be constant.
   Expr fixed(Expr expr) const { return numbers_.empty() ? expr : program::substitute(expr, numbers_); }
 
  private:

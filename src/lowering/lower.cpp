@@ -1,4 +1,4 @@
-// The whole road from graph to program, in the order it is travelled.
+// Runs all stages from graph to program, in order.
 #include "lowering/lower.hpp"
 
 #include "lowering/definitions.hpp"
@@ -32,7 +32,7 @@ void make_steps(Definitions& definitions, const std::function<void(std::string_v
   definitions.choose_stores();       // what is stored; all else is inlined into its readers
   definitions.build_computations();  // the expressions of what is stored
   drop_overwritten(program, definitions.declare, definitions.computations);
-  build_nests(program, definitions.declare, definitions.computations);  // what shares a loop
+  build_nests(program, definitions.declare, definitions.computations);  // which computations share a loop
   observe("nest");
   forward_stores(program);
   observe("forward");

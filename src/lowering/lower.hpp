@@ -1,14 +1,14 @@
-// Lowering: from a rewritten FunctionGraph to a loop Program. The road, in the order it is travelled:
-//   define   every op says what its outputs are (element rules, scans, calls; definitions.cpp, scan.cpp, calls.cpp)
+// Lowering: from a rewritten FunctionGraph to a loop Program. The stages, in order:
+//   define   every op declares its outputs (element rules, scans, calls; definitions.cpp, scan.cpp, calls.cpp)
 //   choose   what is stored; all else is inlined into its readers, which is fusion (choose.cpp)
 //   compute  the expressions of what is stored (compute.cpp)
 //   nest     loops over the same domain are joined, producers before readers (nest.cpp)
-//   forward  values stored and read in the same place stay scalars; unread stores vanish (forward.cpp)
+//   forward  values stored and read in the same place are kept as scalars; dead stores are removed (forward.cpp)
 //   narrow   temporaries used row by row become rows (narrow.cpp)
 //   promote  small buffers of serial loops become variables (promote_elements.cpp)
-//   collapse loops over rows and columns become one; tile: or go through tiles (collapse.cpp, tile.cpp)
+//   collapse loops over rows and columns become one (collapse.cpp), or go through tiles (tile.cpp)
 //   vectorize    innermost loops run as lanes (vectorize.cpp)
-//   parallelize  loops run in chunks, by several threads (parallelize.cpp)
+//   parallelize  loops run in chunks, on several threads (parallelize.cpp)
 //   memory   temporaries get places in one workspace (memory.cpp)
 #pragma once
 
@@ -25,39 +25,41 @@
 
 namespace bitale::lowering {
 
-// What a node's result is in the Program; of what is inlined everywhere there is nothing to tell.
+// Where the result of a node is in the Program. Nodes that are inlined everywhere have no entry.
 struct Maker {
-  std::int64_t buffer = -1, var = -1;  // one of them
+  std::int64_t buffer = -1, var = -1;  // exactly one is valid
   Apply node;
 };
 
 struct Lowered {
   program::Program program;
   std::vector<Apply> callbacks;    // the node of each HostCall
-  std::vector<Apply> check_nodes;  // the node that asked for each Check
+  std::vector<Apply> check_nodes;  // the node that requested each Check
   std::vector<Maker> makers;       // in the order in which nodes write
 };
 
-// How the elements of an input lie that are not C-contiguous. Axes of stride 0 or length 1 are left out.
+// The memory layout of an input that is not C-contiguous. Axes of stride 0 or length 1 are left out.
 struct InputLayout {
   struct Axis {
     std::int16_t axis;
-    bool reversed;  // counted from its end
+    bool reversed;  // stored from its last element to its first
     bool operator==(const Axis&) const = default;
   };
-  SmallVector<Axis, 4> order;  // the largest stride first
-  bool unit = true;            // neighbours along the last of `order` are neighbours in memory
+  SmallVector<Axis, 4> order;  // by decreasing stride
+  bool unit = true;            // the last axis of `order` has stride 1
   bool operator==(const InputLayout&) const = default;
 };
-// The buffer of an input with a layout has more axes than the input, so that it is, formally, C-contiguous: first those
-// of the input, at index 0; then, where `order` isn't empty, one more for its first axis, and one as long as the ratio
-// of the strides of each of its axes and the next (the last one's stride in elements, unless `unit`). Its data begins
-// at the lowest address.
+// The buffer of an input with a layout has more axes than the input, so that it is formally C-contiguous. First come
+// the axes of the input, always at index 0. Then, where `order` is not empty, comes one axis for its first axis; one
+// for each pair of consecutive axes, as long as the ratio of their strides; and, unless `unit`, one as long as the
+// stride of the last axis in elements. Its data begins at the lowest address.
 
-// Never refuses: ops without native code become host calls. `layouts`, where given: for each input, or none for rows.
-// `parallel`: calls may use several threads. The results are the same, bit by bit.
+// Accepts every graph: ops without native code become host calls. `layouts`, if given, has one entry for each input,
+// which is empty for a C-contiguous input. `parallel`: calls may use several threads; the results are the same, bit by
+// bit.
 using InputLayouts = std::vector<std::optional<InputLayout>>;
-// Sees the Program after each pass, named as its file: tests run it. Buffers are allocated by the last pass only.
+// Observes the Program after each pass, which is named like its file: tests run the Program at these points. Only the
+// last pass allocates buffers.
 using PassObserver =
     std::function<void(std::string_view pass, const program::Program& program, std::span<const Apply> callbacks)>;
 Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts = {}, bool parallel = false,

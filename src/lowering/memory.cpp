@@ -1,6 +1,6 @@
-// Memory: every temporary is allocated just before the top-level step that first writes it, and those whose lives do
-// not overlap share a place in the workspace. Results are allocated first of all where their lengths are known then: a
-// caller whose own memory has another shape hears of it before anything is written there.
+// Memory: every temporary is allocated just before the top-level step that first writes it, and temporaries whose lives
+// do not overlap share a slot of the workspace. Results whose lengths are known at entry are allocated first of all: if
+// the caller's own memory has another shape, this is found before anything is written there.
 #include <algorithm>
 #include <functional>
 #include <queue>
@@ -16,12 +16,12 @@ using program::Step;
 using program::Steps;
 
 constexpr int never = -1;
-// What a call may take of the stack for temporaries: each, and together.
+// The limits of a call's stack use for temporaries: for each, and in total.
 constexpr std::int64_t most_bytes_each = 1024, most_bytes = 16 * 1024;
 
 struct Life {
   int first = never, last = never;
-  bool host_allocates = false;  // the host brings the memory
+  bool host_allocates = false;  // the host provides the memory
 };
 
 class MemoryPlanner {
@@ -51,7 +51,7 @@ class MemoryPlanner {
     });
   }
 
-  // What lengths are read from lives until the allocation that needs them.
+  // A buffer from which lengths are read is live until the allocation that needs them.
   void note_lengths() {
     for (std::size_t b = 0; b < lives_.size(); ++b) {
       if (!allocated(b)) continue;
@@ -110,7 +110,7 @@ class MemoryPlanner {
         order.push_back(b);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return lives_[a].first < lives_[b].first; });
-    // The lowest slot that is free, of slots in use by when they will be.
+    // Each temporary gets the lowest free slot; slots in use are queued by the step after which they are free.
     using Busy = std::pair<int, int>;  // the step after which it is free, the slot
     std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
     std::priority_queue<int, std::vector<int>, std::greater<>> free;

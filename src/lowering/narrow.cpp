@@ -15,7 +15,7 @@ using program::OneOf;
 using program::Step;
 using program::Steps;
 
-// Per axis of a buffer: the loop at whose index it is always taken; null when there is none.
+// Per axis of a buffer: the loop whose index every access has there; null if there is none.
 struct Rows {
   std::vector<const Loop*> loops;
   bool seen = false;
@@ -68,7 +68,7 @@ class Narrower {
     rows.seen = true;
   }
 
-  // The loops on which a place depends that is not the index of one of them.
+  // Notes the loops on which a place depends that is not simply the index of an open loop.
   void add_crossed(Rows& rows, Expr place) const {
     program::ExprWalk()(place, [&](Expr expr) {
       if (expr.code() == program::Code::index) rows.crossed.insert(expr.payload());
@@ -78,8 +78,8 @@ class Narrower {
     });
   }
 
-  // An element that one iteration of an outer loop writes and another one reads (the step before it of a prefix scan)
-  // lives while all iterations of the inner loops pass: their axes stay.
+  // An element that one iteration of an outer loop writes and another one reads (the previous step of a prefix scan) is
+  // live during all iterations of the inner loops: their axes are kept.
   void keep_crossed(Rows& rows) const {
     for (auto& loop : rows.loops) {
       if (!loop) continue;
@@ -95,7 +95,7 @@ class Narrower {
 
   void examine(Steps& steps) {
     for (auto& step : steps) {
-      program::ExprWalk walk;  // a step's expressions share much, and lie in the same loops
+      program::ExprWalk walk;  // a step's expressions share much, and are in the same loops
       program::for_each_expr(step, [&](Expr& root) {
         walk(root, [&](Expr expr) {
           if (expr.code() == program::Code::load && is_candidate(expr.payload()))
@@ -160,7 +160,7 @@ class Narrower {
 
   void rewrite(Steps& steps) {
     for (auto& step : steps) {
-      while (narrow_loads(step)) {  // again where a load is an index of another
+      while (narrow_loads(step)) {  // repeated where a load is an index of another
       }
       program::for_each_access(step, [&](const program::MutableAccess& access) {
         if (access.at) *access.at = kept(access.buffer, *access.at);
@@ -171,10 +171,10 @@ class Narrower {
 
   Program& program_;
   std::vector<Rows> rows_;
-  std::vector<const Loop*> open_;     // that hold other loops: the lanes of an innermost one run at the same time
-  std::vector<std::int64_t> around_;  // indices of all loops around the present step, outermost first
+  std::vector<const Loop*> open_;     // with inner loops: the lanes of an innermost loop run at the same time
+  std::vector<std::int64_t> around_;  // indices of all loops around the current step, outermost first
   std::unordered_map<const Loop*, std::vector<std::int64_t>> outer_;          // indices of the loops around each loop
-  std::unordered_map<std::int64_t, std::vector<std::int64_t>> loops_of_var_;  // of those around what assigns it
+  std::unordered_map<std::int64_t, std::vector<std::int64_t>> loops_of_var_;  // of the loops around its definition
 };
 
 }  // namespace

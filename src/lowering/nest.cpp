@@ -1,6 +1,6 @@
-// Nests: computations become loops. A computation joins an existing loop when it runs over the same extent, everything
-// it needs is computed before that loop, and what it needs from inside the loop is needed at the same index. Row by row
-// this gives a softmax one row loop, and a value with its gradients one loop over the data.
+// Nests: computations become loops. A computation joins an existing loop if it runs over the same extent, everything it
+// needs is computed before that loop, and what it needs from inside the loop is needed at the same index. Applied row
+// by row, this gives a softmax one row loop, and a value with its gradients one loop over the data.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -76,7 +76,7 @@ class NestBuilder {
 
   void depend_on_check(int check) { depend_on(given_.checks[std::size_t(check)].computation); }
 
-  // Loads, lengths and variables in a computation's expressions say which others come before it.
+  // Finds the computations that must precede this one, from the loads, lengths and variables in its expressions.
   void find_dependencies(const Computation& computation) {
     touched_.clear();
     loads_.clear();
@@ -101,7 +101,7 @@ class NestBuilder {
         }
       });
     };
-    // A buffer is allocated before its first use: its lengths come before whatever writes it.
+    // A buffer is allocated before its first use: its lengths must be computed before anything that writes it.
     const auto look_at_lengths = [&](std::int64_t buffer) {
       if (buffer < 0) return;
       for (auto& length : program_.buffers[std::size_t(buffer)].shape) look_at(length);
@@ -128,10 +128,10 @@ class NestBuilder {
       for (int id : expected_) depend_on(id);
   }
 
-  // For checks that loops don't wait for, but calls and memory do.
+  // Loops do not wait for expected checks, but calls and the allocation of memory do.
   static bool must_wait(const Computation& computation) {
     if (computation.as<Opaque>()) return true;
-    // Loops whose lengths are computed.
+    // Loops with computed lengths must wait, too.
     const auto& domain = computation.elements()->domain;
     return std::any_of(domain.begin(), domain.end(), [](Expr length) {
       return program::any_within(
@@ -139,7 +139,7 @@ class NestBuilder {
     });
   }
 
-  // The present computation reads and overwrites what `other_id` writes only at the index of this loop.
+  // Whether the current computation reads and overwrites the results of `other_id` only at the index of this loop.
   bool same_place(const Elements& elements, int other_id, Expr index) const {
     const Computation& computation = given_.list[std::size_t(other_id)];
     const Elements* other = computation.elements();
@@ -166,16 +166,16 @@ class NestBuilder {
                        [&](int id) { return !depends_[std::size_t(id)] || same_place(elements, id, axis.index); });
   }
 
-  // The first position in `list` behind all that the computation needs; not among items too far back to be worth a
-  // look.
+  // The first position in `list` after everything that the computation needs; the search goes back `look_back` items at
+  // most.
   std::size_t earliest(const std::vector<Item>& list) const {
     std::size_t i = list.size();
     while (i > 0 && list.size() - i < look_back && !needs(list[i - 1])) --i;
     return i;
   }
 
-  // The position in `list` of the loop that the computation shares, or of a new one. Loops open as early as they can,
-  // so that what follows finds them done.
+  // The position in `list` of the loop that the computation joins, or of a new one. A new loop is placed as early as
+  // possible, so that its results are available to what follows.
   std::size_t place(std::vector<Item>& list, const Elements& elements, const Axis& axis) {
     const std::size_t start = earliest(list);
     const std::size_t first = start > 0 && can_join(list[start - 1], elements, axis) ? start - 1 : start;
@@ -190,7 +190,7 @@ class NestBuilder {
     return position;
   }
 
-  // What is not a loop is never in the way, and stays in the order it came.
+  // Steps that are not loops never block a later item, and keep their order.
   static std::size_t past_leaves(const std::vector<Item>& list, std::size_t position) {
     while (position < list.size() && !list[position].nest) ++position;
     return position;
@@ -206,15 +206,15 @@ class NestBuilder {
     add_leaf(list, past_leaves(list, earliest(list)), std::move(step), id);
   }
 
-  // A computation on its way into loops.
+  // A computation that is being inserted into loops.
   struct Inserted {
     const Elements& elements;
-    const Scanned* scanned;  // one of the two
+    const Scanned* scanned;  // exactly one of the two is set
     const Stored* stored;
     int id;
     std::vector<Axis> axes = {};
-    std::size_t carried_from = 0;  // along the axes from here on it is carried in a variable
-    bool in_memory = false;        // along others in the buffer
+    std::size_t carried_from = 0;  // along the axes from here on, it is carried in a variable
+    bool in_memory = false;        // along other axes, it is combined in the buffer
     bool is_prefix() const { return scanned && scanned->kind == CarryKind::prefix; }
   };
 
@@ -229,7 +229,8 @@ class NestBuilder {
     while (in.carried_from > 0 && in.axes[in.carried_from - 1].along) --in.carried_from;
     in.in_memory = std::any_of(in.axes.begin(), in.axes.begin() + std::ptrdiff_t(in.carried_from),
                                [](const Axis& axis) { return axis.along; });
-    // A segment of a prefix scan goes on from the row before it, which may be another segment's, however long it is.
+    // A segment of a prefix scan continues from the row before it, which may belong to another segment, whatever its
+    // own length: it is combined in memory.
     if (in.is_prefix() && elements->is_segment) {
       in.carried_from = in.axes.size();
       in.in_memory = true;
@@ -237,7 +238,7 @@ class NestBuilder {
     insert(in, top_, 0);
   }
 
-  // Into the loops of `list`, those of the axes before `depth` being open.
+  // Inserts into the loops of `list`; the loops of the axes before `depth` are open.
   void insert(const Inserted& in, std::vector<Item>& list, std::size_t depth) {
     if (depth == in.axes.size()) {
       for (auto& step : innermost(in)) add_leaf(list, std::move(step), in.id);
@@ -245,7 +246,7 @@ class NestBuilder {
     }
     std::size_t position = place(list, in.elements, in.axes[depth]);
     if (in.in_memory && depth == 0 && !in.is_prefix()) {
-      Item start;  // before the loop it accumulates in, which may be an older one
+      Item start;  // before the loop that accumulates, which may be an older one
       start.leaf = starts(in);
       list.insert(list.begin() + std::ptrdiff_t(position++), std::move(start));
     }
@@ -261,7 +262,7 @@ class NestBuilder {
       add_leaf(list, past_leaves(list, position + 1), stored(in, combined(*in.scanned)), in.id);
   }
 
-  // What is done for each element.
+  // The steps for each element.
   Steps innermost(const Inserted& in) const {
     const auto& [domain, indices, value, buffer, at, is_segment] = in.elements;
     const Scanned* scan = in.scanned;
@@ -278,10 +279,10 @@ class NestBuilder {
             {program::Store{scan->extremes, at, select(taken, value, best)}}};
   }
 
-  // What the carry of its kind leaves.
+  // The variable that holds the result of a scan.
   static Expr combined(const Scanned& scanned) { return scanned.position_var ? scanned.position_var : scanned.var; }
 
-  // The value goes where it belongs.
+  // The step that stores the value at its destination.
   Step stored(const Inserted& in, Expr value) const {
     const auto& [domain, indices, own, buffer, at, is_segment] = in.elements;
     if (buffer < 0) return {program::Let{combined(*in.scanned), value}};
@@ -292,7 +293,7 @@ class NestBuilder {
     return {program::Store{buffer, at, converted}};
   }
 
-  // A prefix scan along an outer axis: each row is combined with the row before it, so that its elements are
+  // A prefix scan along an outer axis: each row is combined with the previous one, so that the elements of a row are
   // independent.
   Expr with_previous(const Scanned& scanned) const {
     const auto axis = std::size_t(std::find(scanned.along.begin(), scanned.along.end(), true) - scanned.along.begin());
@@ -302,7 +303,7 @@ class NestBuilder {
     return select(scanned.at[axis] > 0, program::combine(scanned.combiner, previous, scanned.value), scanned.value);
   }
 
-  // What the buffers that something is combined in start as.
+  // Sets the initial values of the buffers in which something is combined.
   Steps starts(const Inserted& in) const {
     const auto identity = [&](std::int64_t buffer, Combiner combiner) {
       return program::identity(combiner, *program_.pool, program_.buffers[std::size_t(buffer)].dtype);
@@ -322,7 +323,7 @@ class NestBuilder {
     return {step};
   }
 
-  // Nesting is as deep as arrays have dimensions.
+  // The recursion is only as deep as arrays have dimensions.
   static void append(Steps& steps, Item& item) {
     if (!item.nest) {
       for (auto& step : item.leaf) steps.push_back(std::move(step));
@@ -337,12 +338,12 @@ class NestBuilder {
   const Declarations& declared_;
   Computations& given_;
   std::vector<Item> top_;
-  // Of the computation being inserted:
+  // State of the computation being inserted:
   std::vector<bool> depends_;
   std::vector<int> touched_;
   std::vector<Expr> loads_;
   std::size_t size_ = 0;
-  // Of all before it:
+  // State of all computations before it:
   std::vector<std::vector<int>> writers_;            // buffer -> computations
   std::unordered_map<std::int64_t, int> producers_;  // variable -> computation
   std::vector<int> expected_;                        // checks that loops don't wait for

@@ -1,5 +1,5 @@
-// Overwritten starts: a buffer that begins as a copy of something and is then stored to, piece by piece, until nothing
-// of the beginning is left, needs no beginning. So it is with the gradient of a vector that is read in parts.
+// Overwritten initial values: a buffer that begins as a copy and is then stored to, piece by piece, until none of the
+// copy is left, needs no initial copy. The gradient of a vector that is read in parts is such a buffer.
 #include <algorithm>
 #include <map>
 
@@ -11,20 +11,20 @@ namespace {
 
 constexpr std::size_t most_pieces = 32;
 
-// Null where it combines with what is there, or does something else.
+// The computation as a plain store; null if it combines with previous contents, or does something else.
 const Stored* plain_store(const Computation& computation) {
   const auto* stored = computation.as<Stored>();
   return stored && !stored->combiner ? stored : nullptr;
 }
 
-// The index of a loop, or that at a constant distance.
+// Whether the place is the index of a loop, or at a constant distance from it.
 bool counts_with(Expr place, Expr index) {
   if (place == index) return true;
   return place.code() == program::Code::add && ((place.argument(0).is_constant() && place.argument(1) == index) ||
                                                 (place.argument(1).is_constant() && place.argument(0) == index));
 }
 
-// How many elements are stored to, all of them different; 0 when that is not known.
+// The number of elements that are stored to, all of them different; 0 if it is not known.
 std::int64_t count_of(const Stored& stored) {
   std::int64_t count = 1;
   std::size_t used = 0;

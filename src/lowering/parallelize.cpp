@@ -1,13 +1,14 @@
-// Parallel loops: which loops at the top may run in chunks on several threads. A loop may when no iteration reads or
-// overwrites what another writes, and what it carries may be combined from parts without a change in any bit:
-//   - rows that each iteration writes anew are made each worker's own;
-//   - a sum of floats that rows add to, one after the other, becomes a column of addends and a loop that adds them, in
-//     the same order (innermost loops add in a tree whose branches are chunks: codegen sees to that);
-//   - a loop that accumulates rows into a row is cut into bands of columns; if it does other things, too, then it
-//     becomes two;
-//   - functions that a loop calls write to blocks of memory, one iteration's behind another's, or to scratch of the
-//     worker's own; whether all of them succeed is a truth that iterations combine.
-// Scatters, prefix scans and whatever else must go in order stay as they are.
+// Parallel loops: finds the top-level loops that may run in chunks on several threads. A loop may if no iteration reads
+// or overwrites what another one writes, and if its carried variables can be combined from parts without a change in
+// any bit:
+//   - rows that each iteration writes anew become private to each worker;
+//   - a sum of floats that rows are added to sequentially becomes a column of addends and a loop that adds them in the
+//     same order (innermost loops add in a tree whose branches are chunks: codegen ensures that);
+//   - a loop that accumulates rows into a row is split into bands of columns; if it also does other things, it is split
+//     into two loops;
+//   - functions called in a loop write to consecutive blocks of memory, one for each iteration, or to scratch that is
+//     private to the worker; whether all of them succeed is a truth value that iterations combine.
+// Scatters, prefix scans and everything else that must run in order are left unchanged.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -32,25 +33,25 @@ using program::Step;
 using program::Steps;
 
 constexpr std::int64_t band = 512;          // columns: 4 KiB of a row of doubles
-constexpr std::int64_t too_short = 64;      // such loops of known length, of simple steps, are no work
-constexpr std::int64_t unknown_extent = 8;  // of an inner loop whose length depends on where it is
-constexpr std::int64_t worth_storing = 32;  // operations on an element: so many are worth a temporary to share them
+constexpr std::int64_t too_short = 64;      // up to this known length, loops of simple steps have too little work
+constexpr std::int64_t unknown_extent = 8;  // assumed of an inner loop whose length is not known before any loop
+constexpr std::int64_t worth_storing = 32;  // operations on an element that make it worth a temporary to share them
 constexpr std::int64_t scalar_weight = 4, call_weight = 60;  // in operations of a lane
 
 struct Access {
   std::vector<Expr> at;
   enum class Kind { read, store, accumulate } kind;
-  bool is_block = false;  // of a called function: from the element `at` counts to, or from the first one
+  bool is_block = false;  // of a called function: from element `at` on, or from the first one
 };
 
-// Known before any loop: no index, element or variable in it.
+// Whether the expression is known before any loop: it has no index, load or variable.
 bool is_fixed(Expr root) {
   return !program::any_within(root, [](Expr expr) {
     return expr.code() == Code::index || expr.code() == Code::load || expr.code() == Code::var;
   });
 }
 
-// What a loop does, seen as a whole.
+// The accesses and definitions of a whole loop, inner loops included.
 class Footprint {
  public:
   explicit Footprint(Loop& loop) { examine(loop); }
@@ -58,9 +59,9 @@ class Footprint {
   bool only_simple_steps = true;
   std::unordered_map<std::int64_t, std::vector<Access>> accesses;  // by buffer, in the order of the steps
   std::unordered_map<std::int64_t, Expr> extents;                  // of indices
-  std::unordered_set<std::int64_t> made;                           // variables
+  std::unordered_set<std::int64_t> made;                           // variables defined in it
 
-  // Whether different values of `index` mean different values of `place`, whatever the other indices are.
+  // Whether different values of `index` imply different values of `place`, whatever the other indices are.
   bool separates(Expr place, Expr index) const {
     if (place == index) return true;
     if (place.code() == Code::mul) {
@@ -80,7 +81,7 @@ class Footprint {
     return std::any_of(all.begin(), all.end(), [](auto& each) { return each.kind != Access::Kind::read; });
   }
 
-  // All of it happens, in some axis, at a place of the iteration's own.
+  // Whether all accesses, in some axis, are at a place that only this iteration uses.
   bool is_divided(std::int64_t buffer, Expr index) const {
     const auto& all = accesses.at(buffer);
     const auto is_block = [](const Access& each) { return each.is_block; };
@@ -94,7 +95,7 @@ class Footprint {
     return false;
   }
 
-  // Each iteration begins by writing it, wherever it is written.
+  // Whether each iteration stores to the buffer first, and all places are independent of the iteration.
   bool is_anew(std::int64_t buffer, Expr index) const {
     const auto& all = accesses.at(buffer);
     return all[0].kind == Access::Kind::store && std::all_of(all.begin(), all.end(), [&](auto& each) {
@@ -103,14 +104,14 @@ class Footprint {
   }
 
  private:
-  // c of index * c; invalid when it is none.
+  // The factor c of index * c; invalid if there is none.
   static Expr factor(Expr product, Expr index) {
     if (product == index) return index.pool().integer(1);
     if (product.code() != Code::mul) return {};
     const Expr a = product.argument(0), b = product.argument(1);
     return a == index && is_fixed(b) ? b : b == index && is_fixed(a) ? a : Expr();
   }
-  // An index that counts from 0 to a limit at most.
+  // Whether `index` is the index of a loop whose extent is at most `limit`.
   bool is_below(Expr index, Expr limit) const {
     const auto found = extents.find(index.payload());
     if (index.code() != Code::index || found == extents.end()) return false;
@@ -121,7 +122,8 @@ class Footprint {
     return fits(extent) || (extent.code() == Code::min && (fits(extent.argument(0)) || fits(extent.argument(1))));
   }
 
-  // All of one block, and those of different iterations behind each other. Their distance is 0 where they are empty.
+  // Whether all accesses are to the same block, and the blocks of different iterations are consecutive. Their distance
+  // is 0 where they are empty.
   static bool has_own_blocks(const std::vector<Access>& all, Expr index) {
     const auto& at = all[0].at;
     const Expr distance = at.empty() ? Expr() : factor(at[0], index);
@@ -181,9 +183,9 @@ class Parallelizer {
   }
 
  private:
-  // ---- who uses what outside a loop ----
+  // ---- uses outside a loop ----
   struct Use {
-    std::size_t first, last;  // steps at the top
+    std::size_t first, last;  // top-level steps
   };
   static void note_use(std::unordered_map<std::int64_t, Use>& uses, std::int64_t which, std::size_t at) {
     uses.try_emplace(which, Use{at, at}).first->second.last = at;
@@ -211,7 +213,7 @@ class Parallelizer {
     if (innermost && loop.extent.is_constant() && loop.extent.payload() <= too_short) return;
     if (can_run_in_chunks(loop, footprint, at)) return mark(loop, footprint, after);
     if (parallelize_columns(loop, footprint)) return;
-    // What accumulates over rows may be all that is in the way.
+    // The accumulation over rows may be the only obstacle.
     Loop rest = loop;
     const std::size_t buffers = program_.buffers.size();
     Steps accumulating = take_out_accumulates(rest, footprint);
@@ -249,7 +251,7 @@ class Parallelizer {
     for (auto& check : checks) after.push_back(std::move(check));
   }
 
-  // What each iteration checks becomes a truth that the loop carries, and that is checked behind it.
+  // Turns the checks of each iteration into a truth value that the loop carries, and that is checked after the loop.
   Steps combine_checks(Loop& loop) {
     Steps checks;
     for (auto& step : loop.body) {
@@ -263,7 +265,7 @@ class Parallelizer {
     return checks;
   }
 
-  // Buffers that the iterations of a loop write, and of which each must have its own.
+  // Buffers that the iterations of a loop write without each having its own part: each worker needs its own copy.
   static std::vector<std::int64_t> conflicting_writes(const Loop& loop, const Footprint& footprint) {
     std::vector<std::int64_t> out;
     for (auto& [buffer, accesses] : footprint.accesses)
@@ -293,7 +295,7 @@ class Parallelizer {
     return carry.combiner == Combiner::add && is_float(carry.var.dtype());
   }
 
-  // Whether parts of what a loop carries combine to the very same.
+  // Whether the carried variables have exactly the same values when they are combined from parts.
   static bool can_split_carries(const Loop& loop) {
     bool possible = true;
     for (auto& carry : loop.carries) {
@@ -306,7 +308,7 @@ class Parallelizer {
   }
 
   // ---- sums over rows ----
-  // Each addend is made in the body itself, or by one loop of lanes in it, whose sum is added as a whole.
+  // Whether each addend is computed in the body itself, or by one vector loop in it whose sum is added as a whole.
   static bool can_defer(const Loop& loop, Expr sum) {
     for (auto& step : loop.body) {
       auto* inner = std::get_if<Loop>(&step.what);
@@ -329,7 +331,7 @@ class Parallelizer {
     return found;
   }
 
-  // A temporary in which `value` is stored at `at` by one step, and read by another.
+  // A temporary: the step that stores `value` in it at `at`, and the load by which another step reads it.
   struct Put {
     Step store;
     Expr read;
@@ -352,7 +354,7 @@ class Parallelizer {
     if (adding.carries.empty()) return;
     std::erase_if(loop.carries, is_float_sum);
     Steps body;
-    // Stores `value` in a column; what reads it there.
+    // Stores `value` in a column and returns the load that reads it there.
     const auto in_column = [&](Expr value) {
       Put made = put({loop.extent}, {loop.index}, value);
       body.push_back(std::move(made.store));
@@ -361,7 +363,7 @@ class Parallelizer {
     for (auto& step : loop.body) {
       auto* update = std::get_if<program::Update>(&step.what);
       if (update && is_carried(adding, update->var.payload())) {
-        // A product is added in one rounding.
+        // A product is added with a single rounding: its factors are stored.
         const bool is_product = update->value.code() == Code::mul;
         const Expr value = is_product ? pool_.make(Code::mul, update->value.dtype(),
                                                    std::vector<Expr>{in_column(update->value.argument(0)),
@@ -370,7 +372,7 @@ class Parallelizer {
         adding.body.push_back({program::Update{update->var, update->combiner, value}});
         continue;
       }
-      std::vector<std::pair<Expr, Expr>> sums;  // of an inner loop, and what they are added to
+      std::vector<std::pair<Expr, Expr>> sums;  // sums of an inner loop, and what they are added to
       if (auto* inner = std::get_if<Loop>(&step.what)) {
         for (auto& carry : adding.carries) {
           if (!updates(step, carry.var)) continue;
@@ -388,9 +390,9 @@ class Parallelizer {
     after.push_back({std::move(adding)});
   }
 
-  // ---- rows into a row ----
-  // Takes row[j] += ... out of `for i: ..., for j: row[j] += ..., ...`, as nests that come after it. What is added is
-  // computed there once more, if that is possible and cheap; or stored, if there is much else to compute.
+  // ---- accumulating rows into a row ----
+  // Moves row[j] += ... out of `for i: ..., for j: row[j] += ..., ...`, into nests that come after it. The addend is
+  // recomputed there if that is possible and cheap, or stored if there is much else to compute.
   Steps take_out_accumulates(Loop& loop, const Footprint& footprint) {
     Steps out, body;
     const std::int64_t all = plain_operations(loop.body);
@@ -430,7 +432,7 @@ class Parallelizer {
     return out;
   }
 
-  // The only use of its buffer, at a place that depends on the inner loop's index alone.
+  // Whether this is the only access to its buffer, at a place that depends on the inner loop's index alone.
   static bool adds_to_a_row(const program::Accumulate& step, const Loop& inner, const Loop& outer,
                             const Footprint& footprint) {
     return footprint.accesses.at(step.buffer).size() == 1 && footprint.is_divided(step.buffer, inner.index) &&
@@ -454,7 +456,7 @@ class Parallelizer {
     return total;
   }
 
-  // for i: for j: row[j] += ..., as bands of j, each of which goes through all i.
+  // Splits for i: for j: row[j] += ... into bands of j, each of which goes through all i.
   bool parallelize_columns(Loop& loop, const Footprint& footprint) {
     if (!loop.carries.empty() || loop.body.empty()) return false;
     auto* first = std::get_if<Loop>(&loop.body[0].what);
@@ -492,7 +494,7 @@ class Parallelizer {
     });
   }
 
-  // ---- how much there is to do ----
+  // ---- estimates of the work ----
   Expr work_of(Steps& body, bool in_lanes) {
     Expr total = pool_.integer(1);
     program::ExprWalk walk;

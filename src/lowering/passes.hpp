@@ -8,26 +8,26 @@ namespace bitale::lowering {
 
 using program::Program;
 
-// Values stored and read in the same place stay scalars; unread temporaries vanish.
+// Keeps values that are stored and read in the same place as scalars; removes dead temporaries.
 void forward_stores(Program& program);
-// Temporaries used row by row become rows.
+// Turns temporaries that are used row by row into single rows.
 void narrow_temporaries(Program& program);
-// Loops over a batch, or over rows of small matrices, in the steps of a scan become one loop of straight code, and
-// buffers have the batch last.
+// Turns loops over a batch, or over rows of small matrices, in the steps of a scan into one loop of straight code, and
+// lays buffers out with the batch last.
 void batches_in_lanes(Program& program, Declarations& declare, const Lengths& lengths);
-// Whether that can be done with these steps of a loop.
+// Whether that is possible with these steps of a loop.
 bool suits_lanes(const program::Steps& steps);
-// Small buffers in loops whose iterations follow one another become variables.
+// Turns small buffers in serial loops into variables.
 void promote_elements(Program& program, Declarations& declare);
-// Loops over rows and columns that are one loop over elements.
+// Merges loops over rows and columns into one loop over elements.
 void collapse_loops(Program& program, Declarations& declare, const Lengths& lengths);
-// Loops that read along rows and columns go through tiles.
+// Makes loops that read along both rows and columns go through tiles.
 void tile_loops(Program& program, Declarations& declare);
 // Marks innermost loops whose iterations may run as vector lanes.
 void vectorize(Program& program);
-// Loops whose iterations several threads may share.
+// Marks loops whose iterations may be shared by several threads.
 void parallelize_loops(Program& program, Declarations& declare);
-// Places for temporaries in the workspace.
+// Assigns places in the workspace to temporaries.
 void plan_memory(Program& program);
 
 }  // namespace bitale::lowering

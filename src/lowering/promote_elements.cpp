@@ -1,6 +1,6 @@
-// Scalar replacement: in a loop whose iterations follow one another (a scan), a small buffer of known lengths becomes
-// variables, one for each element, if all places at which it is accessed are numbers once short loops are unrolled.
-// What one iteration leaves to the next is a state of the loop, and what others read is stored once, after it.
+// Scalar replacement: in a serial loop (a scan), a small buffer of known lengths becomes variables, one for each
+// element, if all its indices are constants once short loops are unrolled. Values that pass from one iteration to the
+// next are states of the loop; values that are read elsewhere are stored once, after the loop.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -22,14 +22,15 @@ using program::Steps;
 constexpr std::int64_t most_elements = 64;     // of a buffer
 constexpr std::int64_t most_of_a_nest = 4000;  // expressions after unrolling
 constexpr std::int64_t most_of_a_loop = 8000;
-// A loop whose body computes more than so many expressions gains more from lanes, if it has some iterations; one that
-// fills a vector always does: its elements would be as many scalars, of which no processor has registers for long.
+// A loop whose body computes more than `worth_lanes` expressions gains more from lanes if it has at least
+// `enough_lanes` iterations. A loop that fills a vector (`full_lanes`) always does: its elements would be too many
+// scalars for the registers of any processor.
 constexpr std::int64_t worth_lanes = 24, enough_lanes = 4, full_lanes = 8;
 
-// What a step in the loop's body is made of.
+// What is known of one step of the loop's body.
 struct InnerNest {
   bool unrolls = false;
-  std::int64_t size = 0;  // expressions once it is unrolled
+  std::int64_t size = 0;  // expressions after unrolling
   std::set<std::int64_t> buffers;
 };
 
@@ -40,7 +41,7 @@ class Promoter {
   void run() { run(program_.steps, 0); }
 
  private:
-  // Inner loops first: what they leave in variables, the loops around them can.
+  // Inner loops come first: the loops around them can then promote what they have left in variables.
   void run(Steps& steps, int depth) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       program::for_each_body(steps[i], [&](Steps& body) { run(body, depth + 1); });
@@ -57,9 +58,9 @@ class Promoter {
     return std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.is_state(); });
   }
 
-  // ---- what can be unrolled, and what promoted ----
+  // ---- what can be unrolled and promoted ----
 
-  // Expressions that the step becomes, or nothing where it cannot be unrolled.
+  // The number of expressions of the unrolled step, or nothing where it cannot be unrolled.
   static std::optional<std::int64_t> unrolled_size(const Step& step) {
     const auto* loop = std::get_if<Loop>(&step.what);
     if (!loop) {
@@ -125,7 +126,7 @@ class Promoter {
     return out;
   }
 
-  // Of the heaviest nests first, what they access is left in memory until the rest is small enough.
+  // Leaves the buffers of the heaviest nests in memory until the rest is small enough.
   static void keep_small(const std::vector<InnerNest>& nests, std::set<std::int64_t>& chosen) {
     for (;;) {
       std::int64_t all = 0;
@@ -142,9 +143,9 @@ class Promoter {
     }
   }
 
-  // ---- the loop without them ----
+  // ---- the loop without the promoted buffers ----
 
-  // How often each buffer is read, and how often written.
+  // How often each buffer is read and written.
   struct Uses {
     std::map<std::int64_t, std::int64_t> reads, writes;
     void add(const Steps& steps, std::int64_t sign) {
@@ -158,7 +159,7 @@ class Promoter {
       });
     }
   };
-  // Of what is not in the body of the loop.
+  // The uses outside the body of the loop.
   Uses outside(const Loop& loop) const {
     Uses uses;
     uses.add(program_.steps, 1);
@@ -174,16 +175,18 @@ class Promoter {
     return uses;
   }
 
-  // Gives what is to be done after the loop.
+  // Returns the steps that follow the loop.
   Steps promote(Loop& loop, int depth, std::span<const Step> later) {
     finals_.clear();
     std::vector<InnerNest> nests;
     chosen_ = candidates(loop, nests);
     if (chosen_.empty()) return {};
     Uses uses = outside(loop);
-    // What an outer loop's next iteration finds in memory that only this loop writes stays there.
+    // In an inner loop, a buffer is kept in memory if only this loop writes it and others read it: the next iteration
+    // of the outer loop may read it here.
     std::erase_if(chosen_, [&](std::int64_t b) { return depth > 0 && uses.reads[b] > 0 && uses.writes[b] == 0; });
-    // What is written again afterwards stays in memory: those who read an element then read it from its variable.
+    // A buffer that is written again afterwards is kept in memory, since later reads of its elements are replaced by
+    // their variables.
     for (auto& step : later)
       program::for_each_access_within(step, [&](const program::Access& access) {
         if (access.writes()) chosen_.erase(access.buffer);
@@ -202,7 +205,7 @@ class Promoter {
       else
         code.append(std::move(body[k]), loop.body);
     }
-    // States of the loop, and what is stored when it is done.
+    // The states of the loop, and the stores after it.
     for (auto load : code.stored()) {
       const std::int64_t b = load.payload();
       if (uses.reads[b] > 0 && !begun_.contains(load.id()))
@@ -218,7 +221,8 @@ class Promoter {
     return after;
   }
 
-  // Emitters remember elements that they have read, as what the states started as: later steps read the variables.
+  // Emitters remember elements that they have read, here the initial values of the states: later steps must read the
+  // variables instead.
   void read_finals(Step& step) {
     if (finals_.empty()) return;
     program::for_each_expr(step, [&](Expr& expr) { expr = program::substitute(expr, finals_); });
@@ -227,7 +231,7 @@ class Promoter {
     });
   }
 
-  // The element is a state, which starts as `init`.
+  // Makes the element a state with the initial value `init`.
   Expr begin(Expr load, Expr init) {
     const Expr var = declare_.var(load.dtype());
     loop_->carries.push_back({.var = var, .kind = program::CarryKind::state, .init = init});

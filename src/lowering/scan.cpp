@@ -1,5 +1,6 @@
-// What is combined along axes of a domain: sums and other reductions, prefix scans, arg-reductions. One definition for
-// all kinds: where it is carried (a variable along the last axes, the buffer along others) is found with the loops.
+// Scans: sums and other reductions, prefix scans and arg-reductions along axes of a domain. All kinds have one
+// definition; where a value is carried (in a variable along the last axes, in the buffer along others) is decided when
+// loops are built.
 #include "lowering/definitions.hpp"
 
 namespace bitale::lowering {
@@ -15,7 +16,7 @@ void Definitions::scan(int output, ElementScan scan) {
     value.scalar = program::cast(is_arg ? position_var : var, stored);
   } else if (computing_dtype(stored) == stored) {
     buffer = value.buffer = result_buffer(variable);
-  } else {  // nothing is combined in memory of such a dtype
+  } else {  // values of such a dtype are not combined in memory
     buffer = add_buffer(variable, program::Role::temporary);
     program.buffers.back().dtype = scan.dtype;
     element(
@@ -35,8 +36,8 @@ void Definitions::scan(int output, ElementScan scan) {
                     var,
                     position_var};
     if (is_arg) locate(scanned, variable);
-    const bool is_only = is_arg && scanned.position.is_constant(0);  // there is but one element to choose from
-    // keepdims is a permutation made elsewhere: the output has exactly the axes that are left.
+    const bool is_only = is_arg && scanned.position.is_constant(0);  // only one element to choose from
+    // The output has exactly the remaining axes: keepdims is a permutation that is created elsewhere.
     add_computation(
         std::move(scanned),
         [&](Index at) { return is_only ? pool().integer(0) : program::cast(scan.value(at), scan.dtype); },
@@ -49,8 +50,8 @@ void Definitions::scan(int output, ElementScan scan) {
   });
 }
 
-// The position of an element as a row-major number along the axes that go, and memory for the extremes where there are
-// several at a time.
+// Computes the position of an element as a row-major number along the reduced axes, and allocates memory for the
+// extremes where several are accumulated at a time.
 void Definitions::locate(Scanned& scanned, const Variable& variable) {
   const std::vector<Expr> indices = declare.indices_of(scanned.domain);
   scanned.position = pool().integer(0);

@@ -50,7 +50,7 @@ void for_each_place(const Step& step, std::vector<Expr>& indices,
   if (loop) indices.pop_back();
 }
 
-// With variables for elements, as they are at this step.
+// Replaces loads of elements by their current values.
 Expr StraightCode::promoted(Expr root) {
   const Expr renamed = program::substitute(root, renamed_);
   program::ExprWalk()(renamed, [&](Expr expr) {
@@ -107,7 +107,7 @@ void StraightCode::unroll(const Step& step, Steps& to) {
       },
       [&](const program::Update& update) {
         const auto carried = renamed_.find(update.var.id());
-        if (carried == renamed_.end()) return append({update}, to);  // by a loop around
+        if (carried == renamed_.end()) return append({update}, to);  // carried by an enclosing loop
         const Expr before = carried->second, value = promoted(update.value);
         const bool is_product =
             program::is_float_sum(update) && value.code() == Code::mul && !program::math::as_scaled(value);

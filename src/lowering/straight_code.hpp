@@ -1,5 +1,5 @@
-// Straight code: steps whose short loops are unrolled, and in which the elements of chosen buffers are variables.
-// Whoever makes the body of a loop of it says what an element is that is read before it is written.
+// Straight code: steps whose short loops are unrolled, with variables in place of the elements of chosen buffers. The
+// user of StraightCode provides the values of elements that are read before they are written.
 #pragma once
 
 #include <functional>
@@ -12,19 +12,19 @@
 
 namespace bitale::lowering {
 
-// Expressions that a step evaluates, and one for the step.
+// The number of expressions that a step evaluates, plus one for the step.
 std::int64_t expression_count(const program::Step& step);
-// Whether a place is a number once the loops of these indices are unrolled.
+// Whether a place is a constant once the loops of these indices are unrolled.
 bool is_number_of(Expr place, const std::vector<Expr>& indices);
 
-// Every access in a step and the steps in it: visit(buffer, places or null, writes). `indices` are those of the loops
-// in the step that are known there.
+// Visits every access in a step and in the steps inside it: visit(buffer, place or null, writes). During a visit,
+// `indices` also has the indices of the enclosing loops inside the step.
 void for_each_place(const program::Step& step, std::vector<Expr>& indices,
                     const std::function<void(std::int64_t buffer, const std::vector<Expr>* at, bool writes)>& visit);
 
 class StraightCode {
  public:
-  // `first_read`: the value of an element, given as a load, that no step has stored yet.
+  // `first_read` returns the value of an element, given as a load, that no step has stored yet.
   StraightCode(program::Program& program, Declarations& declare, const std::set<std::int64_t>& chosen,
                std::function<Expr(Expr load)> first_read)
       : program_(program),
@@ -33,14 +33,14 @@ class StraightCode {
         chosen_(chosen),
         first_read_(std::move(first_read)) {}
 
-  // A step as it is, but for elements of the chosen buffers.
+  // Appends a step as it is, except for elements of the chosen buffers.
   void append(program::Step step, program::Steps& to);
-  // A step whose loops are of known lengths.
+  // Unrolls a step whose loops have known lengths.
   void unroll(const program::Step& step, program::Steps& to);
 
   // Elements of the chosen buffers that were stored, as loads, in the order of their first stores.
   const std::vector<Expr>& stored() const { return stored_; }
-  // What an element is that was read or stored.
+  // The current value of an element that was read or stored.
   Expr value_of(std::uint32_t load) const { return current_.at(load); }
 
  private:
@@ -56,7 +56,7 @@ class StraightCode {
   const std::set<std::int64_t>& chosen_;
   const std::function<Expr(Expr)> first_read_;
   program::Substitution renamed_;  // indices and variables of unrolled loops
-  program::Substitution current_;  // loads of elements: what they are at this step
+  program::Substitution current_;  // loads of elements: their values at this step
   std::vector<Expr> stored_;
 };
 

@@ -1,7 +1,8 @@
-// Tiling: a loop that reads one array along rows and another along columns goes through both in tiles, so that each
-// cache line it brings in is used whole before it is dropped. What it reads along columns is first brought, transposed,
-// into a buffer of a tile's size, which stays in the first cache: code generators know that copy
-// (Loop::prefetch_distance says that it goes on below), and the loop itself then reads all its arrays along rows.
+// Tiling: a loop that reads one array along rows and another along columns visits both in tiles, so that each cache
+// line is used completely before it is evicted. What it reads along columns is first copied, transposed, into a buffer
+// of a tile's size, which remains in the first-level cache. Code generators recognise that copy
+// (Loop::prefetch_distance tells them how far ahead the next tile is), and the loop itself then reads all its arrays
+// along rows.
 #include <algorithm>
 
 #include "bitale/core/text.hpp"
@@ -18,8 +19,8 @@ using program::Loop;
 using program::Step;
 using program::Steps;
 
-// A tile is wide, since what is read along rows and what is written likes long runs; and two cache lines of doubles
-// high, since processors fetch lines in pairs. Measured for x.T + y (docs/performance.md).
+// A tile is wide, since long runs are better for what is read along rows and for what is written. It is two cache lines
+// of doubles high, since processors fetch lines in pairs. Measured for x.T + y (docs/performance.md).
 constexpr std::int64_t height = 16, width = 64;
 
 class Tiler {
@@ -34,7 +35,7 @@ class Tiler {
   }
 
  private:
-  // The index, or that and something constant in the loops.
+  // Whether the place is the index plus or minus something constant in the loops.
   static bool counts(Expr at, Expr index, Expr other) {
     while (!(at == index)) {
       if (at.code() != Code::add && at.code() != Code::sub) return false;
@@ -48,7 +49,7 @@ class Tiler {
     return true;
   }
 
-  // An element whose neighbours along `inner` are a row apart, and those along `outer` side by side.
+  // Whether the neighbours of an element along `inner` are a row apart, and those along `outer` are adjacent.
   static bool is_transposed(Expr load, Expr outer, Expr inner) {
     const std::size_t n = load.argument_count();
     if (n < 2 || !counts(load.argument(n - 1), outer, inner)) return false;
@@ -113,7 +114,7 @@ class Tiler {
     return true;
   }
 
-  // The next tile lies `width` further along j.
+  // The next tile is `width` further along j.
   static Step nest(Expr i, Expr rows, Expr j, Expr columns, Steps body) {
     Step innermost{Loop{j, columns, {}, std::move(body), false, width}};
     return {Loop{i, rows, {}, {std::move(innermost)}, false}};

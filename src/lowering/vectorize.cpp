@@ -1,5 +1,6 @@
-// Vectorisation: innermost loops run several iterations as lanes. Lanes are independent but for carried variables and
-// colliding writes, unless the loop reads elements that other iterations of it write (a prefix scan in memory).
+// Vectorisation: marks the innermost loops whose iterations may run as lanes. Lanes are independent except for carried
+// variables and colliding writes, unless the loop reads elements that other iterations of it write (a prefix scan in
+// memory).
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -11,7 +12,7 @@ namespace bitale::lowering {
 
 namespace {
 
-// Where writes collide (scatters), lanes write one after the other; all to one element would gain nothing.
+// Where writes collide (scatters), lanes write sequentially; if all lanes write to one element, nothing is gained.
 bool may_run_in_lanes(const program::Step& step) {
   bool has_places = true;
   program::for_each_access(step,
@@ -19,7 +20,7 @@ bool may_run_in_lanes(const program::Step& step) {
   return program::may_be_in_lanes(step) && has_places;
 }
 
-// Functions that are called, one lane after the other, gain nothing from lanes and multiply the code.
+// Functions are called sequentially, once per lane: they gain nothing from lanes and multiply the code.
 constexpr std::size_t most_calls = 6;
 
 std::size_t call_count(const Program& program, program::Steps& body) {
@@ -32,7 +33,7 @@ std::size_t call_count(const Program& program, program::Steps& body) {
   return calls;
 }
 
-// Running floats are combined one after the other: lanes pay only where what is combined takes some computing.
+// Prefix scans of floats are combined sequentially: lanes only pay off if the combined value takes some computation.
 constexpr std::size_t cheap = 12;  // expressions
 
 bool only_runs(program::Loop& loop) {
@@ -50,7 +51,7 @@ bool only_runs(program::Loop& loop) {
 // reads one, the same coordinate is the index of the loop. Loops that only write a buffer are left to the emitters,
 // which serialise colliding lanes.
 bool has_independent_iterations(program::Loop& loop) {
-  std::unordered_map<std::int64_t, std::unordered_set<std::size_t>> own;  // per written buffer: coordinates
+  std::unordered_map<std::int64_t, std::unordered_set<std::size_t>> own;  // per written buffer: axes
   const auto coordinates = [&](std::span<const Expr> at) {
     std::unordered_set<std::size_t> out;
     for (std::size_t k = 0; k < at.size(); ++k)

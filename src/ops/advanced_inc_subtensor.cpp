@@ -23,8 +23,8 @@ AdvancedIndex update_layout(const std::vector<int>& axes, const Apply& node) {
   return AdvancedIndex(axes, node.input(0).ndim(), node.input(2).ndim());
 }
 
-// Of the positions of the index that select the same element, the one that is written last, as 1; the others as 0. Has
-// the rank of the region: length 1 in the dimensions kept whole.
+// A mask of the index positions: 1 for the position that is the last to write to its element, 0 for those that are
+// overwritten. It has the rank of the region, with length 1 in the dimensions kept whole.
 Variable last_writers(const std::vector<int>& axes, const Apply& node, DType dtype) {
   const Variables indices(update_indices(node).begin(), update_indices(node).end());
   std::vector<Shape> lengths;
@@ -56,7 +56,7 @@ std::vector<bool> repeats_of(const Apply& node) {
   return out;
 }
 
-// Whether each element is greater than the one before, and none negative.
+// Whether the elements are known to increase strictly and not to be negative.
 bool counts_up(const Variable& index) {
   if (nonzero_behind(index)) return true;
   const Array* known = index.constant();
@@ -66,7 +66,8 @@ bool counts_up(const Variable& index) {
   return std::is_sorted(v, v + values.size(), std::less_equal<>()) && (values.size() == 0 || v[0] >= 0);
 }
 
-// One position can't collide with another: there is one, or they lie along one dimension and an index counts up.
+// Whether no two positions can select the same element: there is only one position, or the positions extend along a
+// single dimension and some index increases strictly along it.
 bool selects_once(const Apply& node) {
   int longest = -1;
   for (auto& index : update_indices(node))
@@ -91,7 +92,7 @@ std::string AdvancedIncSubtensor::pprint_text(std::span<const std::string> input
 Apply AdvancedIncSubtensor::make_node(std::span<const Variable> inputs) const {
   if (inputs.size() < 2)
     throw TypeError(cat(label(), ": expected a tensor and a value, got ", inputs.size(), " inputs"));
-  // Sums of float16 are computed, and given, in float32.
+  // Sums of float16 are computed and returned in float32.
   inputs[0].tensor();
   const Variable x = set ? inputs[0] : cast(inputs[0], computing_dtype(inputs[0].dtype()));
   const Variable y = is_complex(x) ? cast(inputs[1], x.dtype()) : inputs[1];
@@ -105,14 +106,14 @@ Apply AdvancedIncSubtensor::make_node(std::span<const Variable> inputs) const {
 
 OpRef AdvancedIncSubtensor::pure() const { return inplace ? OpRef(new AdvancedIncSubtensor(axes, set)) : OpRef(this); }
 
-// What changes elements of the diagonal alone leaves triangles and diagonals what they are.
+// An update of diagonal elements alone keeps triangular matrices triangular and diagonal matrices diagonal.
 Structure AdvancedIncSubtensor::structure(const Apply& node, int, InputStructures& inputs) const {
   const Variable& x = node.input(0);
   const int rank = x.ndim();
   if (rank < 2 || axes != std::vector<int>{rank - 2, rank - 1} || !node.input(2).same_as(node.input(3))) return {};
   Structure before = inputs.of(0), out;
   const Variable& index = node.input(2);
-  // Negative indices are off the diagonal where the matrix is not square.
+  // A negative index is off the diagonal if the matrix is not square.
   const bool is_square = before.is(Fact::Square) || is_same_length(length_of(x, rank - 2), length_of(x, rank - 1));
   if (!is_square && !(range_of(index).low >= 0)) return {};
   const bool was_zero = range_of(x).is_always(0);
@@ -167,8 +168,8 @@ void AdvancedIncSubtensor::perform(const Apply& node, std::span<const Array> in,
   out[0] = result;
 }
 
-// x[arange(n), i] = y, and the like: each position of the index has its own row, so that an element of the result is
-// known from its index alone. The gradient of picking one column per row is of this kind.
+// Updates such as x[arange(n), i] = y: each position of the index has a row of its own, so that an element of the
+// result can be computed from its index alone. The gradient of picking one column per row is of this kind.
 void AdvancedIncSubtensor::emit_picked(Lowering& to, const Apply& node, std::size_t counting, ElementRule value) const {
   const AdvancedIndex layout = update_layout(axes, node);
   const bool logical = node.input(0).dtype() == DType::Bool;
@@ -214,7 +215,7 @@ void AdvancedIncSubtensor::emit_tensors(TensorLowering& to, const Apply& node) c
                                  set ? std::nullopt : std::optional(add)));
 }
 
-// Of values set in one place only the last one has an effect.
+// If several values are set at one position, only the last one has an effect.
 Variables AdvancedIncSubtensor::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);
   const Variable& g = cotangents[0];
@@ -245,7 +246,7 @@ Apply AdvancedIncSubtensor::vectorize(const Apply& node, std::span<const Variabl
   const AdvancedBatch batch = batched_index(axes, node, batched, 2);
   const int x_ndim = node.input(0).ndim(), index_ndim = node.input(2).ndim();
   const int region_ndim = AdvancedIndex(axes, x_ndim, index_ndim).region_ndim();
-  // The value, batch dimensions first, in the order of dimensions that the batched region has.
+  // The value has its batch dimensions first; its dimensions are permuted to the order of the batched region.
   const auto order = region_order(axes, batch, x_ndim, index_ndim, gained);
   std::vector<int> inverse(order.size());
   for (std::size_t k = 0; k < order.size(); ++k) inverse[std::size_t(order[k])] = int(k);

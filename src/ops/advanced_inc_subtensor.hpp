@@ -1,5 +1,6 @@
-// AdvancedIncSubtensor: a copy of x with y added to the elements that integer tensors select (those selected twice get
-// both), or put in their place (set: the last one stays). Inputs: x, y, then one index tensor per entry of `axes`.
+// AdvancedIncSubtensor copies x and adds y to the elements that integer tensors select (an element selected twice gets
+// both terms), or replaces them by y (`set`: the last value is kept). Inputs: x, y, then one index tensor per entry of
+// `axes`.
 #pragma once
 
 #include "bitale/graph/op.hpp"
@@ -20,7 +21,7 @@ class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>,
 
   std::vector<int> axes;  // the indexed dimensions, ascending
   bool set;
-  bool inplace;  // x itself is changed
+  bool inplace;  // x is updated in place
   static constexpr auto fields = attribute_list(attribute("axes", &AdvancedIncSubtensor::axes),
                                                 attribute("set_instead_of_inc", &AdvancedIncSubtensor::set),
                                                 attribute("inplace", &AdvancedIncSubtensor::inplace));

@@ -53,7 +53,7 @@ Variables checked_index_tensors(const std::vector<int>& axes, const Variable& x,
 
 namespace {
 
-// All elements of an index tensor, also where nothing is selected because another one has none.
+// Checks all elements of an index tensor, even if nothing is selected because another one is empty.
 void check_positions(const Array& index, int axis, std::int64_t length, std::string_view who) {
   const Array values = index.astype(DType::Int64).contiguous();
   const std::int64_t* v = values.data_as<std::int64_t>();
@@ -134,14 +134,14 @@ Array index_offsets(const std::vector<int>& axes, const Array& x, std::span<cons
 
 namespace {
 
-// What is only given new dimensions or repeated.
+// Skips nodes that only add dimensions to an index tensor or repeat it.
 Variable elements_behind(Variable index) {
   while (dynamic_cast<const DimShuffle*>(index.owner_op()) || dynamic_cast<const RuntimeBroadcast*>(index.owner_op()))
     index = index.owner().input(0);
   return index;
 }
 
-// Whether no element can be negative, as far as the graph shows: then there is nothing to wrap.
+// Whether the graph shows that no element is negative: then indices need not be wrapped.
 bool never_negative(Variable index) {
   index = elements_behind(index);
   if (kind(index.dtype()) == DTypeKind::UInt && itemsize(index.dtype()) < 8) return true;
@@ -152,7 +152,7 @@ bool never_negative(Variable index) {
   return start && step && *start >= 0 && *step > 0;
 }
 
-// Whether the index tensor is 0, 1, ... along the very axis it indexes.
+// Whether the index tensor is 0, 1, ... along the axis that it indexes.
 bool counts_along_axis(Lowering& to, Variable index, Expr axis_length) {
   while (dynamic_cast<const DimShuffle*>(index.owner_op())) index = index.owner().input(0);
   if (!dynamic_cast<const ARange*>(index.owner_op())) return false;
@@ -161,7 +161,7 @@ bool counts_along_axis(Lowering& to, Variable index, Expr axis_length) {
          to.same_length(to.lengths_of(range.output())[0], axis_length);
 }
 
-// Whether two lengths are the same, or products of the same.
+// Whether two lengths are the same, or products of the same lengths.
 bool same_product(Lowering& to, Expr a, Expr b) {
   if (to.same_length(a, b)) return true;
   if (a.code() != program::Code::mul || b.code() != program::Code::mul) return false;
@@ -171,7 +171,7 @@ bool same_product(Lowering& to, Expr a, Expr b) {
   return false;
 }
 
-// Whether the index tensor holds positions of a mask that is as long as the axis: those are there.
+// Whether the index tensor holds positions of a mask that is as long as the axis: then all are in range.
 bool masks_axis(Lowering& to, const Variable& index, Expr axis_length) {
   const Apply positions = nonzero_behind(elements_behind(index));
   if (!positions) return false;
@@ -268,14 +268,14 @@ std::vector<int> region_order(const std::vector<int>& axes, const AdvancedBatch&
     for (int k = 0; k < count; ++k) order.push_back(first + k);
   };
   const int kept = int(layout.kept().size());
-  if (batch.counts) {  // there: batch, index, kept
+  if (batch.counts) {  // batched region: batch, index, kept
     take(0, gained);
     take(gained + index_ndim, layout.position());
     take(gained, index_ndim);
     take(gained + index_ndim + layout.position(), kept - layout.position());
   } else if (adjacent) {
     take(0, gained + index_ndim + kept);
-  } else {  // there: index, batch, kept
+  } else {  // batched region: index, batch, kept
     take(index_ndim, gained);
     take(0, index_ndim);
     take(index_ndim + gained, kept);

@@ -1,7 +1,7 @@
-// What AdvancedSubtensor and AdvancedIncSubtensor share. Some dimensions of x are indexed by integer tensors, which
-// broadcast together where a length is statically 1 (`broadcast_indices` brings others to one length); the others are
-// kept whole. As in NumPy, the dimensions of the index take the place of the indexed ones when those are adjacent, and
-// come first when they are not.
+// Indexing by integer tensors, shared by AdvancedSubtensor and AdvancedIncSubtensor. Some dimensions of x are indexed
+// by integer tensors, which broadcast together where a length is statically 1 (`broadcast_indices` repeats others to a
+// common length); the other dimensions are kept whole. As in NumPy, the dimensions of the index replace the indexed
+// ones if those are adjacent, and come first if they are not.
 #pragma once
 
 #include <span>
@@ -24,7 +24,7 @@ class AdvancedIndex {
   int region_ndim() const { return int(kept_.size()) + index_ndim_; }
   const std::vector<int>& kept() const { return kept_; }  // dimensions of x kept whole
 
-  // A property per region dimension, from those of x and of the broadcast index.
+  // Combines a property of the dimensions of x and of the broadcast index into one of the region's dimensions.
   template <class List>
   List region(const List& of_x, const List& of_index) const {
     List out;
@@ -34,7 +34,7 @@ class AdvancedIndex {
     return out;
   }
 
-  // Index of x for an index of the region, given the values of the index tensors there.
+  // The index of x for an index of the region, given the values of the index tensors there.
   std::vector<Expr> source(Index at, std::span<const Expr> indices) const;
   // The part of a region index that is an index of the index tensors.
   Index index_part(Index at) const { return at.subspan(std::size_t(position_), std::size_t(index_ndim_)); }
@@ -44,26 +44,28 @@ class AdvancedIndex {
   int index_ndim_, position_;
 };
 
-// Index tensors, checked and padded to one rank. TypeError; IndexError when there are more axes than dimensions.
+// Returns the index tensors, checked and padded to one rank. Throws a TypeError, or an IndexError when there are more
+// axes than dimensions.
 Variables checked_index_tensors(const std::vector<int>& axes, const Variable& x, std::span<const Variable> indices,
                                 std::string_view who);
-// IndexError for known positions outside a known length: for what users write.
+// Throws an IndexError for known positions outside a known length: for graphs that users write.
 void check_known_positions(const std::vector<int>& axes, const Variable& x, std::span<const Variable> indices,
                            std::string_view who);
-// Their common static shape and lengths.
+// The common static shape and the common lengths of the index tensors.
 Dims broadcast_index_shape(std::span<const Variable> indices, std::string_view who);
 Shape broadcast_index_lengths(std::span<const Variable> indices, std::span<const Shape> lengths);
 
-// Byte offsets into x of the index positions, as an int64 array of the broadcast shape.
-// IndexError naming index, position, dimension and length.
+// Byte offsets into x of the index positions, as an int64 array of the broadcast shape. Throws an IndexError that names
+// index, position, dimension and length.
 Array index_offsets(const std::vector<int>& axes, const Array& x, std::span<const Array> values,
                     std::span<const Variable> indices, std::string_view who);
 
-// Says the range checks; the rule of x's index for an index of the region. Index inputs start at `first`.
+// Emits the range checks and returns the rule from an index of the region to an index of x. Index inputs start at
+// `first`.
 TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const Apply& node, int first,
                            std::string_view who);
-// The index tensor, if there is one, that is 0, 1, ... along the very axis it indexes: then no element is selected
-// twice. To be asked after `advanced_source`. Index tensors of one dimension only.
+// The index tensor, if there is one, that is 0, 1, ... along the axis that it indexes: then no element is selected
+// twice. To be called after `advanced_source`. Index tensors of one dimension only.
 std::optional<std::size_t> counting_index(Lowering& to, const std::vector<int>& axes, const Apply& node, int first);
 // The index of a batch of such operations.
 struct AdvancedBatch {
@@ -73,19 +75,19 @@ struct AdvancedBatch {
 };
 AdvancedBatch batched_index(const std::vector<int>& axes, const Apply& node, std::span<const Variable> batched,
                             int first);
-// For each dimension of "batch dimensions, then the original region": which dimension of the batched region it is.
+// For each dimension of (batch dimensions, original region): the dimension of the batched region that it is.
 std::vector<int> region_order(const std::vector<int>& axes, const AdvancedBatch& batch, int x_ndim, int index_ndim,
                               int gained);
 
 // Lengths of the region in native code.
 std::vector<Expr> advanced_region(Lowering& to, const std::vector<int>& axes, const Apply& node, int first);
 
-// The positions that index tensors of whole tensors say, [index dimensions, one per axis], which are checked, and the
-// lengths of the region.
+// For lowering to operations on whole tensors: the positions that the index tensors select (checked, of shape [index
+// dimensions, one per axis]), and the lengths of the region.
 struct TensorPositions {
   TensorValue at;
   Dims region;
-  std::vector<int> from_gathered;  // dimension k of the region is this one of "index dimensions, kept dimensions"
+  std::vector<int> from_gathered;  // dimension k of the region, as one of (index dimensions, kept dimensions)
 };
 TensorPositions tensor_positions(TensorLowering& to, const std::vector<int>& axes, const Apply& node, int first,
                                  std::string_view who);

@@ -21,7 +21,7 @@ AdvancedIndex read_layout(const std::vector<int>& axes, const Apply& node) {
 
 }  // namespace
 
-// As PyTensor shows it: positions of the index inputs, with slices for whole dimensions.
+// The label that PyTensor shows: positions of the index inputs, with slices for whole dimensions.
 std::string AdvancedSubtensor::label() const {
   std::vector<std::string> entries;
   for (std::size_t k = 0; k < axes.size(); ++k) {
@@ -101,8 +101,8 @@ std::vector<std::vector<bool>> AdvancedSubtensor::connection_pattern(const Apply
   return connect_first(node, 1);
 }
 
-// Batches of x only: the same index behind the batch dimensions. Where the index is batched too, each batch dimension
-// gets an index that counts along it.
+// If only x is batched, the same index is applied after the batch dimensions. If the index is batched too, each batch
+// dimension gets an index that counts along it.
 Apply AdvancedSubtensor::vectorize(const Apply& node, std::span<const Variable> batched) const {
   const int gained = common_batch_ndim(node, batched);
   if (gained == 0) return make_node(batched);

@@ -1,5 +1,5 @@
-// AdvancedSubtensor: gathers elements or rows of x by integer tensors, x[i], x[rows, cols], x[:, i]. Inputs: x, then
-// one index tensor per entry of `axes`. See advanced_index.hpp for where the dimensions go.
+// AdvancedSubtensor gathers elements or rows of x by integer tensors: x[i], x[rows, cols], x[:, i]. Inputs: x, then one
+// index tensor per entry of `axes`. See advanced_index.hpp for the order of the result's dimensions.
 #pragma once
 
 #include "bitale/graph/op.hpp"

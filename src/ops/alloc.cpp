@@ -10,13 +10,13 @@
 namespace bitale {
 namespace {
 
-// Folding would store this many elements in the graph.
+// The largest number of elements that folding stores in the graph.
 constexpr std::int64_t largest_fold = 1024;
 
-// Value dimension k lies under output dimension k + offset.
+// Dimension k of the value corresponds to dimension k + offset of the output.
 int offset_of(const Apply& node) { return node.output().ndim() - node.input(0).ndim(); }
 
-// Lengths in which the value does not broadcast must be the output's.
+// Where the value does not broadcast, its length must be that of the output.
 bool must_match(const Apply& node, int value_axis) { return !node.input(0).tensor().broadcasts(value_axis); }
 
 Variables lengths_in(const Apply& node) { return {node.inputs().begin() + 1, node.inputs().end()}; }
@@ -110,7 +110,7 @@ void Alloc::emit_tensors(TensorLowering& to, const Apply& node) const {
   to.out(0, to.builder().broadcast(value, lengths, places));
 }
 
-// The value was repeated, so its gradient adds up.
+// The value was repeated, so its gradient is a sum over the repetitions.
 Variables Alloc::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);
   Variable g = cotangents[0];

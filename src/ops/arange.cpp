@@ -185,7 +185,7 @@ Variable arange(const Operand& start, const Operand& stop, const Operand& step, 
   LocationScope here(start.where);
   if (!dtype) {
     // Small integer dtypes would overflow: integers count in 64 bits.
-    // Promotion is pairwise, as PyTensor's: an int8 and a uint16 are an int32, which with a float32 is a float64.
+    // Promotion is pairwise, as in PyTensor: int8 and uint16 give int32, which with float32 gives float64.
     dtype = promote(promote(start.dtype(), stop.dtype()), step.dtype());
     if (kind(*dtype) == DTypeKind::UInt)
       dtype = DType::UInt64;

@@ -1,4 +1,4 @@
-// ARange: start, start + step, ... as long as they lie before stop. Inputs: three scalars.
+// ARange: the numbers start, start + step, ... that lie before stop. Inputs: three scalars.
 #pragma once
 
 #include "bitale/graph/op.hpp"

@@ -1,5 +1,5 @@
-// Argmax and argmin: the position of an extreme element, as NumPy counts it: the first of equal ones, and a nan before
-// all.
+// Argmax and argmin: the position of an extreme element. As in NumPy, it is the first of equal ones, and a nan takes
+// precedence over all numbers.
 #include <algorithm>
 #include <cmath>
 
@@ -106,7 +106,7 @@ bool Argmax::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
-// Pairs of a value and its place; of equal values, or two nans, the first.
+// Reduces pairs of a value and its position; among equal values, or two nans, the first one is kept.
 void Argmax::emit_tensors(TensorLowering& to, const Apply& node) const {
   TensorBuilder& builder = to.builder();
   const DType in = node.input(0).dtype(), dtype = in == DType::Bool ? DType::UInt8 : computing_dtype(in);
@@ -138,7 +138,7 @@ Apply Argmax::vectorize(const Apply& node, std::span<const Variable> batched) co
   const int core = node.input(0).ndim(), batch = batched[0].ndim() - core;
   if (batch == 0) return make_node(batched);
   if (axis) return OpRef(new Argmax(*axis + batch, smallest))->make_node(batched);
-  // The core dimensions become one.
+  // The core dimensions are flattened into one.
   Variables lengths;
   Variable core_size = constant(Array(std::int64_t(1)));
   for (int i = 0; i < batch; ++i) lengths.push_back(shape_i(batched[0], i));
@@ -158,7 +158,7 @@ Variable arg_extreme(const Operand& x, std::optional<int> axis, bool keepdims, b
   return keepdims ? keep_dimensions(y, over, x.ndim()) : y;
 }
 
-// Over several axes: they become the last one.
+// Over several axes, which are moved to the end and flattened into one.
 Variable arg_extreme(const Operand& x, const std::vector<int>& axes, bool keepdims, bool smallest) {
   const LocationScope here(x.where);
   const char* const who = smallest ? "argmin" : "argmax";
@@ -216,7 +216,7 @@ std::vector<Sample> argmax_samples() {
   add(DType::Float64, {any, any, any}, sample_values(DType::Float64, {3, 4, 21}), std::nullopt);
   add(DType::Float64, {3, 1, 2}, sample_values(DType::Float64, {3, 1, 2}), 1);
   add(DType::Float64, {1, 1}, sample_values(DType::Float64, {1, 1}), std::nullopt);
-  add(DType::Float32, {any, any}, sample_values(DType::Float32, {5, 203}), 1);  // values come again
+  add(DType::Float32, {any, any}, sample_values(DType::Float32, {5, 203}), 1);  // values repeat
   add(DType::Float64, {any}, Array{1.0, std::nan(""), 7.0, std::nan("")}, 0);
   add(DType::Float64, {any, 1}, Array{{-HUGE_VAL}, {-HUGE_VAL}, {HUGE_VAL}, {HUGE_VAL}}, 0);
   add(DType::Float64, {any}, Array{-HUGE_VAL, -HUGE_VAL}, 0);

@@ -1,4 +1,4 @@
-// flip, roll, tile, repeat and their kin, as expressions over slices, gathers and reshapes.
+// flip, roll, tile, repeat and related functions, as expressions over slices, gathers and reshapes.
 #include "bitale/ops/arrange.hpp"
 
 #include <numeric>
@@ -89,7 +89,7 @@ Variable repeat(const Operand& x, const Operand& repeats, std::optional<int> axi
                                             "repeat: the repeats must not be negative");
     const Variable ends = cumsum(counts, 0);
     const Variable from = searchsorted(ends, arange(sum(counts)), SearchSide::Right);
-    // The lengths must be equal, of which a gather would not know.
+    // The lengths of x and the repeats must be equal, which a gather would not check.
     const Variable known = specify_shape(x, [&] {
       std::vector<std::optional<Operand>> lengths(std::size_t(x.ndim()));
       lengths[std::size_t(along)] = Operand(length_of(repeats.variable, 0));
@@ -142,7 +142,7 @@ Variable split_dims(const Operand& x, const Operands& shape, int axis) {
   Variables lengths = lengths_of(x.variable);
   Variables parts;
   for (const Variable& length : shape.variables) parts.push_back(as_length(length, "split_dims"));
-  // What is known to be -1 is what the others leave of this dimension: the reshape may have lengths that are not known.
+  // A length that is known to be -1 is inferred by the reshape from the others, even if those are not known.
   int inferred = -1;
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (known_integer(parts[i]) == -1) {
@@ -168,7 +168,7 @@ Variables split(const Operand& x, const Operands& sizes, int axis) {
   }
   if (!conditions.empty())
     total = check_and_raise(total, conditions, "ValueError", "split: the sizes must not be negative");
-  // A specified length is checked: parts that leave something over, or reach beyond the end, are an error.
+  // specify_shape checks the length: parts that leave elements over, or reach beyond the end, are an error.
   std::vector<std::optional<Operand>> lengths(std::size_t(x.ndim()));
   lengths[std::size_t(along)] = Operand(total);
   const Variable checked = specify_shape(x, lengths);

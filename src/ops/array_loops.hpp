@@ -1,4 +1,4 @@
-// Plain loops over several strided arrays at once, for `perform`: simple and right rather than fast.
+// Plain loops over several strided arrays at once, for `perform`: simple and correct rather than fast.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ void for_each_offset(const Dims& shape, const std::array<Dims, N>& strides, Body
   }
 }
 
-// Whether every element has a place of its own that may be written.
+// Whether the array is writable and each element has memory of its own (no dimension repeats it by a stride of 0).
 inline bool has_distinct_writable_elements(const Array& x) {
   if (!x.writeable()) return false;
   for (int axis = 0; axis < x.ndim(); ++axis)

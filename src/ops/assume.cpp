@@ -1,5 +1,5 @@
-// SpecifyAssumptions: its input, with facts that the user states of it. The node carries them until rewriting is done,
-// and is dropped then. The interpreter checks them.
+// SpecifyAssumptions returns its input and carries facts that the user states about it. The node is kept until
+// rewriting is done, and then removed. The interpreter checks the facts.
 #include "bitale/ops/assume.hpp"
 
 #include "bitale/core/text.hpp"

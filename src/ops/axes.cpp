@@ -1,4 +1,4 @@
-// Dimensions exchanged, moved and added.
+// Functions that exchange, move and add dimensions.
 #include <algorithm>
 #include <numeric>
 #include <set>

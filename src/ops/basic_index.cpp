@@ -11,7 +11,7 @@ constexpr std::string_view zero_slice_step = "slice step cannot be zero";
   throw IndexError(cat(who, ": index ", index, " is out of bounds for axis ", axis, " with size ", length));
 }
 
-// Calls visit(axis, input) for every input of the given role.
+// Calls visit(axis, input) for each integer of the index, or visit(input) for each step.
 template <class Visit>
 void for_each_integer(const IndexPattern& pattern, Visit visit) {
   std::size_t next = 0;
@@ -175,7 +175,7 @@ std::vector<Expr> BasicSelection::source(Index at) const {
   return out;
 }
 
-// ---- of whole tensors -----------------------------------------------------------------------------------------------
+// ---- selections of whole tensors ------------------------------------------------------------------------------------
 
 TensorSelection::TensorSelection(TensorLowering& to, const IndexPattern& pattern, int first, std::string_view who)
     : part_(to.lengths_in(0)) {
@@ -232,7 +232,7 @@ TensorValue TensorSelection::of(TensorBuilder& builder, const TensorValue& x) co
   return taken(builder, is_dynamic() ? builder.part(x, starts(builder), part_) : x);
 }
 
-// Steps backwards are steps forwards, in reverse.
+// A negative step is a positive step whose result is reversed.
 TensorValue TensorSelection::taken(TensorBuilder& builder, const TensorValue& x) const {
   Dims start, stop, step;
   std::vector<int> reversed;

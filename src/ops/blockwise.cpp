@@ -82,7 +82,7 @@ S core_part(const S& shape, int core_ndim) {
 
 bool repeats_along(const Variable& input, int axis) { return input.tensor().broadcasts(axis); }
 
-// Of the inputs, the first that says how long a batch dimension is.
+// The first input that does not repeat along a batch dimension and so determines its length.
 std::size_t source_of(std::span<const Variable> inputs, int axis) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (!repeats_along(inputs[i], axis)) return i;
@@ -120,7 +120,7 @@ Apply Blockwise::make_node(std::span<const Variable> inputs) const {
   const Apply inner = core_node(inputs);
   if (inner.output_count() != dims_.outputs.size())
     throw ValueError(cat(label(), ": the core has ", inner.output_count(), " outputs"));
-  // Inputs that the core converts are converted here, all at once.
+  // Inputs that the core would convert are converted here, for the whole batch at once.
   Variables own(inputs.begin(), inputs.end());
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = cast(own[i], inner.input(int(i)).dtype());
   const int batch = own[0].ndim() - dims_.inputs[0];
@@ -181,7 +181,7 @@ void Blockwise::perform(const Apply& node, std::span<const Array> in, std::span<
   const std::int64_t count = product(lengths);
   std::vector<Array> one_in(in.size()), one_out(out.size());
   if (count == 0) {
-    // The core is asked about zeros, for the lengths of nothing.
+    // There is no matrix to run the core on: its infer_shape gives the lengths of the outputs.
     std::vector<Shape> shapes;
     Variables none;
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -230,7 +230,7 @@ namespace {
 
 struct NotForBatches {};
 
-// What a core says of one matrix, said of each of the batch: calls of the runtime only.
+// Emits for each matrix of the batch what the core emits for one matrix. Only calls of runtime functions are supported.
 class BatchLowering final : public Lowering {
  public:
   BatchLowering(Lowering& to, const Apply& node, int batch) : to_(to), node_(node), batch_(std::size_t(batch)) {}
@@ -256,22 +256,22 @@ class BatchLowering final : public Lowering {
     const auto* of_many = extents.empty() ? runtime::version_for_batches(function) : nullptr;
     Run run{batch_, batch_};
     if (extents.empty() && (of_many || batch_ > 1)) run = matrices_at_once(rule({}));
-    const std::size_t outer = run.begin;  // axes that are loops of their own
-    Expr count = pool().integer(1);       // of the matrices along all others
+    const std::size_t outer = run.begin;  // number of leading axes that are loops of their own
+    Expr count = pool().integer(1);       // number of matrices along all others
     for (std::size_t axis = outer; axis < batch_; ++axis) count = count * batch[axis];
-    // All matrices that have a call of their own are one loop, so that its iterations may be shared among threads.
+    // All matrices that need a call of their own form one loop, so that its iterations may be shared among threads.
     const bool is_loop = !of_many && run.axis < batch_;
     Expr calls = is_loop ? count : pool().integer(1);
     for (std::size_t axis = 0; axis < outer; ++axis) calls = calls * batch[axis];
     const bool repeats = outer > 0 || is_loop;
     if (repeats) extents.insert(extents.begin(), calls);
-    std::vector<Expr> out_sizes;  // of what one call writes
+    std::vector<Expr> out_sizes;  // number of elements that one call writes
     for (std::size_t k = 0; k < node_.output_count(); ++k) {
       Expr size = pool().integer(1);
       for (const Expr length : to_.shape_out(int(k)).subspan(is_loop ? batch_ : outer)) size = size * length;
       out_sizes.push_back(size);
     }
-    std::vector<Expr> leading;  // arguments: how many matrices, and from each of an argument to the next
+    std::vector<Expr> leading;  // arguments: the number of matrices, and each argument's distance from one to the next
     if (of_many && run.axis < batch_) {
       function = of_many->name;
       leading.push_back(count);
@@ -287,7 +287,7 @@ class BatchLowering final : public Lowering {
         [in_steps, out_sizes, lengths, outer, run, is_loop, repeats, count, leading, rule = std::move(rule)](Index at) {
           std::vector<CallArgument> arguments = rule(at.subspan(repeats ? 1 : 0));
           const auto move = [](Expr& offset, const Expr& distance) { offset = offset ? offset + distance : distance; };
-          std::vector<Expr> place(outer);  // along the axes before the run
+          std::vector<Expr> place(outer);  // index along the axes before the run
           Expr rest = repeats ? at[0] : Expr(), within;
           const auto split = [&](const Expr& length) {
             const Expr quotient = rest / length, remainder = rest - quotient * length;
@@ -324,8 +324,8 @@ class BatchLowering final : public Lowering {
   Expr index_in(int, Index, Expr, bool) override { throw NotForBatches(); }
 
  private:
-  // The last axes of the batch, from `begin` on, along which the matrices of each argument lie one after the other, or
-  // are one and the same; and of these the last one that is not of length 1, or the batch's rank where there is none.
+  // The last axes of the batch, from `begin` on, along which the matrices of each argument are consecutive in memory,
+  // or all the same; `axis` is the last of these whose length is not 1, or the batch's rank if there is none.
   struct Run {
     std::size_t begin, axis;
   };
@@ -351,7 +351,7 @@ class BatchLowering final : public Lowering {
     }
     return out.axis == batch_ ? Run{batch_, batch_} : out;
   }
-  // Of the batch's matrices, each begins behind those before it.
+  // Distances in elements between neighbouring matrices along each batch axis; 0 where the variable is repeated.
   std::vector<Expr> steps_of(std::span<const Expr> shape, const Variable& variable) {
     std::vector<Expr> out(batch_);
     Expr step = pool().integer(1);
@@ -369,7 +369,7 @@ class BatchLowering final : public Lowering {
 
 }  // namespace
 
-// A core that says anything else than calls is run by the host, matrix by matrix.
+// A core that emits anything other than calls is run by the host, matrix by matrix.
 bool Blockwise::emit(Lowering& to, const Apply& node) const {
   const Variables inputs(node.inputs().begin(), node.inputs().end());
   for (int axis = 0; axis < batch_ndim(node); ++axis) {
@@ -389,7 +389,7 @@ bool Blockwise::emit(Lowering& to, const Apply& node) const {
 
 namespace {
 
-// The core says what it says of matrices; its tensors have the batch dimensions in front.
+// The core emits the same as for single matrices; its tensors have the batch dimensions in front.
 class BatchTensorLowering final : public TensorLowering {
  public:
   BatchTensorLowering(TensorLowering& to, const Apply& node, Apply core, TensorValues in)
@@ -450,7 +450,7 @@ void Blockwise::emit_tensors(TensorLowering& to, const Apply& node) const {
 
 namespace {
 
-// What was used for the whole of a batch dimension gathers from all of it.
+// The gradient of an input that was repeated along a batch dimension is a sum along that dimension.
 Variable gathered_gradient(const Variable& input, Variable gradient, int batch) {
   std::vector<int> repeated;
   for (int axis = 0; axis < batch; ++axis)
@@ -478,7 +478,7 @@ Variables Blockwise::vectorized(const Apply& node, const Apply& inner, const Var
     const Variable before = plain[next], after = batched[next++];
     each = after;
     if (after.ndim() != before.ndim()) continue;
-    Shape shape = lengths_of(node.output());  // it depends on nothing of the batch
+    Shape shape = lengths_of(node.output());  // independent of the batch: repeated over it
     shape.resize(std::size_t(batch));
     for (auto& length : lengths_of(after)) shape.push_back(length);
     each = alloc(after, shape);

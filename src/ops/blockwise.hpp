@@ -1,6 +1,6 @@
-// Blockwise: any op on matrices (or vectors, ...), its core, applied to each of a batch. Its signature says how many
-// trailing dimensions of each input and output belong to the core; those before them are batch dimensions, which
-// broadcast as those of elementwise operations do. Native code is that of the core in a loop over the batch;
+// Blockwise applies an op on matrices (or vectors, ...), its core, to each element of a batch. The signature gives the
+// number of trailing dimensions of each input and output that belong to the core; those before them are batch
+// dimensions, which broadcast as in elementwise operations. Native code is that of the core in a loop over the batch;
 // derivatives are the core's, vectorized.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace bitale {
 
-// "(m,m),(m,k)->(m,k)" as numbers of dimensions. ValueError for a text that is no signature.
+// The numbers of dimensions in "(m,m),(m,k)->(m,k)". Throws a ValueError for text that is not a signature.
 struct Signature {
   std::vector<int> inputs, outputs;
 };
@@ -49,17 +49,17 @@ class Blockwise final : public Op, public OwnError, public StatesStructure, publ
  private:
   std::string kind_name() const override { return "Blockwise " + std::string(core->name()); }
   void require_equal_batches(std::span<const Variable> inputs) const;
-  // What the core's node says in terms of its own variables, for the whole batch.
+  // Vectorizes `of_core`, expressions in the variables of the core's node, over the whole batch.
   Variables vectorized(const Apply& node, const Apply& inner, const Variables& of_core,
                        Replacements replacements) const;
-  // The core on inputs of its own, with the lengths that are known.
+  // A node of the core on new inputs with the lengths that are known.
   Apply core_node(std::span<const Variable> inputs) const;
 
   const Signature dims_;
 };
 
-// The node of the core where no input has batch dimensions, else that of a Blockwise. Inputs with fewer batch
-// dimensions than others get more of length 1.
+// The core's node if no input has batch dimensions, otherwise the node of a Blockwise. Inputs with fewer batch
+// dimensions than others get additional ones of length 1.
 Apply blockwise(const OpRef& core, const std::string& signature, std::span<const Variable> inputs);
 
 }  // namespace bitale

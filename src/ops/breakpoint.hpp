@@ -1,11 +1,11 @@
-// PdbBreakpoint: variables that can be looked at, and changed, in a debugger when a condition holds.
+// PdbBreakpoint passes variables through; when a condition holds, they can be inspected and changed in a debugger.
 #pragma once
 
 #include "bitale/graph/op.hpp"
 
 namespace bitale {
 
-// Inputs: a 0-d condition, then the variables, which are the outputs.
+// Inputs: a 0-d condition, then the variables, which are also the outputs.
 class PdbBreakpoint final : public OpOf<PdbBreakpoint> {
  public:
   explicit PdbBreakpoint(std::string title) : title(std::move(title)) {}

@@ -38,7 +38,7 @@ constexpr ErrorClass error_classes[] = {
     {"ValueError", raise_as<ValueError>},
 };
 
-// "msg", cut where it is long.
+// The message, truncated if it is long.
 std::string short_text(const std::string& text) {
   constexpr std::size_t longest = 30;
   return text.size() <= longest ? text : text.substr(0, longest - 3) + "...";

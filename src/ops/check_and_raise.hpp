@@ -1,4 +1,5 @@
-// CheckAndRaise: x, and an error of the user's when a condition does not hold. Assert is one with AssertionError.
+// CheckAndRaise returns x and raises a user-defined error when a condition does not hold. Assert is a CheckAndRaise
+// with AssertionError.
 #pragma once
 
 #include "bitale/graph/op.hpp"
@@ -7,7 +8,7 @@
 
 namespace bitale {
 
-// Inputs: x, then conditions, which are 0-d booleans.
+// Inputs: x, then conditions, which are 0-d bools.
 class CheckAndRaise final : public OpOf<CheckAndRaise>, public OwnError, public EmitsTensors {
  public:
   CheckAndRaise(std::string exc_type, std::string msg) : exc_type(std::move(exc_type)), msg(std::move(msg)) {}
@@ -34,11 +35,12 @@ class CheckAndRaise final : public OpOf<CheckAndRaise>, public OwnError, public 
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;
-  bool may_fold(const Apply&) const override { return false; }  // a call fails, not its compilation
+  bool may_fold(const Apply&) const override { return false; }  // the call must fail, not its compilation
 };
 
-// An integer scalar as a length that a function makes something of: ValueError for a negative one, when the graph is
-// built where it is known, else in the call. Lengths of tensors are not asked.
+// Converts an integer scalar to a length, for functions that create something of that length. Throws a ValueError for a
+// negative one: while the graph is built if the value is known, otherwise in the call. Lengths of tensors need no
+// check.
 Variable checked_length(const Variable& scalar, std::string_view who);
 
 }  // namespace bitale

@@ -72,7 +72,7 @@ Variable CheckMask::of(const Apply& node, const Variable& value) const {
   return (*this)(inputs);
 }
 
-// The gradient needs no value that has been checked, so it is checked itself.
+// The gradient does not depend on the checked value, so it is checked itself.
 Variables CheckMask::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);
   if (!cotangents[0].is_disconnected()) out[0] = of(node, cotangents[0]);
@@ -90,7 +90,7 @@ Apply CheckMask::vectorize(const Apply& node, std::span<const Variable> batched)
   Variables inputs(batched.begin(), batched.end());
   for (int k = 1; k < int(batched.size()); ++k) {
     if (batch_ndim(node, batched, k) == 0) continue;
-    // A length of what is batched is one for all.
+    // A batched length is accepted if it is an Alloc: then it is the same length for the whole batch.
     if (!dynamic_cast<const Alloc*>(batched[std::size_t(k)].owner_op()))
       throw NotImplementedError("CheckMask: vectorize over the lengths");
     inputs[std::size_t(k)] = batched[std::size_t(k)].owner().input(0);

@@ -1,5 +1,5 @@
-// CheckMask: a value, once it is sure that a boolean mask is as long as the dimensions that it masks. Where they
-// differ, an IndexError says both lengths.
+// CheckMask returns a value after checking that a boolean mask is as long as the dimensions that it masks. If they
+// differ, an IndexError names both lengths.
 #pragma once
 
 #include "bitale/graph/op.hpp"
@@ -7,12 +7,12 @@
 
 namespace bitale {
 
-// Inputs: a tensor, the lengths of the mask, and as many lengths of what it masks.
+// Inputs: the value, the lengths of the mask, and equally many lengths of the masked dimensions.
 class CheckMask final : public OpOf<CheckMask>, public EmitsTensors {
  public:
   explicit CheckMask(int axis) : axis(axis) {}
 
-  int axis;  // the dimension that the first of the mask's belongs to
+  int axis;  // the masked dimension that corresponds to the first one of the mask
   static constexpr auto fields = attribute_list(attribute("axis", &CheckMask::axis));
 
   std::string_view name() const override { return "CheckMask"; }
@@ -29,14 +29,14 @@ class CheckMask final : public OpOf<CheckMask>, public EmitsTensors {
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;
-  bool may_fold(const Apply&) const override { return false; }  // a call fails, not its compilation
+  bool may_fold(const Apply&) const override { return false; }  // the call must fail, not its compilation
 
   // The same check for another value.
   Variable of(const Apply& node, const Variable& value) const;
 };
 
-// `value`, once the mask is as long as the dimensions of x from `axis` on. Lengths that are known to agree are not
-// asked again; IndexError for those that are known to differ.
+// `value`, with a check that the mask is as long as the dimensions of x from `axis` on. There is no check if all
+// lengths are known to agree; lengths that are known to differ throw an IndexError.
 Variable checked_mask(const Variable& value, const Variable& mask, const Variable& x, int axis);
 
 }  // namespace bitale

@@ -78,7 +78,7 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
     return {with_static_shape_of(node.input(0), out)};
   }
 
-  // L phi(L^-1 dA L^-T), dA being symmetric, as the triangle that is read says.
+  // L phi(L^-1 dA L^-T), where dA is symmetric and given by the triangle that is read.
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
     if (tangents[0].is_disconnected()) return {disconnected()};
     const Variable factor = lower ? node.output() : transpose(node.output());

@@ -1,4 +1,4 @@
-// What the gradient of a Cholesky factor is made by: one function in place of a product and two triangular systems.
+// The gradient of a Cholesky factor, as one function instead of a product and two triangular systems.
 #include "ops/cholesky_gradient.hpp"
 
 #include "bitale/ops/op_from_graph.hpp"
@@ -51,7 +51,7 @@ class CholeskyGradient final : public MatrixOp, public EmitsTensors {
   }
   void emit_tensors(TensorLowering& to, const Apply& node) const override { to.express(as_formula(node).outputs()); }
 
-  // As of the formula.
+  // The derivatives are those of the formula.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Apply formula = as_formula(node);
@@ -73,10 +73,10 @@ class CholeskyGradient final : public MatrixOp, public EmitsTensors {
     const Variable zero = cast(Operand(0), x.dtype()), half = cast(Operand(0.5), x.dtype());
     return switch_(lt(column, row), x, switch_(eq(column, row), mul(half, x), zero));
   }
-  // With S = L^-T phi(L^T G) L^-1, where phi is the lower triangle with half its diagonal: phi(S + S^T).
+  // phi(S + S^T) with S = L^-T phi(L^T G) L^-1, where phi takes the lower triangle and halves its diagonal.
   static Apply as_formula(const Apply& node) {
     const Variable factor(node.input(0).type()), g(node.input(1).type());
-    const Variable weighted = dot(t(tril(factor)), tril(g));  // of each the lower triangle is read
+    const Variable weighted = dot(t(tril(factor)), tril(g));  // only the lower triangles are read
     const SolveTriangularOptions from_left{.lower = true, .trans = true};
     const Variable half = solve_triangular(factor, t(phi(weighted)), from_left);
     const Variable s = solve_triangular(factor, t(half), from_left);

@@ -5,8 +5,8 @@
 
 namespace bitale {
 
-// Of the lower factor L of a matrix A, and its cotangent g, of which the lower triangle is read: the cotangent of A's
-// lower triangle, zeros above.
+// The cotangent of the lower triangle of a matrix A, with zeros above it, from A's lower Cholesky factor L and its
+// cotangent g. Only the lower triangle of g is read.
 Variable cholesky_gradient(const Variable& factor, const Variable& g);
 
 }  // namespace bitale

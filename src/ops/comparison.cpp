@@ -1,4 +1,4 @@
-// The functions of comparison.hpp: formulas of elementwise ones.
+// The functions of comparison.hpp, as formulas of elementwise functions.
 #include "bitale/ops/comparison.hpp"
 
 #include "bitale/core/error.hpp"
@@ -8,7 +8,7 @@ namespace bitale {
 
 namespace {
 
-// Of integers, too, differences are those of floats: nothing wraps.
+// Integers are converted to floats, so that differences do not wrap around.
 Variable without_wrapping(const Variable& x) { return is_discrete(x.dtype()) ? cast(x, DType::Float64) : x; }
 
 template <class Pick>
@@ -61,7 +61,7 @@ Variable ceil_intdiv(const Operand& x, const Operand& y) {
   const LocationScope here(x.where);
   const Variable quotient = int_div(x, y);
   if (is_float(quotient.dtype())) return neg(int_div(neg(cast(x, quotient.dtype())), y));
-  // The negative of an unsigned integer is not one.
+  // Unsigned integers can't be negated.
   return add(quotient, cast(neq(mod(x, y), 0), quotient.dtype()));
 }
 

@@ -38,7 +38,7 @@ void AsPairs::perform(const Apply&, std::span<const Array> in, std::span<Array> 
   out[0] = in[0].as_pairs();
 }
 
-// To native code, a complex tensor is its pairs.
+// In native code, a complex tensor is stored as its pairs.
 bool AsPairs::emit(Lowering& to, const Apply&) const {
   to.element(
       0, [&to](Index at) { return to.in(0, at); }, 0);
@@ -159,7 +159,7 @@ Variable complex_of(const ComplexParts& parts) {
 
 PartsOfOutputs parts_of_outputs(const Apply& node, std::span<const ComplexParts> inputs) {
   if (node.op().complex_form() != ComplexForm::by_parts) return node.op().complex_parts(node, inputs);
-  // The op on the real parts, and on the imaginary ones.
+  // Applies the op to the real parts, and to the imaginary ones.
   Apply made[2];
   for (int part = 0; part < 2; ++part) {
     Variables given;
@@ -226,8 +226,9 @@ Variable as_gradient(const Variable& value, const Variable& input) {
 
 namespace {
 
-// A node's formula on leaves of its own: parts may depend on each other, or be those of two inputs, and derivatives are
-// by each for itself. What is found is then put in terms of the node's inputs.
+// The formulas of a node on new leaves in place of the parts of its inputs. The parts themselves may depend on each
+// other, or two inputs may have the same parts, but derivatives are taken by each part separately. The results are then
+// expressed in terms of the node's inputs.
 class SplitNode {
  public:
   std::vector<ComplexParts> inputs, outputs;  // leaves, and formulas of them
@@ -251,7 +252,7 @@ class SplitNode {
     }
     return out;
   }
-  // Given derivatives, as leaves in place of the parts.
+  // The given derivatives, with new leaves in place of their parts.
   Variables leaves(std::span<const ComplexParts> parts, std::span<const Variable> given) {
     Variables out;
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -262,7 +263,7 @@ class SplitNode {
     }
     return out;
   }
-  // Derivatives in place of parts, as derivatives of or by the variables.
+  // Joins derivatives of (or by) parts to derivatives of (or by) the variables.
   Variables joined(std::span<const ComplexParts> parts, Variables row, std::span<const Variable> variables) const {
     row = in_terms_of_inputs(row);
     Variables out;
@@ -283,7 +284,8 @@ class SplitNode {
   }
 
  private:
-  // As nodes that the pass which splits a graph knows to take apart; a view of memory would need the memory.
+  // The parts as `real` and `imag` nodes, which the pass that splits a graph can decompose; a view of memory would need
+  // the complex value in memory.
   static ComplexParts named_parts(const Variable& variable) {
     return is_complex(variable) ? ComplexParts{real(variable), imag(variable)} : ComplexParts{variable, {}};
   }

@@ -1,5 +1,5 @@
-// Complex numbers as pairs of real ones: the two ops that native code has for complex memory, and what other ops need
-// to speak of parts.
+// Complex numbers as pairs of real ones: the two ops on complex memory that have native code, and functions with which
+// other ops work on real and imaginary parts.
 #pragma once
 
 #include "bitale/graph/inner_graph.hpp"
@@ -9,7 +9,7 @@
 
 namespace bitale {
 
-// A complex tensor as a real one with another axis, of length 2, behind all others: a view.
+// A view of a complex tensor as a real one, with an additional last axis of length 2.
 class AsPairs final : public Op, public EmitsTensors {
  public:
   std::string_view name() const override { return "AsPairs"; }
@@ -27,7 +27,7 @@ class AsPairs final : public Op, public EmitsTensors {
   Range range(const Apply&, int, InputRanges&) const override;
 };
 
-// Two real tensors of one shape and dtype as the parts of a complex one.
+// A complex tensor from its real and imaginary parts, two real tensors of equal shape and dtype.
 class Complex final : public Op, public EmitsTensors {
  public:
   std::string_view name() const override { return "Complex"; }
@@ -44,26 +44,29 @@ class Complex final : public Op, public EmitsTensors {
   PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const override;
 };
 
-// The parts of a variable: of a real one itself and nothing; of a constant constants; of what was made of parts, those;
-// of any other, views of its memory.
+// The parts of a variable. A real variable is its own real part and has no imaginary part; the parts of a constant are
+// constants; the parts of a Complex node's output are that node's inputs; those of any other variable are views of its
+// memory.
 ComplexParts parts_of(const Variable& variable);
-// The complex variable with these parts; a real part without imaginary one becomes complex as well.
+// The complex variable with these parts; a real part without an imaginary one becomes complex as well.
 Variable complex_of(const ComplexParts& parts);
 // The imaginary part, 0 where there is none.
 Variable imaginary(const ComplexParts& parts);
-// What both parts together say about the gradient of a real function: d / d real + i d / d imag, as PyTensor defines
-// the gradient by a complex variable. A node's pullback and pushforward through the formulas of its parts.
+// A node's pullback and pushforward through the formulas of its parts. A complex cotangent is the gradient of a real
+// function, d / d real + i d / d imag, as PyTensor defines the gradient by a complex variable.
 Variables pullback_through_parts(const Apply& node, std::span<const Variable> cotangents);
 Variables pushforward_through_parts(const Apply& node, std::span<const Variable> tangents);
-// The formulas of a node's outputs, in terms of the parts of its inputs, with what its op says about itself.
+// The formulas of the parts of a node's outputs, in terms of the parts of its inputs, according to its op's
+// `complex_form`.
 PartsOfOutputs parts_of_outputs(const Apply& node, std::span<const ComplexParts> inputs);
-// One after the other: the real part of each, followed by the imaginary one of those that are complex; and back.
+// Flattens parts into one list: for each variable the real part, followed by the imaginary part if it is complex.
+// `joined_parts` is the inverse.
 Variables row_of_parts(std::span<const Variable> variables, std::span<const ComplexParts> parts);
 std::vector<ComplexParts> joined_parts(std::span<const Variable> variables, std::span<const Variable> row);
-// The graph that computes the parts of the outputs from the parts of the inputs, which are in place of these. Its nodes
-// are still on complex tensors.
+// The graph that computes the parts of the outputs from the parts of the inputs, which replace the inputs. Its nodes
+// still work on complex tensors.
 InnerGraphRef graph_of_parts(const InnerGraph& graph);
-// Converted to the dtype of an input's gradient: of a real input, only the real part counts.
+// Converts a value to the dtype of an input's gradient: for a real input, only the real part counts.
 Variable as_gradient(const Variable& value, const Variable& input);
 
 }  // namespace bitale

@@ -23,9 +23,10 @@ class ComplexCholesky final : public ComplexDecomposition {
   std::string_view name() const override { return "ComplexCholesky"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
 
-  // dL = L phi(L^-1 dA L^-H), phi being the lower triangle with half of the diagonal. So with P = phi(L^H g), whose
-  // diagonal is real, and S = L^-H P L^-1 the loss changes by real(S o conj(dA)), of which one triangle is read: the
-  // gradient is the triangle of S + S^H, with the diagonal once. Of U the adjoint of that.
+  // dL = L phi(L^-1 dA L^-H), where phi takes the lower triangle and halves the diagonal. With P = phi(L^H g), whose
+  // diagonal is real, and S = L^-H P L^-1, the loss changes by real(S o conj(dA)). Only one triangle is read, so the
+  // gradient is that triangle of S + S^H, with the diagonal counted once. For the upper factor U it is the adjoint of
+  // that.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const auto as_lower = [&](const Variable& x) { return lower ? x : adjoint(x); };
@@ -66,7 +67,7 @@ std::vector<Sample> complex_cholesky_samples() {
   std::vector<Sample> out;
   const auto add = [&](DType dtype, std::int64_t n, bool lower, const char* on_error = "raise", double scale = 3) {
     Array a = sample_values(DType::Float64, {n, n, 2}).copy();
-    // Imaginary parts of the diagonal are not read; where elements are taken in reverse, they are its real parts.
+    // Imaginary parts of the diagonal are not read; where elements are taken in reverse order, they are its real parts.
     for (std::int64_t k = 0; k < n; ++k)
       for (const std::int64_t part : {0, 1})
         a.data_as<double>()[2 * (k * n + k) + part] = scale * double(n) + double(k);

@@ -21,7 +21,7 @@ std::string dimensions(const std::string& form) {
   return is_of_integers(form) ? form.substr(0, form.size() - 1) : form;
 }
 
-// What the letters stand for, as far as inputs say.
+// The lengths that the letters stand for, as far as the inputs determine them.
 template <class Length>
 struct Letters {
   std::vector<std::pair<char, Length>> known;
@@ -31,7 +31,7 @@ struct Letters {
       if (each == letter) return &length;
     return nullptr;
   }
-  // Of a form whose letters are known but for k and 2.
+  // The lengths of a form all of whose letters are known, except k and 2.
   template <class Least, class Two>
   std::vector<Length> lengths(const std::string& form, Least&& least, Two&& two) {
     std::vector<Length> out;
@@ -72,7 +72,7 @@ std::string listed(const std::vector<std::string>& forms, bool with_parts) {
   return join(out, ",");
 }
 
-// ShapeError unless each letter is one length, as far as lengths are known.
+// Throws a ShapeError unless each letter stands for one length, as far as lengths are known.
 template <class Shapes>
 void require_forms(const char* who, const std::vector<std::string>& forms, const Shapes& shapes) {
   Letters<std::int64_t> letters;
@@ -123,7 +123,7 @@ Apply ComplexDecomposition::make_node(std::span<const Variable> given) const {
   const auto shapes = [&](std::size_t input) -> const Dims& { return own[input].static_shape(); };
   require_forms(who(), forms, shapes);
   auto letters = letters_of<std::int64_t>(forms, shapes);
-  for (std::size_t input = 0; input < forms.size(); ++input)  // which may be known of another input
+  for (std::size_t input = 0; input < forms.size(); ++input)  // the length may be known only from another input
     for (std::size_t axis = 0; axis < forms[input].size(); ++axis)
       if (std::int64_t* const length = letters.find(forms[input][axis]); length && *length == unknown_length)
         *length = shapes(input)[axis];

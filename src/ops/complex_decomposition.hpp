@@ -1,5 +1,6 @@
-// Decompositions of complex matrices: ops on pairs of real numbers [..., m, n, 2], so that the graph, derivatives and
-// native code know real tensors only. Their derivatives are formulas of complex numbers, whose parts are then split.
+// Decompositions of complex matrices, as ops on pairs of real numbers [..., m, n, 2], so that the graph, derivatives
+// and native code deal with real tensors only. Their derivatives are formulas on complex numbers, which are then split
+// into parts.
 #pragma once
 
 #include <optional>
@@ -14,13 +15,13 @@
 
 namespace bitale {
 
-// z as pairs, and back.
+// z as pairs of real numbers, and the inverse.
 Variable as_pairs(const Variable& z);
 Variable of_pairs(const Variable& pairs);
 
-// One of LAPACK's functions of matrices: all duties but derivatives, from what the inputs and outputs look like. A form
-// has a letter for each dimension: m, n, c for lengths that inputs have, k for the lesser of m and n, 2 for the parts
-// of complex numbers; an i behind all says that it is of integers.
+// A LAPACK function on matrices. All duties except derivatives follow from the forms of its inputs and outputs. A form
+// has one letter per dimension: m, n, c for lengths of the inputs, k for the lesser of m and n, 2 for the parts of
+// complex numbers. A trailing i marks a tensor of integers.
 class ComplexDecomposition : public DecompositionOp, public EmitsTensors {
  public:
   std::string signature() const override;
@@ -31,39 +32,40 @@ class ComplexDecomposition : public DecompositionOp, public EmitsTensors {
   void emit_tensors(TensorLowering& to, const Apply& node) const override;
 
  protected:
-  // The outputs as tensors of numbers, given the inputs, which are of complex numbers where their forms are of pairs.
-  // By default refused by name.
+  // The outputs as tensors of numbers, from the inputs, which are complex where their forms are of pairs. The default
+  // refuses the op.
   virtual TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const;
   // By default one matrix.
   virtual std::vector<std::string> inputs() const;
   virtual std::vector<std::string> outputs() const = 0;
   virtual bool is_square() const { return true; }
-  virtual bool is_of_real() const { return false; }  // whose input is a real matrix [m, n]
-  // The input that the runtime function turns into the first output, in its memory.
+  virtual bool is_of_real() const { return false; }  // the input is a real matrix [m, n]
+  // The input that the runtime function overwrites with the first output.
   virtual std::optional<int> overwritten() const { return {}; }
-  // Memory that the runtime function works in.
+  // The forms of the runtime function's scratch memory.
   virtual std::vector<std::string> scratch() const { return {}; }
-  // What the runtime function takes between the lengths and the matrices.
+  // The runtime function's arguments between the lengths and the matrices.
   virtual std::vector<std::int64_t> flags() const { return {}; }
-  // Its status, of float64 or float32. `out`: outputs, the first of which begins as the overwritten input, and scratch.
+  // Runs the function in float64 or float32 and returns its status. `out`: the outputs, the first of which starts as
+  // the overwritten input, then scratch.
   virtual std::int64_t run(DType dtype, std::int64_t m, std::int64_t n, std::span<const Array> in,
                            std::span<const Array> out) const = 0;
-  // The error of a status that is not 0.
+  // Throws the error of a status that is not 0.
   virtual void fail(std::int64_t status) const { check(status); }
 };
 
-// An op with complex matrices for inputs, one by one or in batches: its node.
+// The node of an op on complex matrices, or batches of them.
 Apply apply_pairs(const Ref<const MatrixOp>& op, const Variable& x);
 Apply apply_pairs(const Ref<const MatrixOp>& op, std::span<const Variable> matrices);
-// Numbers of the kind that decompositions are tested with.
+// Samples with matrices on which decompositions can be tested.
 std::vector<Sample> decomposition_samples(const OpRef& op, const std::vector<Dims>& shapes, bool smooth,
                                           bool is_of_real = false);
-// The cotangent of an output of pairs, as complex numbers; zeros where it has none.
+// The cotangent of an output of pairs, as complex numbers; zeros if it is disconnected.
 Variable complex_cotangent(const Apply& node, std::span<const Variable> cotangents, int output);
-// What is added to a matrix product's negative adjoint to make it 0: x - x^H.
+// x - x^H, twice the skew-Hermitian part of x.
 Variable skew_part(const Variable& x);
 
-// What the functions of linalg.hpp are for complex matrices. trans: 0 of a, 1 of its transpose, 2 of its adjoint.
+// The functions of linalg.hpp for complex matrices. trans: 0 for a, 1 for its transpose, 2 for its adjoint.
 Variable complex_cholesky(const Variable& x, bool lower, OnError on_error);
 Variable complex_solve(const Variable& a, const Variable& b, int trans, int b_ndim, OnError on_error);
 struct ComplexTriangle {

@@ -19,8 +19,8 @@ class Eig final : public ComplexDecomposition {
   Attributes attributes() const override { return collect_attributes(*this, fields); }
 
   // V^-H (diag(g_w) + (V^H g_V - V^H V diag(real(V^H g_V))) o E) V^H with E_ij = 1 / conj(w_j - w_i), 0 on the diagonal
-  // (Boeddeker et al. 2019, arXiv:1701.00392, of vectors of length 1). Of a loss that uses vectors of equal eigenvalues
-  // it is nan.
+  // (Boeddeker et al. 2019, arXiv:1701.00392, for vectors of length 1). If the loss uses vectors of equal eigenvalues,
+  // the gradient is nan.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     const bool has_w = !cotangents[0].is_disconnected(), has_v = vectors && !cotangents[1].is_disconnected();
     if (!has_w && !has_v) return no_gradients(node);

@@ -18,8 +18,8 @@ class ComplexEigh final : public ComplexDecomposition {
   std::string_view name() const override { return "ComplexEigh"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
 
-  // V (diag(g_w) + F o (V^H g_V)) V^H with F_ij = 1 / (w_j - w_i). What the diagonal of V^H g_V says is of the vectors'
-  // phases, on which no loss that has a derivative depends.
+  // V (diag(g_w) + F o (V^H g_V)) V^H with F_ij = 1 / (w_j - w_i). The diagonal of V^H g_V concerns the phases of the
+  // vectors, on which no differentiable loss depends.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     const bool has_w = !cotangents[0].is_disconnected(), has_v = vectors && !cotangents[1].is_disconnected();
     if (!has_w && !has_v) return no_gradients(node);
@@ -39,7 +39,7 @@ class ComplexEigh final : public ComplexDecomposition {
       const Variable of_values = dot(mul(v, expand_dims(cotangents[0], 0)), adjoint(v));
       whole = has_v ? add(whole, of_values) : of_values;
     }
-    // The other triangle's gradient is that of the conjugate of what is read.
+    // The other triangle is the adjoint of the one that is read, so the adjoint of its gradient is added.
     const Variable strict = lower ? tril(whole, -1) : triu(whole, 1), other = lower ? triu(whole, 1) : tril(whole, -1);
     const Variable read = add(add(strict, adjoint(other)), tril(triu(real(whole))));
     return {with_static_shape_of(node.input(0), as_pairs(read))};

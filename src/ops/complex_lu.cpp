@@ -15,7 +15,7 @@ class ComplexLUFactor final : public ComplexDecomposition {
  public:
   std::string_view name() const override { return "ComplexLUFactor"; }
 
-  // As of real matrices (lu_factor.cpp), with adjoints for transposes.
+  // As for real matrices (lu_factor.cpp), with adjoints instead of transposes.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable factors = of_pairs(node.output(0)), g = of_pairs(cotangents[0]);
@@ -69,7 +69,7 @@ class ComplexSLogDet final : public ComplexDecomposition {
     const Variable x = of_pairs(node.input(0));
     const Variable of_real = cotangent_or_zeros(node, cotangents, 1);
     Variable of_imag = zeros_like(of_real);
-    if (has_sign) {  // the part of the cotangent along i sign
+    if (has_sign) {  // the component of the cotangent along i sign
       const Variable sign = of_pairs(node.output(0)), g = of_pairs(cotangents[0]);
       of_imag = sub(mul(imag(g), real(sign)), mul(real(g), imag(sign)));
     }
@@ -78,7 +78,7 @@ class ComplexSLogDet final : public ComplexDecomposition {
   }
 
  private:
-  // Of each pivot the logarithm of its size and its angle.
+  // Sums over the pivots the logarithm of the absolute value, and the angle.
   TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
     require_lapack(to);
     TensorBuilder& builder = to.builder();
@@ -104,7 +104,7 @@ class ComplexSLogDet final : public ComplexDecomposition {
     const TensorValue largest = builder.map(real, {re, im}, larger);
     const TensorValue excess = builder.map(real, {re, im, largest}, [](std::span<const Expr> of) {
       const Expr a = abs(of[0]), b = abs(of[1]), least = select(a < b, a, b), ratio = least / of[2];
-      return select(equal(of[2], 0), least, ratio * ratio);  // of 0, 0
+      return select(equal(of[2], 0), least, ratio * ratio);  // both parts are 0
     });
     const auto function = [&](std::string_view name, const TensorValue& x) { return builder.function(name, {&x, 1}); };
     const TensorValue logarithms =

@@ -12,7 +12,7 @@ namespace {
 
 ComplexParts both_parts(const Variable& z) { return {real(z), imag(z)}; }
 
-// With the dimensions from `axis` on replaced by these lengths.
+// x reshaped so that these lengths replace the dimensions from `axis` on.
 Variable with_last_lengths(const Variable& x, int axis, const Variables& last) {
   Variables shape;
   for (int each = 0; each < axis; ++each) shape.push_back(length_of(x, each));
@@ -22,7 +22,7 @@ Variable with_last_lengths(const Variable& x, int axis, const Variables& last) {
 
 Variable twice(const Variable& length) { return lengths::mul(length, int64_constant(2)); }
 
-// Every second element from the first or the second one on.
+// Every second element, starting with the first or the second one.
 Slice each_second(int from) { return {.start = Operand(from), .stop = {}, .step = Operand(2)}; }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Unitary times triangular: QR decompositions of complex matrices, with and without pivoting. R's diagonal is real.
+// QR decompositions of complex matrices, unitary times triangular, with and without pivoting. R's diagonal is real.
 #include "bitale/ops/ops.hpp"
 #include "ops/complex_decomposition.hpp"
 #include "ops/lengths.hpp"
@@ -23,7 +23,7 @@ class ComplexQR final : public ComplexDecomposition {
   std::string_view name() const override { return "ComplexQR"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
 
-  // As of real matrices (qr.cpp), with adjoints for transposes, and the real part of copyltu's diagonal.
+  // As for real matrices (qr.cpp), with adjoints instead of transposes, and the real part of copyltu's diagonal.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     const std::size_t place = mode == "raw" ? 2 : 1;
     const bool complete = mode == "complete", has_h = !cotangents[0].is_disconnected();
@@ -61,7 +61,7 @@ class ComplexQR final : public ComplexDecomposition {
     const Variable right = add(g, dot(q, hermitian(m, true)));
     Variable out = adjoint(solve_triangular(u, adjoint(right)));
     if (!is_tall) out = concatenate({out, of_y}, 1);
-    if (pivoting) {  // column j of what was factored is column P[j] of x
+    if (pivoting) {  // column j of the factored matrix is column P[j] of x
       const Variable p = node.output(int(node.output_count()) - 1);
       return {with_static_shape_of(x, set_subtensor(zeros_like(x), {Slice{}, p}, as_pairs(out)))};
     }

@@ -19,8 +19,9 @@ class ComplexSVD final : public ComplexDecomposition {
   std::string_view name() const override { return "ComplexSVD"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
 
-  // Wan and Zhang 2019, arXiv:1909.02659: as of real matrices (svd.cpp), and the imaginary parts of the diagonals of
-  // U^H g_U and V^H g_V, which are opposite for a loss that does not depend on the vectors' phases.
+  // Wan and Zhang 2019, arXiv:1909.02659: as for real matrices (svd.cpp), with an additional term for the imaginary
+  // parts of the diagonals of U^H g_U and V^H g_V, which are opposite for a loss that does not depend on the vectors'
+  // phases.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     const bool has_u = compute_uv && !cotangents[0].is_disconnected();
     const bool has_v = compute_uv && !cotangents[2].is_disconnected();

@@ -14,7 +14,7 @@ class ComplexSolveSylvester final : public ComplexDecomposition {
  public:
   std::string_view name() const override { return "ComplexSolveSylvester"; }
 
-  // As of real matrices (matrix_equations.cpp), with adjoints for transposes.
+  // As for real matrices (matrix_equations.cpp), with adjoints instead of transposes.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable a = of_pairs(node.input(0)), b = of_pairs(node.input(1)), x = of_pairs(node.output());

@@ -1,4 +1,4 @@
-// Systems of equations with complex matrices: general ones, and triangles.
+// Systems of equations with complex matrices, general and triangular ones.
 #include "bitale/ops/ops.hpp"
 #include "ops/complex_decomposition.hpp"
 #include "ops/lengths.hpp"
@@ -11,7 +11,7 @@ namespace bitale {
 
 namespace {
 
-// x with op(a) x = b, b[n, c] being of columns; op: 0 a itself, 1 its transpose, 2 its adjoint.
+// Solves op(a) x = b for the columns of b[n, c]. op(a) is a for `trans` 0, its transpose for 1, its adjoint for 2.
 class ComplexSystem : public ComplexDecomposition {
  public:
   ComplexSystem(const char* who, int trans, std::string on_error) : trans(trans), on_error(std::move(on_error)) {
@@ -21,7 +21,8 @@ class ComplexSystem : public ComplexDecomposition {
   int trans;
   std::string on_error;
 
-  // Of x = a^-1 b: g_b = a^-H g, g_a = -g_b x^H; of the transpose and of the adjoint the gradient of that.
+  // For x = a^-1 b: g_b = a^-H g, g_a = -g_b x^H. With the transpose or the adjoint of a, -g_b x^H is the gradient of
+  // that, and g_a its transpose or adjoint.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable x = of_pairs(node.output()), g = of_pairs(cotangents[0]);
@@ -38,7 +39,7 @@ class ComplexSystem : public ComplexDecomposition {
   std::vector<std::string> outputs() const override { return {"nc2"}; }
   std::optional<int> overwritten() const override { return 1; }
   virtual Variable where_read(const Variable& x) const { return x; }
-  // Another system with the matrix of the node.
+  // The same op for another `trans`.
   virtual Ref<const MatrixOp> with_trans(int other) const = 0;
   [[noreturn]] void fail_at(std::string_view what, std::int64_t place) const {
     raise_linalg(cat(who(), ": the matrix is singular: ", what, " at place ", place - 1),

@@ -1,4 +1,4 @@
-// tensordot and the products of stacks, as transposed and reshaped matrix products.
+// tensordot and the products of stacks, as matrix products of transposed and reshaped operands.
 #include "bitale/ops/contraction.hpp"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ static void require_rank(const Operand& x, int least, const char* who) {
                          x.variable.str(), " with ", x.ndim()));
 }
 
-// NumPy takes the conjugate of the first operand of vecdot and vecmat, which its other products don't.
+// NumPy conjugates the first operand of vecdot and vecmat, but not those of its other products.
 static Variable conjugate_of_complex(const Operand& x) { return is_complex(x.dtype()) ? conj(x) : x.variable; }
 
 Variable vecdot(const Operand& x, const Operand& y) {

@@ -1,5 +1,5 @@
-// Convolutions, as sums over the elements of the second operand. One op gives any stretch of all sums, so that its
-// derivatives are stretches of other convolutions.
+// Convolutions, as sums over the elements of the second operand. One op computes any contiguous part of the sums, so
+// that its derivatives are parts of other convolutions.
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/signal.hpp"
@@ -15,8 +15,8 @@ namespace bitale {
 
 namespace {
 
-// Of x and y with batches before their last `dims` dimensions: out[i] = sum over j of x[start + i - j] y[j], where x is
-// 0 outside. Inputs: x, y, a start per dimension, a length of the output per dimension.
+// out[i] = sum over j of x[start + i - j] y[j], where x is 0 outside its bounds. x and y have batch dimensions before
+// their last `dims` dimensions. Inputs: x, y, a start per dimension, a length of the output per dimension.
 class Convolve final : public Op, public EmitsTensors {
  public:
   explicit Convolve(int dims) : dims(dims) {
@@ -64,7 +64,7 @@ class Convolve final : public Op, public EmitsTensors {
         throw ShapeError(cat(who(), ": batches of ", a, " and ", b, " don't broadcast"));
       shape.push_back(is_repeated(node, 0, axis) ? b : a);
     }
-    // A convolution of vectors is one of matrices with one row.
+    // A convolution of vectors is a convolution of matrices with one row.
     Plane sizes_x, sizes_y, sizes, start;
     for (int k = 0; k < dims; ++k) {
       const std::size_t at = std::size_t(2 - dims + k), axis = batch + std::size_t(k);
@@ -100,7 +100,7 @@ class Convolve final : public Op, public EmitsTensors {
     std::vector<bool> reduced(domain.size(), false);
     for (std::size_t k = 0; k < std::size_t(dims); ++k) {
       to.require(zero <= all[batch + k], cat(who(), ": the length of the result would be negative"));
-      // Of no elements there are no terms: reading x would be out of bounds.
+      // If x is empty there are no terms: reading x would be out of bounds.
       domain.push_back(select(zero < x[batch + k], y[batch + k], zero));
       reduced.push_back(true);
     }
@@ -130,8 +130,8 @@ class Convolve final : public Op, public EmitsTensors {
     return true;
   }
 
-  // y backwards along x, of which as many elements are added or taken away at both ends as the result needs. Where both
-  // have batches, each of the batch is a group of its own.
+  // Correlates x with y reversed. x is padded or cropped at both ends to the elements that the result needs. If both
+  // have batches, each element of the batch is a group of its own.
   void emit_tensors(TensorLowering& to, const Apply& node) const override {
     TensorBuilder& builder = to.builder();
     TensorValue x = to.in(0), y = to.in(1);
@@ -177,7 +177,7 @@ class Convolve final : public Op, public EmitsTensors {
     to.out(0, builder.reshape(made, shape));
   }
 
-  // Of x[m]: the sum over j of g[m - start + j] y[j], a convolution with y backwards; of y likewise.
+  // The gradient of x[m] is the sum over j of g[m - start + j] y[j], a convolution with y reversed; that of y likewise.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected() || is_discrete(node.output().dtype())) return out;
@@ -218,7 +218,7 @@ class Convolve final : public Op, public EmitsTensors {
     const int added = common_batch_ndim(node, batched);
     for (const int i : {0, 1}) {
       Variable& each = inputs[std::size_t(i)];
-      // The new dimensions come before those that are there.
+      // Batch dimensions are added in front of the existing ones.
       if (batch_ndim(node, batched, i) == 0)
         for (int k = 0; k < added; ++k) each = expand_dims(each, 0);
     }
@@ -237,11 +237,11 @@ class Convolve final : public Op, public EmitsTensors {
   void require_sums(std::int64_t n) const {
     if (n < 0) throw ShapeError(cat(who(), ": the length of the result would be negative: ", n));
   }
-  // Whether an input's only element along a dimension of the batch stands for all.
+  // Whether an input has a single element along a dimension of the batch, which is repeated.
   static bool is_repeated(const Apply& node, int input, std::size_t axis) {
     return node.input(input).static_shape()[axis] == 1 && node.output().static_shape()[axis] != 1;
   }
-  // The number of the input's matrix that belongs to number i of the batch.
+  // The number of the input's matrix that is used for element i of the batch.
   static std::int64_t place(const Apply& node, int input, const Dims& own, const Dims& shape, std::size_t batch,
                             std::int64_t i) {
     std::int64_t out = 0, step = 1;
@@ -301,7 +301,7 @@ REGISTER_OP(Convolve, "A stretch of the convolution of vectors, or of matrices."
 Variable convolved(const Operand& x, const Operand& y, ConvolutionMode mode, int dims) {
   Variables inputs{x.variable, y.variable}, counts;
   const char* const who = dims == 1 ? "convolve1d" : "convolve2d";
-  std::vector<Operand> there;  // that there are elements, where it is not known
+  std::vector<Operand> there;  // conditions that lengths are positive, where they are not known
   if (x.ndim() < dims || y.ndim() < dims)
     throw ShapeError(cat(who, ": expected two operands of ", dims, " dimensions or more, got ", x.variable.str(),
                          " with ", x.ndim(), " and ", y.variable.str(), " with ", y.ndim()));
@@ -334,7 +334,7 @@ Variable convolved(const Operand& x, const Operand& y, ConvolutionMode mode, int
   }
   if (!there.empty())
     inputs[0] = check_and_raise(inputs[0], there, "ShapeError", cat(who, ": a dimension has length 0"));
-  if (is_longer) std::swap(inputs[0], inputs[1]);  // the sums are over the second one
+  if (is_longer) std::swap(inputs[0], inputs[1]);  // the sums run over the second one
   inputs.insert(inputs.end(), counts.begin(), counts.end());
   const Variable out = (*make_ref<Convolve>(dims))(inputs);
   return is_float(out.dtype()) ? cast(out, promote(x.dtype(), y.dtype())) : out;

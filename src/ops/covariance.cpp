@@ -1,4 +1,4 @@
-// Covariances, ranges and maxima with their places.
+// Covariances, ranges, and maxima with their positions.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/statistics.hpp"

@@ -1,4 +1,4 @@
-// linspace and its kin, and tensors with special diagonals, as expressions over arange: nothing is stored.
+// linspace and related functions, and tensors with special diagonals, as expressions over arange: nothing is stored.
 #include "bitale/ops/creation.hpp"
 
 #include <limits>
@@ -21,7 +21,8 @@ void require_matrix(const Operand& x, const char* who) {
     throw ValueError(cat(who, ": expected a matrix, got ", x.variable.str(), " with ", x.ndim(), " dimensions"));
 }
 
-// What is computed with: float64, unless all limits are float32.
+// The dtype of the computation: float64, unless both limits are floats of at most 32 bits and at least one is not a
+// constant.
 DType float_of_limits(const Operand& start, const Operand& stop) {
   return promote(promote(start.dtype(), stop.dtype()), DType::Float32) == DType::Float32 && is_float(start.dtype()) &&
                  is_float(stop.dtype()) && !(start.variable.is_constant() && stop.variable.is_constant())
@@ -29,7 +30,8 @@ DType float_of_limits(const Operand& start, const Operand& stop) {
              : DType::Float64;
 }
 
-// Numbers 0, 1, ... in front of the limits' dimensions, and how many steps lie between the limits.
+// The numbers 0, 1, ... along a new dimension in front of the limits' dimensions, and the number of steps between the
+// limits.
 struct Steps {
   Variable number, index, count;
 };
@@ -63,7 +65,7 @@ Variable linear(const Operand& start, const Operand& stop, const Operand& num, b
   const Variable step = (to - from) / cast(steps.count, dtype);
   const Variable value = from + steps.number * step;
   if (!endpoint) return value;
-  // The last one is what it was asked to be; of one number, the first.
+  // The last number is exactly `stop`; a single number is `start`.
   const Variable is_last = and_(eq(steps.index, steps.count), gt(as_length(num.variable, who), int64_constant(1)));
   return switch_(is_last, to, value);
 }
@@ -102,7 +104,7 @@ Variable geomspace(const Operand& start, const Operand& stop, const Operand& num
   const Variable value = sign(from) * pow(cast(Operand(10.0), dtype), exponent);
   const int ndim = std::max(from.ndim(), to.ndim());
   const Steps steps = steps_of(num, options.endpoint, ndim, dtype, "geomspace");
-  // Both ends are what they were asked to be.
+  // The ends are exactly the limits.
   Variable exact = switch_(eq(steps.index, int64_constant(0)), from, value);
   if (options.endpoint) {
     const Variable is_last =

@@ -1,4 +1,4 @@
-// Running sums and products, combined one element after the other in the dtype of the result, as NumPy does it.
+// Running sums and products (prefix scans), combined sequentially in the dtype of the result, as in NumPy.
 #include "ops/cum_op.hpp"
 
 #include "bitale/core/config.hpp"
@@ -15,7 +15,7 @@ namespace bitale {
 
 namespace {
 
-// x along `axis` from the end to the start.
+// x reversed along `axis`.
 Variable reversed(const Variable& x, int axis) {
   std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
   items.push_back(Slice{{}, {}, Operand(constant(Array(std::int64_t(-1))))});
@@ -23,12 +23,12 @@ Variable reversed(const Variable& x, int axis) {
 }
 
 Variable accumulated(const Variable& x, int axis, const char* mode) { return (*make_ref<CumOp>(axis, mode))({x}); }
-// All elements from each one on.
+// For each element, the sum of it and all elements after it.
 Variable sum_from_here(const Variable& x, int axis) {
   return reversed(accumulated(reversed(x, axis), axis, "add"), axis);
 }
 
-// 1 and then x without its last element, along `axis`.
+// 1 followed by x without its last element, along `axis`.
 Variable preceded_by_one(const Variable& x, int axis) {
   Variables row;
   for (int k = 0; k < x.ndim(); ++k) row.push_back(k == axis ? int64_constant(1) : shape_i(x, k));
@@ -38,8 +38,8 @@ Variable preceded_by_one(const Variable& x, int axis) {
   return with_static_shape_of(x, out);
 }
 
-// The solution of y[k] = a[k] y[k-1] + b[k] along `axis`, with y[-1] = 0. Derivatives of running products are such
-// recurrences: they divide by no element, so that they hold where elements are 0, and to every order.
+// The solution of y[k] = a[k] y[k-1] + b[k] along `axis`, with y[-1] = 0. Derivatives of running products are
+// recurrences of this form. They divide by no element, so they are valid where elements are 0, and to every order.
 Variable linear_recurrence(const Variable& a, const Variable& b, int axis) {
   const int ndim = a.ndim();
   std::vector<int> to_front{axis}, back;
@@ -124,8 +124,8 @@ bool CumOp::emit(Lowering& to, const Apply& node) const {
 
 namespace {
 
-// Of neighbours in pairs first, then of the pairs, then what lies between: work in proportion to the length, and as
-// many rounds as its logarithm.
+// A prefix scan that combines neighbours in pairs, scans the pairs recursively, and then computes the elements between.
+// The work is proportional to the length, the number of rounds to its logarithm.
 TensorValue running(TensorBuilder& builder, const TensorValue& x, int axis, const ElementwiseRule& combine) {
   const auto along = std::size_t(axis);
   const std::int64_t length = x.lengths[along];
@@ -141,7 +141,7 @@ TensorValue running(TensorBuilder& builder, const TensorValue& x, int axis, cons
   const std::int64_t pairs = length / 2;
   const TensorValue together = builder.map(x.dtype, {every(x, 0, 2 * pairs, 2), every(x, 1, 2 * pairs, 2)}, combine);
   const TensorValue odd = running(builder, together, axis, combine);
-  const std::int64_t behind = (length - 1) / 2;  // even places but the first
+  const std::int64_t behind = (length - 1) / 2;  // number of even positions except the first
   TensorValues even{every(x, 0, 1, 1)};
   if (behind > 0) even.push_back(builder.map(x.dtype, {every(odd, 0, behind, 1), every(x, 2, length, 2)}, combine));
   const TensorValue at_even = builder.concatenate(even, axis);

@@ -1,4 +1,4 @@
-// CumOp: sums or products along an axis of all elements up to and including each.
+// CumOp computes for each element the sum or product of all elements up to and including it along an axis.
 #pragma once
 
 #include "bitale/graph/op.hpp"
@@ -31,7 +31,7 @@ class CumOp final : public OpOf<CumOp>, public EmitsTensors {
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
 };
 
-// The products along `axis` of all elements before each one, and of all behind it; 1 where there are none.
+// For each element, the product along `axis` of all elements before it, or after it; 1 where there are none.
 Variable product_before(const Variable& x, int axis);
 Variable product_behind(const Variable& x, int axis);
 

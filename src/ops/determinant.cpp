@@ -14,7 +14,7 @@ namespace bitale {
 
 namespace {
 
-// What both have in common.
+// Common base of Det and SLogDet.
 class DeterminantOp : public MatrixOp, public EmitsTensors {
  public:
   std::string_view failure() const override { return "a determinant can't be computed"; }
@@ -57,7 +57,7 @@ class DeterminantOp : public MatrixOp, public EmitsTensors {
     to.call(lapack_name(who(), dtype), arguments);
     return true;
   }
-  // The product of the diagonal of U, with another sign for each exchange of rows.
+  // The product of the diagonal of U, whose sign changes with each exchange of rows.
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     TensorBuilder& builder = to.builder();
     const TensorValue x = to.in(0);
@@ -118,7 +118,7 @@ class SLogDet final : public DeterminantOp {
  public:
   std::string_view name() const override { return "SLogDet"; }
   std::string signature() const override { return "(m,m)->(),()"; }
-  // The sign is constant around every matrix that has a logarithm.
+  // The sign is constant in a neighbourhood of every matrix whose determinant is not 0.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[1].is_disconnected()) return no_gradients(node);
     const Variable of_x = mul(cotangents[1], transpose(inv(node.input(0))));

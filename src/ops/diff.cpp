@@ -1,4 +1,4 @@
-// Differences of neighbours, as an expression over slices: they fuse with what reads them.
+// Differences of neighbouring elements, as an expression over slices, which fuses with its consumers.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"

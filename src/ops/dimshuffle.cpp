@@ -55,7 +55,7 @@ bool DimShuffle::keeps_order() const {
   return true;
 }
 
-// As PyTensor names the special cases.
+// The names that PyTensor gives to the special cases.
 std::string DimShuffle::label() const {
   const auto drop = dropped(), insert = inserted();
   if (drop.empty() && insert.empty() && !keeps_order()) {
@@ -74,7 +74,7 @@ std::string DimShuffle::label() const {
 std::string DimShuffle::pprint_text(std::span<const std::string> inputs) const {
   const auto drop = dropped(), insert = inserted();
   if (keeps_order() && drop.empty()) {
-    // New dimensions in front are what broadcasting adds by itself; others are written as NumPy indexes them.
+    // New dimensions in front are omitted, since broadcasting adds them; others are written as NumPy indexes them.
     const bool only_in_front = insert.empty() || insert.back() == int(insert.size()) - 1;
     if (only_in_front) return inputs[0];
     std::vector<std::string> entries;
@@ -87,7 +87,7 @@ std::string DimShuffle::pprint_text(std::span<const std::string> inputs) const {
   return {};
 }
 
-// Of the matrices of the last two dimensions, which are still those, or exchanged.
+// The structure of the matrices is kept if the last two dimensions are the same, and transposed if they are exchanged.
 Structure DimShuffle::structure(const Apply&, int, InputStructures& inputs) const {
   const int rank = int(new_order.size());
   if (rank < 2 || input_ndim < 2) return {};
@@ -159,7 +159,7 @@ void DimShuffle::emit_tensors(TensorLowering& to, const Apply&) const {
   to.out(0, to.builder().reshape(to.builder().transpose(x, order), lengths));
 }
 
-// The inverse: kept dimensions go back, new ones are dropped, dropped ones come back as new.
+// The inverse: kept dimensions are moved back, new ones are dropped, and dropped ones are inserted again.
 Variables DimShuffle::pullback(const Apply&, std::span<const Variable> cotangents) const {
   if (cotangents[0].is_disconnected()) return {disconnected()};
   std::vector<int> inverse(std::size_t(input_ndim), new_axis);
@@ -189,7 +189,7 @@ Variable dimshuffle(const Operand& x, const std::vector<int>& order) {
   LocationScope here(x.where);
   auto op = make_ref<DimShuffle>(x.ndim(), order);
   if (op->is_identity()) return x.variable;
-  // A dimension that is dropped has length 1: where that is not known, the call checks it.
+  // A dropped dimension must have length 1: if that is not known, the call checks it.
   std::vector<std::optional<Operand>> lengths(std::size_t(x.ndim()));
   bool is_known = true;
   for (int axis : op->dropped())

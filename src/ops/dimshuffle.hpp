@@ -9,7 +9,7 @@ namespace bitale {
 
 class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure, public EmitsTensors {
  public:
-  // Entries of new_order are input dimensions, or -1 for a new one. ValueError when they do not fit.
+  // Entries of new_order are input dimensions, or -1 for a new one. Throws a ValueError if they do not fit.
   DimShuffle(int input_ndim, std::vector<int> new_order);
 
   int input_ndim;
@@ -19,7 +19,7 @@ class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure, public
 
   std::vector<int> dropped() const;   // input dimensions left out
   std::vector<int> inserted() const;  // output dimensions that are new
-  bool keeps_order() const;           // the kept dimensions stay in order
+  bool keeps_order() const;           // the kept dimensions are in their original order
   bool is_identity() const { return keeps_order() && inserted().empty() && dropped().empty(); }
 
   std::string_view name() const override { return "DimShuffle"; }

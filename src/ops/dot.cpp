@@ -26,8 +26,8 @@ std::string shape_text(const Dims& shape) {
   return cat("[", join(parts, ", "), "]");
 }
 
-// The summed dimensions must agree; a matrix whose transpose would fit is pointed out. While the graph is being built
-// there is no node yet whose context would show the shapes.
+// The summed dimensions must agree; a hint names a matrix whose transpose would fit. While the graph is built, the
+// error shows the shapes itself: there is no node yet whose context would.
 void check_inner(std::string_view who, const Dims& x, const Dims& y, bool building) {
   const std::size_t xn = x.size(), yn = y.size();
   const std::int64_t a = x[xn - 1], b = yn == 1 ? y[0] : y[yn - 2];
@@ -43,7 +43,8 @@ void check_inner(std::string_view who, const Dims& x, const Dims& y, bool buildi
 
 bool goes_to_blas(DType dtype) { return dtype == DType::Float64 || dtype == DType::Float32; }
 
-// Of a function that a call of generated code is about to be made of.
+// The runtime function of this name and dtype, for generated code that is about to call it: checks the BLAS library
+// first.
 std::string blas_name(std::string_view function, DType dtype) {
   runtime::require_blas();
   return cat(function, dtype == DType::Float64 ? "_f64" : "_f32");
@@ -56,7 +57,7 @@ Variables in_common_dtype(const Op& op, std::span<const Variable> inputs) {
   return {cast(inputs[0], dtype), cast(inputs[1], dtype)};
 }
 
-// Products of known lengths whose terms are best written out, as loops of steps do it.
+// Whether all lengths are known and small, so that the terms are best written out in loops over steps.
 bool is_tiny_product(const Apply& node) {
   constexpr std::int64_t most = 4;
   const auto is_tiny = [](std::int64_t length) { return length >= 0 && length <= most; };
@@ -64,13 +65,13 @@ bool is_tiny_product(const Apply& node) {
   return std::all_of(x.begin(), x.end(), is_tiny) && std::all_of(y.begin(), y.end(), is_tiny);
 }
 
-// The same of products whose steps are done for a batch in lanes: but one length, which may be the batch.
+// The same for products whose steps are done for a batch in lanes: one length, which may be the batch, can be longer.
 bool is_small_in_lanes(std::initializer_list<std::int64_t> lengths) {
   const auto is_long = [](std::int64_t length) { return length < 0 || length > 8; };
   return std::count_if(lengths.begin(), lengths.end(), is_long) <= 1;
 }
 
-// Sum over k of x[..., k] y[k, ...], for what BLAS does not do.
+// Emits the sum over k of x[..., k] y[k, ...], for products that BLAS does not compute.
 void emit_sum(Lowering& to, DType dtype, std::vector<Expr> domain, Expr inner,
               std::function<std::pair<Expr, Expr>(Index, Expr)> factors) {
   std::vector<bool> reduced(domain.size(), false);
@@ -88,7 +89,7 @@ void emit_sum(Lowering& to, DType dtype, std::vector<Expr> domain, Expr inner,
               }});
 }
 
-// The last two dimensions exchanged.
+// x with the last two dimensions exchanged.
 Variable matrix_transposed(const Variable& x) {
   std::vector<int> order(static_cast<std::size_t>(x.ndim()));
   std::iota(order.begin(), order.end(), 0);
@@ -96,7 +97,7 @@ Variable matrix_transposed(const Variable& x) {
   return dimshuffle(x, order);
 }
 
-// Of stacks of matrices, or two matrices; ranks are made equal with length-1 batch dimensions.
+// The product of two matrices or stacks of matrices; ranks are made equal with batch dimensions of length 1.
 Variable stacked_product(const Variable& x, const Variable& y) {
   if (x.ndim() == 2 && y.ndim() == 2) return (*make_ref<Dot>())({x, y});
   const Variable both[] = {x, y};
@@ -106,7 +107,7 @@ Variable stacked_product(const Variable& x, const Variable& y) {
 Variable row_of(const Variable& x) { return expand_dims(x, x.ndim() - 1); }  // [..., k] -> [..., 1, k]
 Variable column_of(const Variable& x) { return expand_dims(x, x.ndim()); }   // [..., k] -> [..., k, 1]
 
-// Product in which the last dimension of x (after `x_vector`: its only core dimension) meets that of y.
+// The product over the last dimension of x (with `x_vector`, its only core dimension) and the matching one of y.
 Variable general_product(const Variable& x, bool x_vector, const Variable& y, bool y_vector) {
   Variable out = stacked_product(x_vector ? row_of(x) : x, y_vector ? column_of(y) : y);
   std::vector<int> kept;
@@ -123,7 +124,7 @@ Variable general_product(const Variable& x, bool x_vector, const Variable& y, bo
 
 namespace {
 
-// Whether y is x, its matrices transposed.
+// Whether y is x with its matrices transposed.
 bool is_transpose_of(const Variable& y, const Variable& x) {
   const auto* shuffle = y.has_owner() ? dynamic_cast<const DimShuffle*>(y.owner_op()) : nullptr;
   if (!shuffle || !y.owner().input(0).same_as(x) || shuffle->new_order.size() != std::size_t(x.ndim())) return false;
@@ -133,7 +134,7 @@ bool is_transpose_of(const Variable& y, const Variable& x) {
 }
 bool are_transposes(const Variable& x, const Variable& y) { return is_transpose_of(y, x) || is_transpose_of(x, y); }
 
-// x y; x x^T, which is symmetric, and positive definite where x is known to be regular.
+// The structure of x y. x x^T is symmetric, and positive definite if x is known to be nonsingular.
 Structure structure_of_product(const Apply& node, InputStructures& inputs) {
   const Variable &x = node.input(0), &y = node.input(1);
   if (x.ndim() < 2 || y.ndim() < 2) return {};
@@ -152,7 +153,7 @@ Structure structure_of_product(const Apply& node, InputStructures& inputs) {
 
 namespace {
 
-// Four real products.
+// A complex product is four real products.
 PartsOfOutputs product_parts(const Op& op, std::span<const ComplexParts> in) {
   const auto& [x, y] = std::tie(in[0], in[1]);
   return {{{op({x.real, y.real}) - op({imaginary(x), imaginary(y)}),
@@ -303,7 +304,7 @@ std::vector<std::vector<bool>> Dot::connection_pattern(const Apply& node) const 
 
 Apply Dot::vectorize(const Apply& node, std::span<const Variable> batched) const {
   if (common_batch_ndim(node, batched) == 0) return make_node(batched);
-  // Vectors of a batch on both sides: each product is a matrix product of its own.
+  // With vectors of a batch on both sides, each product is a matrix product of its own.
   return general_product(batched[0], node.input(0).ndim() == 1, batched[1], node.input(1).ndim() == 1).owner();
 }
 
@@ -317,7 +318,7 @@ bool repeats_everywhere(const Variable& x) {
   return true;
 }
 
-// Repeats an operand that has only some of the batch dimensions, with the other's lengths.
+// If an operand has only some of the batch dimensions, repeats it to the other operand's lengths.
 Variable with_whole_batch(const Variable& x, const Variable& other) {
   if (repeats_everywhere(x)) return x;
   Shape shape = lengths_of(x);
@@ -330,7 +331,7 @@ Variable with_whole_batch(const Variable& x, const Variable& other) {
   return partly ? alloc(x, shape) : x;
 }
 
-// Which operand's batch lengths the output has.
+// The operand whose batch lengths the output has.
 int batch_source(const Apply& node) { return repeats_everywhere(node.input(0)) ? 1 : 0; }
 
 Array flat_batch(const Array& x) {
@@ -415,7 +416,8 @@ bool BatchedDot::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
-// A matrix that all of the other's batch meet is no batch itself: on the right it is one product with many rows.
+// If the right operand is one matrix for the whole batch, there is one product with many rows; a single left matrix is
+// repeated over the batch.
 void BatchedDot::emit_tensors(TensorLowering& to, const Apply& node) const {
   TensorBuilder& builder = to.builder();
   const DType dtype = node.output().dtype(), computing = computing_dtype(dtype);
@@ -443,7 +445,7 @@ Variables BatchedDot::pullback(const Apply& node, std::span<const Variable> cota
   if (g.is_disconnected()) return no_gradients(node);
   if (touches_complex(node)) return pullback_through_parts(node, cotangents);
   const Variable &x = node.input(0), &y = node.input(1);
-  // What was used for every batch gathers from every batch.
+  // The gradient of an operand that was used for every batch is a sum over the batches.
   auto fitted = [](const Variable& input, Variable gradient) {
     std::vector<int> repeated;
     for (int axis = 0; axis + 2 < input.ndim(); ++axis)
@@ -471,7 +473,7 @@ Apply BatchedDot::vectorize(const Apply&, std::span<const Variable> batched) con
 Variable dot(const Operand& x, const Operand& y) {
   LocationScope here(x.where);
   if (x.ndim() == 0 || y.ndim() == 0) return mul(x, y);
-  // As numpy.dot: over the last dimension of x and the last but one of y.
+  // As in numpy.dot, the sum is over the last dimension of x and the last but one of y.
   if (x.ndim() > 2 || y.ndim() > 2) return tensordot(x, y, {x.ndim() - 1}, {std::max(y.ndim() - 2, 0)});
   return (*make_ref<Dot>())({x.variable, y.variable});
 }

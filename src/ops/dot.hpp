@@ -27,8 +27,8 @@ class Dot final : public Op, public StatesStructure, public EmitsTensors {
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
 };
 
-// Inputs [batch..., m, k] and [batch..., k, n] of equal rank, at least 3. One of them may have only batch lengths that
-// are statically 1: that one is used for every batch.
+// Inputs [batch..., m, k] and [batch..., k, n] of equal rank, at least 3. If all batch lengths of one input are
+// statically 1, its matrix is used for every batch.
 class BatchedDot final : public Op, public StatesStructure, public EmitsTensors {
  public:
   std::string_view name() const override { return "BatchedDot"; }

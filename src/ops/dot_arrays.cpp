@@ -9,7 +9,7 @@
 namespace bitale {
 namespace {
 
-// A matrix as BLAS takes it: rows or columns lie together.
+// A matrix in the form that BLAS takes: its rows or its columns are contiguous. Other matrices are copied.
 struct BlasMatrix {
   Array array;  // keeps the data alive
   bool transposed = false;

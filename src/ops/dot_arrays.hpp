@@ -1,4 +1,4 @@
-// Products of Arrays of equal float or integer dtype, for `perform`: BLAS where it can, loops elsewhere.
+// Products of Arrays of equal float or integer dtype, for `perform`: by BLAS where possible, otherwise by loops.
 #pragma once
 
 #include "bitale/core/array.hpp"

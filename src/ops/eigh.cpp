@@ -16,7 +16,7 @@ namespace bitale {
 
 namespace {
 
-// What both ops have in common.
+// Common base of Eigh and Eigvalsh.
 class SymmetricEigenOp : public DecompositionOp, public EmitsTensors {
  public:
   explicit SymmetricEigenOp(bool lower) : lower(lower) {}
@@ -63,7 +63,8 @@ class SymmetricEigenOp : public DecompositionOp, public EmitsTensors {
  protected:
   virtual bool vectors() const = 0;
   const char* who() const override { return "eigh"; }
-  // What the matrix that is read gets of the gradient of the whole one: the other triangle's is its own.
+  // The gradient of the triangle that is read, from that of the whole matrix: the other triangle's part is added,
+  // transposed.
   Variable where_read(const Apply& node, const Variable& whole) const {
     const Variable out = lower ? add(tril(whole), tril(t(whole), -1)) : add(triu(whole), triu(t(whole), 1));
     return with_static_shape_of(node.input(0), out);
@@ -89,7 +90,7 @@ class Eigh final : public SymmetricEigenOp {
     Variable whole;
     if (has_v) {
       const Variable product = dot(t(v), cotangents[1]);
-      // Only the sum with the transpose counts, whose numerator is the skew part.
+      // Only the sum with the transpose has an effect; its numerator is the skew part.
       const Variable skew = mul(sub(product, t(product)), cast(Operand(0.5), w.dtype()));
       const Variable inner =
           over_differences(skew, sub(expand_dims(w, 0), expand_dims(w, 1)), zero_columns(cotangents[1]), w);

@@ -1,5 +1,6 @@
-// einsum: two operands at a time become a product of matrices, in batches over the letters that both have and that are
-// still needed. Letters of one operand alone are summed first, repeated ones are diagonals.
+// einsum contracts two operands at a time by a matrix product, in batches over the letters that both have and that are
+// still needed. Letters of only one operand that are not needed are summed first; a letter repeated within an operand
+// takes its diagonal.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -15,7 +16,7 @@ namespace bitale {
 
 namespace {
 
-// Dimensions by name. The dimensions of an ellipsis are named by characters that are no letters.
+// A tensor with named dimensions. The dimensions of an ellipsis are named by characters that are not letters.
 struct Term {
   std::string names;
   Variable value;
@@ -29,7 +30,7 @@ struct Subscript {
   std::vector<std::size_t> at;
 };
 
-// ValueError that shows the subscripts, with an arrow below the characters from `at` on.
+// Throws a ValueError that shows the subscripts, with arrows below `count` characters from `at` on.
 [[noreturn]] void refuse(std::string_view subscripts, const std::string& why, std::size_t at, std::size_t count = 1) {
   ValueError error(cat("einsum: \"", subscripts, "\": ", why));
   error.add("where", cat(subscripts, "\n", std::string(at, ' '), std::string(count, '^')));
@@ -63,7 +64,7 @@ Parsed parse(std::string_view subscripts, const Variables& operands) {
     refuse(subscripts, cat("it names ", given.size(), " operands, but there are ", operands.size()), given.back());
   Parsed out;
   int most = 0;  // dimensions of an ellipsis
-  // The letters, and a dot for an ellipsis.
+  // The letters, with a dot in place of an ellipsis.
   const auto letters_of = [&](const Subscript& part) {
     Subscript letters;
     const std::size_t dots = part.text.find("...");
@@ -92,7 +93,7 @@ Parsed parse(std::string_view subscripts, const Variables& operands) {
     out.inputs.push_back(letters);
   }
   if (most > 20) refuse(subscripts, "too many dimensions", given.back());
-  // Dimensions of an ellipsis count from the right.
+  // Dimensions of an ellipsis are counted from the right.
   const auto expanded = [&](const std::string& letters, int count) {
     std::string names;
     for (char c : letters) {
@@ -125,7 +126,7 @@ Parsed parse(std::string_view subscripts, const Variables& operands) {
     out.output = expanded(letters.text, most);
     return out;
   }
-  // Without an arrow: the ellipsis, and what comes once, in the order of the alphabet.
+  // Without an arrow, the output has the ellipsis, and then the letters that occur once, in alphabetical order.
   std::map<char, int> counts;
   for (auto& names : out.inputs)
     for (char c : names) ++counts[c];
@@ -139,7 +140,7 @@ int place(const Term& term, char c) { return int(term.names.find(c)); }
 
 std::string who_about(char c) { return c < 'A' ? "einsum" : cat("einsum, \"", std::string(1, c), "\""); }
 
-// x, with the check that two lengths of one letter are equal, which says where the subscripts have the letter.
+// x, with a check that two lengths of one letter are equal; its message shows where the subscripts have the letter.
 Variable with_equal_lengths(const Variable& x, const Variable& length, const Variable& other, char c,
                             std::string_view subscripts) {
   if (is_same_length(length, other)) return x;
@@ -150,13 +151,13 @@ Variable with_equal_lengths(const Variable& x, const Variable& length, const Var
       cat(who_about(c), ": two lengths that must be equal differ\n  where    ", subscripts, "\n           ", arrows));
 }
 
-// A letter that a term has twice is a diagonal of it.
+// Replaces two dimensions of a term with the same letter by their diagonal.
 void take_diagonals(Term& term, std::string_view subscripts) {
   for (std::size_t i = 0; i < term.names.size(); ++i) {
     const std::size_t again = term.names.find(term.names[i], i + 1);
     if (again == std::string::npos) continue;
     const char c = term.names[i];
-    // A length must be the other: the diagonal of a matrix that is not square is shorter.
+    // The two lengths must be equal: the diagonal of a matrix that is not square is shorter.
     std::vector<std::optional<Operand>> equal(std::size_t(term.value.ndim()));
     common_length(term.value.static_shape()[i], term.value.static_shape()[again], int(again), who_about(c));
     equal[again] = Operand(length_of(term.value, int(i)));
@@ -185,14 +186,14 @@ void sum_unneeded(Term& term, const std::string& needed) {
   term.names = kept;
 }
 
-// The dimensions in this order, each with its length, and 1 where the term has it not.
+// The term's value with its dimensions in this order; dimensions that the term lacks have length 1.
 Variable arranged(const Term& term, const std::string& names) {
   std::vector<int> order;
   for (char c : names) order.push_back(has(term.names, c) ? place(term, c) : new_axis);
   return dimshuffle(term.value, order);
 }
 
-// The length of a letter, of that term which has it and not 1.
+// The length of a letter, from the term that has it; if both have it, from the one in which it is not 1.
 Variable length_in(const Term& a, const Term& b, char c) {
   if (!has(a.names, c)) return length_of(b.value, place(b, c));
   const Variable length = length_of(a.value, place(a, c));
@@ -202,7 +203,7 @@ Variable length_in(const Term& a, const Term& b, char c) {
 
 bool is_one(const Term& term, char c) { return term.value.static_shape()[std::size_t(place(term, c))] == 1; }
 
-// Lengths that are known to be 1 broadcast: such a dimension goes away where the other term has it.
+// Lengths that are known to be 1 broadcast: such a dimension is removed if it is longer in the other term.
 void drop_ones(Term& term, const Term& other) {
   for (std::size_t i = 0; i < term.names.size(); ++i)
     if (has(other.names, term.names[i]) && is_one(term, term.names[i]) && !is_one(other, term.names[i])) {
@@ -241,7 +242,7 @@ Term product(Term a, Term b, const std::string& needed, std::string_view subscri
   if (summed.empty()) return {names, mul(arranged(a, names), arranged(b, names))};
   const bool is_one_number_each = rows.empty() && columns.empty() && !batch.empty();
   if (is_one_number_each && a.value.dtype() != DType::Bool && b.value.dtype() != DType::Bool) {
-    // A loop over both, which is fused with what they are made of, and not a product of matrices for each number.
+    // One loop over both operands, which fuses with their computation, instead of a matrix product per number.
     Term products{batch + summed, mul(arranged(a, batch + summed), arranged(b, batch + summed))};
     sum_unneeded(products, batch);
     return products;
@@ -266,7 +267,8 @@ Term product(Term a, Term b, const std::string& needed, std::string_view subscri
   return {names, reshape(matmul(left, right), Operands(shape))};
 }
 
-// How large the product of two terms is, and how much smaller than both: with a guess for lengths that are not known.
+// The cost of a product of two terms: `growth` is the size of the result less the sizes of both terms, `size` the
+// number of products. Unknown lengths are guessed.
 struct Cost {
   double growth, size;
   bool operator<(const Cost& other) const { return growth != other.growth ? growth < other.growth : size < other.size; }
@@ -287,7 +289,7 @@ double size_of(const std::vector<Term>& terms, const std::string& names) {
   return size;
 }
 
-// The letters that the output or another term than i and j has.
+// The letters of the output and of all terms except i and j.
 std::string needed_beside(const std::vector<Term>& terms, const std::string& output, std::size_t i, std::size_t j) {
   std::string needed = output;
   for (std::size_t k = 0; k < terms.size(); ++k)

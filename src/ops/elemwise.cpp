@@ -20,7 +20,7 @@ namespace bitale {
 
 namespace {
 
-// ---- what errors show ----------------------------------------
+// ---- text of errors ----------------------------------------
 
 std::string length_text(std::int64_t length) { return length == unknown_length ? "?" : std::to_string(length); }
 
@@ -54,7 +54,7 @@ Dims output_static_shape(std::string_view op, std::span<const Variable> inputs) 
       const std::int64_t length = input.static_shape()[axis];
       if (length == out[axis] || length == 1) continue;
       if (out[axis] == 1 || out[axis] == unknown_length) {
-        // Nothing is known when an unknown length meets a 1; a known one settles an unknown one.
+        // With an unknown length, a 1 gives an unknown length, and any other known length is that of the result.
         out[axis] = length == unknown_length ? unknown_length : length;
       } else if (length != unknown_length) {
         refuse_lengths(op, int(axis), out[axis], length, false);
@@ -84,7 +84,7 @@ Dims run_time_shape(const Apply& node, std::string_view op, std::span<const Arra
 
 // ---- loops ----------------------------------------
 
-// Loops over several arrays at once; neighbouring dimensions that are evenly spaced in all of them become one.
+// Loops over several arrays at once; neighbouring dimensions that are evenly spaced in all of them are collapsed.
 struct LoopNest {
   Dims lengths;
   std::vector<Dims> strides;  // per array, like `lengths`
@@ -152,7 +152,7 @@ bool is_place_for(const Array& x, DType dtype, const Dims& shape) {
 
 // ---- the types of a node ----------------------------------------
 
-// TypeError unless the record takes such an operand when it computes in that dtype.
+// Throws a TypeError unless the record accepts such an operand when it computes in that dtype.
 void require_complex(const ScalarOp& scalar, std::size_t input, DType dtype, DType compute) {
   const bool is_condition = scalar.has_condition && input == 0;
   if (is_complex(dtype) && !is_complex(compute) && !is_condition && !scalar.gives_shape(int(input)))
@@ -171,13 +171,13 @@ ScalarTypes types_of(const ScalarOp& scalar, std::span<const Variable> inputs) {
     if (is_complex(dtypes[i]) || is_complex(types.compute)) require_complex(scalar, i, dtypes[i], types.compute);
   if (is_complex(types.compute) && scalar.complex->result != ComplexDuties::Result::complex)
     types.out = scalar.complex->result == ComplexDuties::Result::real ? component_dtype(types.compute) : DType::Bool;
-  // float16 is computed in float32; only converting to it is not.
+  // float16 is computed in float32, except for conversions to float16.
   const auto half = std::size_t(DType::Float16);
   if (types.compute == DType::Float16 && !scalar.loops.run[half]) types.compute = DType::Float32;
   return types;
 }
 
-// An input's own type where that is it: equal types are then mostly one.
+// Reuses the type of an input if it is the right one, so that equal types are mostly one object.
 Type type_like(std::span<const Variable> inputs, DType dtype, const Dims& shape) {
   for (auto& input : inputs)
     if (input.dtype() == dtype && input.static_shape() == shape) return input.type();
@@ -203,7 +203,7 @@ ChainPoint chain_point(const Apply& node, const Variable& g) {
   Variable* const names[] = {&at.x, &at.y, &at.z, &at.w};
   for (std::size_t i = 0; i < node.inputs().size(); ++i) *names[i] = node.inputs()[i];
   if (!touches_complex(node)) return at;
-  // A logarithm of a real operand is one of a complex number, too.
+  // Real operands become complex too, so that a logarithm of one in a derivative is that of a complex number.
   const ScalarOp& scalar = *node.op().elementwise();
   const DType compute = scalar_types(node).compute;
   for (std::size_t i = scalar.has_condition; i < node.inputs().size() && is_complex(compute); ++i)
@@ -244,7 +244,7 @@ Variable no_derivative(const ChainPoint& at) {
   return undefined_gradient(cat("`", at.out.str(), "` has no derivative by this input"));
 }
 
-// Behind a mark that no op's name begins with.
+// The leading mark keeps these names apart from those of ops: no op's name begins with it.
 std::string Elemwise::kind_name() const { return '\0' + std::string(scalar.name); }
 
 Attributes Elemwise::attributes() const {
@@ -284,7 +284,7 @@ std::vector<Shape> Elemwise::infer_shape(const Apply& node, std::span<const Shap
     }
     std::size_t i = 0;
     while (i < inputs.size() && broadcasts(node.inputs()[i], axis)) ++i;
-    // All have length 1 where more was learnt of the inputs than the node was built with.
+    // All inputs have length 1 if their types became more precise after the node was built.
     out.push_back(i < inputs.size() ? inputs[i][axis] : constant(Array(std::int64_t(1))));
   }
   return {out};
@@ -312,7 +312,7 @@ std::vector<int> Elemwise::destroys(const Apply&, int) const {
   return inplace < 0 ? std::vector<int>() : std::vector<int>{inplace};
 }
 
-// An input of the result's dtype that is repeated nowhere.
+// Takes the first allowed input of the result's dtype that is not broadcast.
 OpRef Elemwise::inplace_on_inputs(const Apply& node, std::span<const int> allowed) const {
   if (inplace >= 0) return {};
   const Variable output = node.output();
@@ -383,12 +383,12 @@ void Elemwise::emit_tensors(TensorLowering& to, const Apply& node) const {
   to.out(0, builder.convert(value, types.out));
 }
 
-// A partial derivative as a gradient of that input: summed where it was broadcast.
+// Converts a partial derivative to the gradient of that input: sums it where the input was broadcast.
 static Variable gradient_of(const Variable& partial, const Variable& input) {
   return partial.is_null() ? partial : cast(sum_to(partial, input), input.dtype());
 }
 
-// The same of a complex partial derivative f' in conj(g) f': the gradient is g conj(f').
+// The same for a complex partial derivative conj(g) f', f' being the derivative: the gradient is g conj(f').
 static Variable complex_gradient_of(const Variable& partial, const Variable& input) {
   if (partial.is_null()) return partial;
   const Variable total = sum_to(conj(partial), input);
@@ -510,7 +510,8 @@ double value_at(const ScalarOp& op, double x) {
   return out;
 }
 
-// A limit at infinity is not reached, but steps reach what lies beside an open bound.
+// A finite limit at infinity is not reached, so that end is open. For step functions an end stays closed even if the
+// operand's end is open: they reach it beside the bound.
 interval::End end_of(const ScalarOp& op, interval::End at) {
   const double value = value_at(op, at.value);
   const bool limit = std::isinf(at.value) && std::isfinite(value);

@@ -13,7 +13,7 @@ class Elemwise final : public Op, public InplaceForms, public StatesStructure, p
  public:
   explicit Elemwise(const ScalarOp& scalar, int inplace = -1) : scalar(scalar), inplace(inplace) {}
   const ScalarOp& scalar;
-  const int inplace;  // the input that the result is written over, or -1
+  const int inplace;  // the input that the result overwrites, or -1
 
   const ScalarOp* elementwise() const override { return &scalar; }
   std::string_view name() const override { return "Elemwise"; }
@@ -42,11 +42,11 @@ class Elemwise final : public Op, public InplaceForms, public StatesStructure, p
 
 // The shared Elemwise instance of a record.
 const OpRef& elemwise(std::string_view scalar_name);
-// The inputs with dimensions of length 1 put in front of those of lower rank.
+// The inputs, padded in front with dimensions of length 1 to a common rank.
 Variables pad_ranks(std::span<const Variable> inputs);
-// Applies it after padding ranks.
+// Applies the Elemwise of a record after padding ranks.
 Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> inputs);
-// Integers as the floats that functions such as exp give: up to 16 bits float32, others float64.
+// Converts integers to the floats that functions such as exp return: float32 up to 16 bits, otherwise float64.
 Variable as_float(const Variable& x);
 // The dtypes in which an Elemwise node computes, and that of its result. Operands of another dtype are converted first.
 ScalarTypes scalar_types(const Apply& node);

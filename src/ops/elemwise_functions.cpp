@@ -104,7 +104,8 @@ Variable logaddexp(const Operand& first, const Operand& second) {
   const LocationScope here(first.where);
   const Variable x = as_float(first.variable), y = as_float(second.variable);  // differences of integers may wrap
   // larger + log1p(exp(smaller - larger)). Of equal operands x counts as the larger and y as the smaller one, so that
-  // each has its half of the gradient. Infinities of one sign have no difference: they decide alone.
+  // each gets half of the gradient. The difference of two infinities of one sign is undefined: an infinite larger
+  // operand determines the result alone.
   const Variable high = maximum(x, y), low = minimum(y, x);
   return high + softplus(cast(switch_(isinf(high), switch_(eq(low, high), 0, -INFINITY), low - high), high.dtype()));
 }

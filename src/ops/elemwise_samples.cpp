@@ -1,5 +1,5 @@
-// Samples of Elemwise, made from the records: every scalar op over dtypes, over ways of broadcasting, and at the
-// special values its record names.
+// Samples of Elemwise, generated from the records: every scalar op over dtypes, over ways of broadcasting, and at the
+// special values that its record names.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace bitale {
 
 namespace {
 
-// Spread evenly over the interval, in an order that looks random, the same each time.
+// Values spread evenly over the interval, in an order that looks random but is always the same.
 Array values_in(const Interval& interval, DType dtype, const Dims& shape, int seed) {
   double low = interval.low, high = interval.high;
   if (kind(dtype) == DTypeKind::UInt || dtype == DType::Bool) low = std::max(low, 0.0);
@@ -54,7 +54,7 @@ Sample sample(const ScalarOp& op, const std::vector<DType>& dtypes, const std::v
   return {elemwise(op.name)->make_node(inputs), values, 1e-6, !piecewise, cat(op.name, ": ", note)};
 }
 
-// The same dtype throughout, and mixtures where there are several inputs.
+// The same dtype for all inputs, and mixtures if there are several inputs.
 std::vector<std::vector<DType>> dtype_combinations(const ScalarOp& op) {
   std::vector<std::vector<DType>> out;
   for (DType dtype : real_dtypes()) out.emplace_back(std::size_t(op.arity), dtype);
@@ -121,7 +121,7 @@ void add_edges(const ScalarOp& op, DType dtype, std::vector<Sample>& out) {
 std::vector<Sample> elemwise_samples() {
   std::vector<Sample> out;
   for (const ScalarOp* op : scalar_ops()) {
-    if (!op->expand) continue;  // of complex numbers alone: tests/python/test_complex.py
+    if (!op->expand) continue;  // for complex numbers only, see tests/python/test_complex.py
     add_dtypes(*op, out);
     add_broadcasts(*op, out);
     add_edges(*op, DType::Float64, out);

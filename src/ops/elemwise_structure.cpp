@@ -1,5 +1,6 @@
-// What an elementwise operation makes of matrices with known structure. The elements above, below and on the diagonal
-// are looked at as three groups: within each, the ranges of the operands' elements give the range of the result's.
+// The structure of the result of an elementwise operation on matrices with known structure. The elements above, below
+// and on the diagonal are treated as three groups: within each, the ranges of the operands' elements give the range of
+// the result's.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -23,7 +24,7 @@ bool is_repeated_along(const Variable& operand, const Variable& result, int from
   return operand.tensor().broadcasts(axis) && result.static_shape()[std::size_t(axis)] != 1;
 }
 
-// The number at which an operand that counts along one axis, as arange does, begins.
+// The first number of an operand that counts up by 1 along one axis, as arange does.
 std::optional<double> first_count(Variable v) {
   constexpr int most_levels = 6;
   double shift = 0;
@@ -72,7 +73,7 @@ std::optional<double> first_count(Variable v) {
   return {};
 }
 
-// What a comparison of the number of the row with that of the column says: the difference of both counts.
+// For an operation on row numbers and column numbers, the ranges of their difference y - x in each group.
 std::optional<GroupRanges> compared_places(const Apply& node) {
   const Variable &x = node.input(0), &y = node.input(1), result = node.output();
   const bool x_is_row = is_repeated_along(x, result, 1) && !is_repeated_along(x, result, 2);
@@ -83,7 +84,7 @@ std::optional<GroupRanges> compared_places(const Apply& node) {
   const auto from_x = first_count(x), from_y = first_count(y);
   if (!from_x || !from_y) return {};
   const double shift = *from_y - *from_x;
-  // y - x, which grows to the right where y counts columns.
+  // y - x increases to the right if y counts columns.
   const Range rising = interval::at_least(shift + 1), falling{.high = shift - 1};
   GroupRanges out;
   out[above] = y_is_column ? rising : falling;
@@ -108,7 +109,7 @@ GroupRanges of_operand(const Structure& known, const Range& anywhere) {
   return out;
 }
 
-// A variable as the axes of another one in some order.
+// A variable as another one, its source, with its axes in some order.
 struct AxesOf {
   Variable source;
   std::vector<int> order;
@@ -121,7 +122,8 @@ AxesOf axes_of_source(const Variable& v) {
   return out;
 }
 
-// x and its transpose, vectors as rows and columns included, as two operands of a commutative operation.
+// Whether x and y are transposes of each other, including a vector as row and as column: then a commutative operation
+// on them is symmetric.
 bool are_each_others_transposes(const Variable& x, const Variable& y) {
   AxesOf first = axes_of_source(x);
   const AxesOf second = axes_of_source(y);
@@ -139,7 +141,7 @@ Structure Elemwise::structure(const Apply& node, int, InputStructures& inputs) c
   std::vector<Structure> known(count);
   std::vector<GroupRanges> groups(count);
   std::vector<bool> is_whole(count), is_number(count);
-  // Sums of semidefinite matrices are such, and definite if one of them is; so are positive multiples.
+  // Sums of semidefinite matrices are semidefinite, and definite if one of them is; likewise for positive multiples.
   bool symmetric = true, semidefinite = true, any_definite = false, any_semidefinite = false;
   const bool is_sum = scalar.name == "add", is_product = scalar.name == "mul";
   for (std::size_t i = 0; i < count; ++i) {
@@ -154,7 +156,7 @@ Structure Elemwise::structure(const Apply& node, int, InputStructures& inputs) c
     if (known[i].is(Fact::PositiveSemidefinite)) {
       any_semidefinite = true;
       any_definite = any_definite || known[i].is(Fact::PositiveDefinite);
-    } else if (is_sum) {  // a diagonal without negative elements may be added
+    } else if (is_sum) {  // a nonnegative diagonal matrix may be added
       semidefinite = semidefinite && known[i].is(Fact::Diagonal) && anywhere.low >= 0;
     } else {
       semidefinite = semidefinite && is_number[i] && anywhere.is_positive();
@@ -176,7 +178,7 @@ Structure Elemwise::structure(const Apply& node, int, InputStructures& inputs) c
   if (count == 2 && scalar.has(commutative) && are_each_others_transposes(node.input(0), node.input(1)))
     out.add(Fact::Symmetric);
   const bool is_conversion = count == 1 && scalar.name.starts_with("cast_float");
-  // The elementwise product of semidefinite matrices is such as well (Schur), and definite if both are.
+  // The elementwise product of semidefinite matrices is semidefinite as well (Schur), and definite if both are.
   if (semidefinite && any_semidefinite && (is_sum || is_product || is_conversion)) {
     out.add(Fact::PositiveSemidefinite);
     const bool all_definite = std::none_of(known.begin(), known.end(), [](const Structure& of) {

@@ -41,7 +41,8 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     return true;
   }
 
-  // As runtime/matrix_functions: the approximant of degree 13 of the matrix divided by a power of 2, squared as often.
+  // As in runtime/matrix_functions: divides the matrix by a power of 2, computes the approximant of degree 13, and
+  // squares it as often.
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     using In = std::span<const Expr>;
     TensorBuilder& builder = to.builder();
@@ -80,7 +81,7 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     };
     const TensorValue one = identity_matrices(builder, x.dtype, x.lengths);
     const TensorValue a2 = times(a, a), a4 = times(a2, a2), a6 = times(a4, a2);
-    // Powers 12, 10, 8, then 6, 4, 2, 0, of the coefficients k, k - 2, ...
+    // Sums the powers 12, 10, 8, then 6, 4, 2, 0, with the coefficients k, k - 2, ...
     const auto even_part = [&](int k) {
       const auto c = [&](int place) { return b[place] / b[0]; };
       const TensorValue high =
@@ -108,8 +109,8 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     to.out(0, where_batch(builder, has_value, squared[0], std::nan("")));
   }
 
-  // exp([[A, E], [0, A]]) is [[exp A, L], [0, exp A]] with the derivative L along E (Higham 2008, theorem 3.6); the
-  // gradient is the derivative at A^T along g.
+  // exp([[A, E], [0, A]]) is [[exp A, L], [0, exp A]], where L is the derivative along E (Higham 2008, theorem 3.6).
+  // The gradient is the derivative at A^T along g.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     return {along(t(node.input(0)), cotangents[0])};

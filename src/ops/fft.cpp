@@ -1,6 +1,6 @@
-// Discrete Fourier transforms along the last axis, of real numbers and of pairs of a real and an imaginary part; those
-// over several axes are made of them. Not normalized, each one is the transpose of another up to weights of elements,
-// so derivatives are transforms as well.
+// Discrete Fourier transforms along the last axis, of real numbers and of pairs of a real and an imaginary part;
+// transforms over several axes are composed of them. They are not normalized, so each one is the transpose of another
+// up to weights of elements, and derivatives are transforms as well.
 #include "bitale/ops/fft.hpp"
 
 #include "bitale/ops/ops.hpp"
@@ -17,7 +17,7 @@ namespace bitale {
 
 namespace {
 
-// What the three ops have in common: leading dimensions are a batch, which one call transforms.
+// Common base of the three ops: leading dimensions are a batch, which one call transforms.
 class FourierOp : public Op, public OwnError, public EmitsTensors {
  public:
   std::string_view failure() const { return runtime::function_named(cat("bt_", runtime_name(), "_f64")).failure; }
@@ -43,7 +43,7 @@ class FourierOp : public Op, public OwnError, public EmitsTensors {
   void check(std::int64_t status) const {
     if (status) raise();
   }
-  // In its float dtype. ShapeError for fewer than `least` dimensions.
+  // x converted to its float dtype. Throws a ShapeError for fewer than `least` dimensions.
   Variable float_input(const Variable& x, int least) const {
     if (x.ndim() < least)
       throw ShapeError(cat(name(), ": expected ", least == 1 ? "real numbers" : "pairs of real and imaginary parts",
@@ -83,15 +83,15 @@ std::int64_t transforms_in(const Dims& shape, std::size_t dims) {
 Variable half_and_one(const Variable& n) {
   return lengths::add(lengths::floor_div(n, int64_constant(2)), int64_constant(1));
 }
-// Of the elements of rfft of length n: `edge` where an element is its own conjugate partner (0, and n / 2 of an even
-// n), else `between`. [k, 1]
+// Weights [k, 1] of the elements of rfft of length n: `edge` where an element is its own conjugate partner (0, and
+// n / 2 of an even n), otherwise `between`.
 Variable by_partner(const Variable& n, double edge, double between, DType dtype) {
   const Variable k = arange(half_and_one(n));
   const Variable own = or_(eq(k, int64_constant(0)), eq(mul(k, int64_constant(2)), n));
   return expand_dims(switch_(own, cast(Operand(edge), dtype), cast(Operand(between), dtype)), 1);
 }
 
-// The inverse transforms of the target divide by the length.
+// Multiplies by the length, since the inverse transforms of the target divide by it.
 TensorValue not_normalized(TensorBuilder& builder, const TensorValue& x, std::int64_t length) {
   return builder.map(x.dtype, {x}, [length](std::span<const Expr> in) { return in[0] * double(length); });
 }
@@ -149,7 +149,7 @@ class IRFFT final : public FourierOp {
  public:
   std::string_view name() const override { return "IRFFT"; }
 
-  // z[..., n / 2 + 1, 2] and n.
+  // Inputs: z[..., n / 2 + 1, 2] and n.
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, 2);
     const Variable z = float_input(inputs[0], 2), n = as_length(inputs[1], name());
@@ -346,7 +346,7 @@ Variable transform_between(Variable z, bool inverse) {
 }
 
 Variable divided(const Variable& x, const Variable& by) { return true_div(x, cast(by, x.dtype())); }
-// The number of elements that are transformed of x[m, ..., n].
+// The number of elements of x[m, ..., n] that one transform covers.
 Variable transformed_count(const Variable& x) {
   const Shape all = lengths_of(x);
   return lengths::product(std::span(all).subspan(1));

@@ -1,4 +1,4 @@
-// FormulaOp makes an OpFromGraph of what a function gives for leaves of the inputs' types.
+// FormulaOp creates an OpFromGraph from what a function returns for leaves of the inputs' types.
 #include "bitale/ops/formula.hpp"
 
 #include "bitale/core/error.hpp"

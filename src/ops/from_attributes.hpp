@@ -1,5 +1,5 @@
-// The way back from attributes to an op, for graphs that were stored. An op whose constructor takes its declared
-// attributes in their order needs nothing more; others are registered with a function of their own.
+// Creates ops from their attributes, for stored graphs. An op whose constructor takes its declared attributes in their
+// order needs nothing more; others are registered with a function of their own.
 #pragma once
 
 #include <concepts>
@@ -17,8 +17,8 @@
 
 namespace bitale {
 
-// The inverse of to_attribute; overload for own types (found by argument-dependent lookup). False: the attribute has
-// another type, or no such value.
+// The inverse of to_attribute; overloaded for own types (found by argument-dependent lookup). Returns false if the
+// attribute has another type or an invalid value.
 template <class T>
 requires requires(const AttributeValue& v) { std::get<T>(v); }
 bool from_attribute(const AttributeValue& value, T& out) {
@@ -47,7 +47,7 @@ bool from_attribute(const AttributeValue& value, Ref<const T>& out) {
   return out = Ref<const T>(object), true;
 }
 
-// The attribute of that name, or nothing. ValueError when it is of another type.
+// The attribute of that name, or nothing. Throws a ValueError if it has another type.
 template <class T>
 std::optional<T> optional_attribute(const Attributes& attributes, std::string_view name) {
   for (auto& attribute : attributes)
@@ -58,7 +58,7 @@ std::optional<T> optional_attribute(const Attributes& attributes, std::string_vi
     }
   return {};
 }
-// ValueError when there is none.
+// The same, but throws a ValueError if there is none.
 template <class T>
 T required_attribute(const Attributes& attributes, std::string_view name) {
   if (auto found = optional_attribute<T>(attributes, name)) return *std::move(found);

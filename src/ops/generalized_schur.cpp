@@ -113,7 +113,7 @@ class ComplexQZ final : public ComplexDecomposition {
   const char* who() const override { return "qz"; }
 };
 
-// Matrices of the shape [n, n, tail...].
+// Samples with matrices of shape [n, n, tail...].
 template <class Op>
 std::vector<Sample> samples_of(const Dims& tail) {
   std::vector<Sample> out;

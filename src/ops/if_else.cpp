@@ -12,7 +12,7 @@
 namespace bitale {
 namespace {
 
-// As both sides have it: lengths that differ are not known.
+// The common type of both sides: lengths that differ become unknown.
 Type common_type(const Variable& then_value, const Variable& else_value, std::int64_t output) {
   const TensorType &a = then_value.tensor(), &b = else_value.tensor();
   const auto refuse = [&](std::string_view what) {
@@ -53,8 +53,8 @@ std::string IfElse::pprint_text(std::span<const std::string> inputs) const {
   return cat("ifelse(", inputs[0], ", ", inputs[1], ", ", inputs[2], ")");
 }
 
-// Lengths that are the same on both sides. Others would be choices themselves, and asking for them could ask for values
-// that are not to be computed.
+// Returns lengths only if they are the same on both sides. Otherwise they would be choices themselves, and computing
+// them could need values that must not be computed.
 std::vector<Shape> IfElse::infer_shape(const Apply&, std::span<const Shape> inputs) const {
   std::vector<Shape> out;
   for (int k = 0; k < int(n_outs); ++k) {
@@ -86,8 +86,8 @@ void IfElse::perform(const Apply& node, std::span<const Array> in, std::span<Arr
   for (int k = 0; k < int(n_outs); ++k) out[std::size_t(k)] = in[std::size_t(is_true ? then_input(k) : else_input(k))];
 }
 
-// A selection of elements, where both sides are known to have the same lengths. Who compiles a graph sees to it that
-// what must not be computed in vain is no longer in it (link/branches).
+// A selection of elements, if both sides are known to have the same lengths. Before compiling a graph, linkers move
+// nodes that only one side needs out of it (link/branches).
 bool IfElse::emit(Lowering& to, const Apply&) const {
   for (int k = 0; k < int(n_outs); ++k) {
     const auto a = to.shape_in(then_input(k)), b = to.shape_in(else_input(k));
@@ -106,7 +106,8 @@ bool IfElse::emit(Lowering& to, const Apply&) const {
   return true;
 }
 
-// Of values that are there; who wants only one side computed takes the graph apart before.
+// Selects between values that are both computed; to compute only one side, the caller has to split the graph
+// beforehand.
 void IfElse::emit_tensors(TensorLowering& to, const Apply&) const {
   TensorBuilder& builder = to.builder();
   const TensorValue condition = builder.convert(to.in(0), DType::Bool);
@@ -118,7 +119,7 @@ void IfElse::emit_tensors(TensorLowering& to, const Apply&) const {
   }
 }
 
-// Each side gets the cotangent where it was taken, and zeros where not.
+// Each side gets the cotangent if it was chosen, and zeros otherwise.
 Variables IfElse::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);
   std::vector<int> connected;
@@ -165,7 +166,7 @@ std::vector<std::vector<bool>> IfElse::connection_pattern(const Apply& node) con
   return out;
 }
 
-// With a condition per batch, both sides are computed.
+// With a condition per element of the batch, both sides are computed.
 Apply IfElse::vectorize(const Apply& node, std::span<const Variable> batched) const {
   const int gained = common_batch_ndim(node, batched);
   Variables inputs{batched[0]};
@@ -177,7 +178,7 @@ Apply IfElse::vectorize(const Apply& node, std::span<const Variable> batched) co
   return switch_(condition, inputs[1], inputs[2]).owner();
 }
 
-// One choice of all parts, so that its condition is asked once.
+// One choice for all parts, so that its condition is evaluated once.
 PartsOfOutputs IfElse::complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const {
   Variables sides[2];
   for (int k = 0; k < int(n_outs); ++k)

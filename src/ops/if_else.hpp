@@ -1,5 +1,5 @@
-// IfElse: one of two lists of tensors, as a scalar says. Unlike switch, which picks element by element, it needs only
-// the list that it gives.
+// IfElse returns one of two lists of tensors, chosen by a scalar. Unlike switch, which chooses element by element, it
+// needs only the list that it returns.
 #pragma once
 
 #include "bitale/graph/op.hpp"

@@ -17,7 +17,7 @@ std::string IncSubtensor::pprint_text(std::span<const std::string> inputs) const
 Apply IncSubtensor::make_node(std::span<const Variable> inputs) const {
   if (inputs.size() < 2)
     throw TypeError(cat(label(), ": expected a tensor and a value, got ", inputs.size(), " inputs"));
-  // Sums of float16 are computed, and given, in float32.
+  // Sums of float16 are computed and returned in float32.
   const Variable x = set ? inputs[0] : cast(inputs[0], computing_dtype(inputs[0].dtype()));
   const Variable y = is_complex(x) ? cast(inputs[1], x.dtype()) : inputs[1];
   const Variables indices = checked_index_inputs(pattern, x, inputs.subspan(2), label());
@@ -85,7 +85,8 @@ std::vector<std::vector<bool>> IncSubtensor::connection_pattern(const Apply& nod
   return connect_first(node, 2);
 }
 
-// Behind the batch dimensions; batched integer indices scatter, each batch dimension with its own counting index.
+// The same index after the batch dimensions. Batched integer indices become a scatter, in which each batch dimension
+// has an index that counts along it.
 Apply IncSubtensor::vectorize(const Apply& node, std::span<const Variable> batched) const {
   const int gained = common_batch_ndim(node, batched);
   if (gained == 0) return pure()->make_node(batched);

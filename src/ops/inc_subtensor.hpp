@@ -1,5 +1,5 @@
-// IncSubtensor: a copy of x with y added to the part that a basic index selects, or put in its place (set). Inputs: x,
-// y, then the index scalars. y is converted to x's dtype and repeated where its length is statically 1.
+// IncSubtensor copies x and adds y to the part that a basic index selects, or replaces that part by y (`set`). Inputs:
+// x, y, then the index scalars. y is converted to x's dtype and repeated where its length is statically 1.
 #pragma once
 
 #include "bitale/graph/op.hpp"
@@ -16,7 +16,7 @@ class IncSubtensor final : public OpOf<IncSubtensor>, public InplaceForms, publi
 
   IndexPattern pattern;
   bool set;
-  bool inplace;  // x itself is changed
+  bool inplace;  // x is updated in place
   static constexpr auto fields =
       attribute_list(attribute("idx_list", &IncSubtensor::pattern), attribute("set_instead_of_inc", &IncSubtensor::set),
                      attribute("inplace", &IncSubtensor::inplace));

@@ -1,6 +1,6 @@
-// x[items...] with NumPy's meaning, taken apart into DimShuffle (new axes), Subtensor (integers and slices) and
-// AdvancedSubtensor (integer tensors); and the same for updates, put together again the other way round. A mask is the
-// positions where it is true; the dimensions that it covers are first made one.
+// x[items...] with NumPy's meaning, decomposed into DimShuffle (new axes), Subtensor (integers and slices) and
+// AdvancedSubtensor (integer tensors); updates are composed of the inverse steps in reverse order. A mask stands for
+// the positions where it is true; the dimensions that it covers are first joined into one.
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
@@ -21,35 +21,35 @@ namespace {
 
 using Kind = IndexItem::Kind;
 
-// A mask of known values, and the dimension of x that it begins at.
+// A constant mask, and the first dimension of x that it covers.
 struct KnownMask {
   Variable mask;
   int axis;
 };
 
-// The steps that an index takes, in order: new axes are put in, what a mask covers becomes one dimension, slices cut,
-// then tensors gather. Without tensors, integers are part of the third step; with tensors they are tensors themselves,
-// as in NumPy.
+// The steps of an index, in order: new axes are inserted, the dimensions that a mask covers are joined into one, slices
+// are cut, then index tensors gather. Without index tensors, integers are part of the third step; with index tensors,
+// integers are index tensors themselves, as in NumPy.
 struct Steps {
-  std::vector<KnownMask> known_masks;  // checked by way of x, so that their positions stay constants
-  std::vector<int> expand, collapse;   // dimshuffle orders that put the new axes in and take them out
-  std::vector<int> joined;             // how many dimensions become one, for each that there is then
+  std::vector<KnownMask> known_masks;  // checked as part of x, so that their positions stay constants
+  std::vector<int> expand, collapse;   // dimshuffle orders that insert the new axes and remove them
+  std::vector<int> joined;             // for each dimension after joining, how many are joined into it
   IndexPattern pattern;
   Variables bounds;  // inputs of the pattern
   std::vector<int> axes;
   Variables tensors;   // one per axis
-  int separator = -1;  // a dimension of length 1 that the part does not have
+  int separator = -1;  // a dimension of length 1 that is removed from the part
 
-  // The lengths of x, told by what it was before updates: those keep them.
+  // The lengths of x, from the variable before all updates: updates keep the lengths.
   static Shape lengths_before(Variable x) {
     while (dynamic_cast<const IncSubtensor*>(x.owner_op()) || dynamic_cast<const AdvancedIncSubtensor*>(x.owner_op()))
       x = x.owner().input(0);
     return lengths_of(x);
   }
-  // The value in a dtype that x takes, as PyTensor casts it, and with lengths of 1 repeated as in NumPy.
+  // The value in a dtype that x accepts, cast as in PyTensor, and with lengths of 1 repeated as in NumPy.
   static Variable fitted(const Variable& x, const Variable& y, const Shape& region) {
     const Variable value = may_be_put(y.dtype(), x.dtype()) ? y : cast(y, x.dtype());
-    if (y.ndim() > int(region.size())) return value;  // an error that the update says
+    if (y.ndim() > int(region.size())) return value;  // the update reports the error
     return broadcast_at_run_time(value, Shape(region.end() - y.ndim(), region.end()), false);
   }
   Variable expanded(Variable x) const {
@@ -77,7 +77,7 @@ struct Steps {
     check_known_integers(pattern, x, std::span(node.inputs()).subspan(1), op->label());
     return node.output();
   }
-  // How many dimensions of the part come behind the separator.
+  // The number of dimensions of the part after the separator.
   int behind_separator(const Variable& x) const {
     return x.ndim() - 1 - separator -
            int(std::count_if(axes.begin(), axes.end(), [&](int axis) { return axis > separator; }));
@@ -126,8 +126,9 @@ bool is_advanced(const IndexItem& item) {
   return item.kind == Kind::Integer || item.kind == Kind::Tensor || item.kind == Kind::Mask;
 }
 
-// The items with the Ellipsis written out and the dimensions not mentioned added: one per dimension, besides new axes.
-// An Ellipsis for no dimensions stays: as any other item it keeps arrays before it and behind it from being adjacent.
+// The items with the Ellipsis expanded and slices added for the remaining dimensions: one per dimension, besides new
+// axes. An Ellipsis for no dimensions is kept: like any other item, it keeps the arrays before and after it from being
+// adjacent.
 std::vector<IndexItem> completed(const Variable& x, const std::vector<IndexItem>& items) {
   int used = 0, ellipses = 0;
   for (auto& item : items) {
@@ -166,7 +167,7 @@ Steps take_apart(const Variable& x, const std::vector<IndexItem>& items) {
       const bool separates = gathers && std::any_of(complete.data(), &item, is_advanced) &&
                              std::any_of(&item, complete.data() + complete.size(), is_advanced);
       if (!separates) continue;
-      // A new axis in its place, that the part loses again.
+      // It becomes a new axis, which is removed from the part again.
       steps.separator = int(dims.size());
     }
     DimIndex dim;
@@ -174,7 +175,7 @@ Steps take_apart(const Variable& x, const std::vector<IndexItem>& items) {
       if (value) steps.bounds.push_back(value->variable);
       return value.has_value();
     };
-    // A mask of no dimensions is one of length 1 along a new axis.
+    // A mask without dimensions is one of length 1 along a new axis.
     const int covered = item.kind == Kind::NewAxis || item.kind == Kind::Ellipsis ? 0
                         : item.kind == Kind::Mask                                 ? item.index->ndim()
                                                                                   : 1;
@@ -258,7 +259,7 @@ Variable take(const Operand& x, const Operand& indices, int axis, TakeMode mode)
   LocationScope here(x.where);
   axis = normal_axis(axis, x.ndim(), "take");
   std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
-  // As numbers, also where they are false and true.
+  // Bools are taken as the numbers 0 and 1, not as a mask.
   Variable at = indices.dtype() == DType::Bool ? cast(indices, DType::UInt8) : indices.variable;
   if (mode != TakeMode::Raise) {
     if (!is_integer(at.dtype()))

@@ -23,19 +23,19 @@ struct DimIndex {
 class IndexPattern {
  public:
   IndexPattern() = default;
-  // Trailing full slices are dropped: they say nothing.
+  // Trailing full slices are redundant and dropped.
   explicit IndexPattern(std::vector<DimIndex> dims);
 
   const std::vector<DimIndex>& dims() const { return dims_; }
   int input_count() const;
   int dropped_count() const;  // dimensions that an integer removes
   bool is_single_integer() const { return dims_.size() == 1 && dims_[0].integer; }
-  // The same index behind `count` whole dimensions.
+  // The same index after `count` dimensions that are kept whole.
   IndexPattern behind(int count) const;
   std::string text() const;  // "start:stop, i, ::step"
-  // The pattern that has this text; something else when there is none.
+  // The pattern that has this text; some other pattern if there is none.
   static IndexPattern parse(std::string_view text);
-  // The same with values for the names: "0:3, k, ::2".
+  // The text with values in place of the names: "0:3, k, ::2".
   std::string text(std::span<const std::string> values) const;
 
  private:

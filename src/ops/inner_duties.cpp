@@ -13,8 +13,8 @@
 
 namespace bitale {
 
-// The graph's ops say it one after the other, of leaves that stand for the inputs' lengths. What asks for the length of
-// a computed value would compute it twice: then there is no answer.
+// Calls infer_shape of the graph's ops in topological order, on leaves that stand for the inputs' lengths. A length
+// that depends on the length of a computed value would compute that value twice: then there is no result.
 InnerLengths inner_lengths(const InnerGraph& graph) {
   const TestValuesOff none_are_known;
   InnerLengths out;
@@ -38,7 +38,7 @@ InnerLengths inner_lengths(const InnerGraph& graph) {
     out.inputs.push_back(shape);
     shapes.insert(input.node(), shape);
   }
-  // Lengths that the graph itself asks for are those, too.
+  // Lengths that the graph itself requests (ShapeI) are replaced by these as well.
   Replacements asked_inside;
   for (const Apply& each : toposort(graph.outputs())) {
     if (const auto* of = dynamic_cast<const ShapeI*>(&each.op())) {

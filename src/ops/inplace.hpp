@@ -1,4 +1,4 @@
-// What an op that can write its result over an input is, besides an Op.
+// The interface of ops that can write their result over an input.
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@ namespace bitale {
 class InplaceForms {
  public:
   virtual ~InplaceForms() = default;
-  // The same operation writing its result over one of the `allowed` inputs (which one, its `destroys` says), or nullptr
-  // when it has no such form.
+  // The same operation, writing its result over one of the `allowed` inputs (its `destroys` returns which), or nullptr
+  // if it has no such form.
   virtual OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const = 0;
 };
 
-// That of the node's op; nullptr for ops without such forms.
+// The in-place form of the node's op; nullptr if it has none.
 inline OpRef inplace_form(const Apply& node, std::span<const int> allowed) {
   const auto* forms = dynamic_cast<const InplaceForms*>(&node.op());
   return forms ? forms->inplace_on_inputs(node, allowed) : OpRef();

@@ -1,4 +1,4 @@
-// Interpolation in one dimension, of searchsorted and indexing.
+// Interpolation in one dimension, composed of searchsorted and indexing.
 #include "bitale/ops/interpolate.hpp"
 
 #include "bitale/core/error.hpp"
@@ -28,7 +28,8 @@ struct Points {
   Variable x, y;  // x increases
 };
 
-// The line through the last point not above `where` and the next; outside, that of the first or last two points.
+// The value on the line through the last point not above `where` and the next one; outside the points, on the line
+// through the first or last two points.
 Variable on_line(const Points& p, const Variable& where) {
   const Variable zero = int64_constant(0), one = int64_constant(1), n = length_of(p.x, 0);
   const Variable low =
@@ -68,7 +69,7 @@ std::function<Variable(const Operand&)> interpolate1d(const Operand& x, const Op
     Variable out = method == "linear" ? on_line(points, where) : on_step(method, points, where);
     if (!extrapolate) {
       const Variable first = values_at(points.x, 0), last = values_at(points.x, -1);
-      // Without the rounding of the line, and of a single point too.
+      // The last point's value is exact, without the rounding of the line; this includes a single point.
       if (method == "linear") out = switch_(eq(where, last), values_at(points.y, -1), out);
       out = switch_(lt(where, first), left, switch_(gt(where, last), right, out));
     }

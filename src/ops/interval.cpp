@@ -33,7 +33,7 @@ Range sum(const Range& a, const Range& b) {
 }
 namespace {
 
-// Zero times what grows without bound is zero; a zero that is reached makes the product reach it.
+// Zero times an unbounded end is zero; the product reaches zero if one of the factors reaches it.
 End end_product(End a, End b) {
   if (a.value == 0 || b.value == 0) {
     const bool reached = (a.value == 0 && !a.open) || (b.value == 0 && !b.open);
@@ -54,7 +54,7 @@ Range product(const Range& a, const Range& b) {
     }
   return between(low, high);
 }
-// Only of what keeps its sign.
+// Known only if the values keep one sign.
 Range inverse(const Range& a) {
   if (a.low >= 0)
     return between({1 / a.high, a.high_open || a.high == inf}, {a.low == 0 ? inf : 1 / a.low, a.low_open});

@@ -1,4 +1,4 @@
-// Arithmetic on ranges of values: what records of scalar ops and other ops say of their outputs' bounds.
+// Arithmetic on ranges of values, with which scalar records and other ops declare the bounds of their outputs.
 #pragma once
 
 #include "bitale/graph/range.hpp"
@@ -6,7 +6,7 @@
 
 namespace bitale::interval {
 
-inline constexpr double most_exact = 9007199254740992;  // integers up to here are doubles
+inline constexpr double most_exact = 9007199254740992;  // integers up to here are exact in double
 
 struct End {
   double value;
@@ -14,14 +14,14 @@ struct End {
 };
 inline End low_of(const Range& r) { return {r.low, r.low_open}; }
 inline End high_of(const Range& r) { return {r.high, r.high_open}; }
-// nan: nothing is known of this end.
+// An end that is nan is unknown.
 Range between(End low, End high);
 End smaller(End a, End b);
 End larger(End a, End b);
 
 inline Range at_least(double low, bool open = false) { return {.low = low, .low_open = open}; }
 inline Range closed(double low, double high) { return {.low = low, .high = high}; }
-// Whatever lies in one or the other.
+// The smallest range that includes both.
 Range either(const Range& a, const Range& b);
 
 Range of_all(const Apply& node, InputRanges& inputs);
@@ -29,13 +29,13 @@ Range of_all(const Apply& node, InputRanges& inputs);
 Range negated(const Range& a);
 Range sum(const Range& a, const Range& b);
 Range product(const Range& a, const Range& b);
-Range inverse(const Range& a);  // of what keeps its sign; else nothing is known
-Range size(const Range& a);     // of absolute values
+Range inverse(const Range& a);  // unknown unless the values keep one sign
+Range size(const Range& a);     // range of the absolute values
 Range power(const Range& base, const Range& exponent);
 Range maximum(const Range& a, const Range& b);
 Range minimum(const Range& a, const Range& b);
 
-// Of a condition that always holds, or never.
+// The range of a condition that always holds, never holds, or may do either.
 Range truth(bool always, bool never);
 bool is_below(const Range& a, const Range& b);
 bool is_not_above(const Range& a, const Range& b);

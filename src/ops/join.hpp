@@ -1,4 +1,4 @@
-// Join: tensors of equal rank and dtype laid one after another along one axis.
+// Join concatenates tensors of equal rank and dtype along one axis.
 #pragma once
 
 #include "bitale/graph/op.hpp"

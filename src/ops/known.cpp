@@ -1,4 +1,4 @@
-// What a graph shows of values and lengths.
+// What can be known from a graph about values and lengths.
 #include "bitale/ops/known.hpp"
 
 #include "bitale/core/error.hpp"
@@ -10,7 +10,7 @@ namespace bitale {
 
 namespace {
 
-// The value of all elements, or none.
+// The common value of all elements, or nothing.
 std::optional<Array> common_value(const Array& value) {
   if (value.size() == 0) return {};
   const Array flat = value.reshape({value.size()});

@@ -8,7 +8,7 @@ namespace bitale {
 
 namespace {
 
-// Of a routine with another name for complex numbers.
+// The name of a routine that has a different name for complex numbers.
 std::string_view routine_of(DType dtype, std::string_view of_real, std::string_view of_complex) {
   return is_complex(dtype) ? of_complex : of_real;
 }

@@ -68,7 +68,8 @@ TensorValue zeros_of(TensorBuilder& builder, DType dtype, const Dims& lengths) {
 
 namespace {
 
-// A rule for real numbers of which both parts of complex ones, or one of them, have what it says.
+// A predicate for real numbers applied to x: it must hold for both parts of a complex number, or, without `all`, for
+// any of them.
 TensorValue of_both_parts(TensorBuilder& builder, const TensorValue& x, bool all, const ElementwiseRule& rule) {
   if (!is_complex(x.dtype)) return builder.map(DType::Bool, {x}, rule);
   const auto [re, im] = parts_of(builder, x);
@@ -141,7 +142,7 @@ TensorLU lu_of(TensorBuilder& builder, const TensorValue& x) {
   return {made[0], builder.map(DType::Int32, {made[1]}, [](std::span<const Expr> in) { return in[0] - 1; })};
 }
 
-// One exchange of all batches after the other.
+// The exchanges run sequentially, each one for all batches at once.
 TensorValue permutation_of(TensorBuilder& builder, const TensorValue& pivots, bool picked) {
   const Dims lengths = pivots.lengths;
   const int last = pivots.ndim() - 1;
@@ -221,7 +222,7 @@ TensorValue solve_by_substitution(TensorLowering& to, const TensorValue& a, cons
   return where_batch(builder, is_regular, x, std::nan(""));
 }
 
-// Of a factor that is nan somewhere, the diagonal is.
+// A factor that contains a nan has one on its diagonal, so only the diagonal is checked.
 TensorValue cholesky_of(TensorLowering& to, const TensorValue& x, bool lower, std::string_view on_error,
                         std::string_view failure) {
   TensorBuilder& builder = to.builder();
@@ -251,7 +252,7 @@ TensorValue solve_sylvester_by_lu(TensorLowering& to, const TensorValue& a, cons
   constexpr std::int64_t most = 4096;
   if (count > most)
     to.refuse(cat("XLA has no trsyl, and the system of all ", count, " elements is larger than one of ", most));
-  // Of the element [i, k] by the element [j, l].
+  // The coefficient of element [j, l] of x in the equation of element [i, k].
   const Dims both = with_core(batch, {m, n, m, n});
   const auto repeated = [&](const TensorValue& x, int rows, int columns) {
     std::vector<int> places = axes_below(first);

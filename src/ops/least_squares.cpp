@@ -16,7 +16,8 @@ namespace bitale {
 
 namespace {
 
-// Reciprocals of singular values, 0 of those that are 0 to rounding, and which are not, for a matrix of these lengths.
+// Reciprocals of the singular values of a matrix of these lengths, 0 for values that are 0 up to rounding; and a mask
+// of the values that are not.
 std::pair<Variable, Variable> inverted_values(const Variable& s, double rcond, const Dims& lengths) {
   const double eps = s.dtype() == DType::Float32 ? double(std::numeric_limits<float>::epsilon())
                                                  : std::numeric_limits<double>::epsilon();
@@ -153,8 +154,8 @@ class Lstsq final : public DecompositionOp, public EmitsTensors {
         {dot(t(vt), mul(expand_dims(inverse, 1), dot(t(u), node.input(1)))), sum(cast(counts, DType::Int64)), s});
   }
 
-  // Of x = A^+ b where the rank is constant, with r = b - A x: dx = A^+ (db - dA x) + A^+ A^+T dA^T r
-  // + (I - A^+ A) dA^T A^+T x (Golub and Pereyra 1973).
+  // For x = A^+ b with constant rank and r = b - A x: dx = A^+ (db - dA x) + A^+ A^+T dA^T r + (I - A^+ A) dA^T A^+T x
+  // (Golub and Pereyra 1973).
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     const bool has_x = !cotangents[0].is_disconnected(), has_s = !cotangents[2].is_disconnected();
     if (!has_x && !has_s) return no_gradients(node);
@@ -243,7 +244,7 @@ LeastSquares lstsq(const Operand& a, const Operand& b, double rcond, int b_ndim)
   const int core = b_ndim ? b_ndim : std::min(b.ndim(), 2);
   if (b.ndim() < core || core < 1)
     throw ShapeError(cat("lstsq: expected b of one dimension or more, got ", b.variable.str()));
-  if (any_complex({matrix, b.variable})) {  // each singular value of the real matrix comes twice
+  if (any_complex({matrix, b.variable})) {  // the real matrix has each singular value twice
     const auto [left, right] = in_common_dtype(matrix, b.variable);
     const LeastSquares real = lstsq(as_blocks(left), as_columns(right, core), rcond, core);
     const Slice each_second{.start = {}, .stop = {}, .step = Operand(2)};
@@ -257,7 +258,7 @@ LeastSquares lstsq(const Operand& a, const Operand& b, double rcond, int b_ndim)
   const Variable x = node.output(0), rank = node.output(1);
   const Variable left = sub(columns, matmul(matrix, x));
   Variable residuals = sum(sqr(left), Axes{{left.ndim() - 2}}), solution = x;
-  if (residuals.ndim() == 1) {  // NumPy's: none where the rank is not full, or there are no more rows than columns
+  if (residuals.ndim() == 1) {  // empty unless the rank is full and rows outnumber columns, as in NumPy
     const Variable rows = length_of(matrix, 0), unknowns = length_of(matrix, 1);
     const Variable counts = logical_and(eq(rank, unknowns), gt(rows, unknowns));
     residuals = subtensor(

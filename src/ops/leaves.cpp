@@ -1,4 +1,4 @@
-// Symbolic inputs: variables of a dtype and a rank that nothing computes.
+// Symbolic inputs: variables with a dtype and a rank, without an owner.
 #include "bitale/core/config.hpp"
 #include "bitale/ops/constructors.hpp"
 

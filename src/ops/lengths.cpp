@@ -14,7 +14,7 @@
 namespace bitale {
 namespace {
 
-// What x[i] of a vector is when x is a constant, a shape or made of scalars; null otherwise.
+// The element x[i] of a vector x that is a constant, a shape or built from scalars; null otherwise.
 Variable direct_element(const Variable& vector, std::int64_t i) {
   const std::int64_t length = vector.static_shape()[0];
   if (i < 0 && length != unknown_length) i += length;
@@ -41,7 +41,7 @@ std::optional<std::int64_t> known_arithmetic(std::string_view name, std::int64_t
   return {};
 }
 
-// Depth is bounded: shape expressions are shallow, and a deep one just stays unknown.
+// Depth is bounded: shape expressions are shallow, and the value of a deep one is just not known.
 std::optional<std::int64_t> known_integer(const Variable& scalar, int depth) {
   if (!as_tensor(scalar.type()) || scalar.ndim() != 0 || !is_discrete(scalar.dtype())) return {};
   if (const Array* value = scalar.constant()) return value->int_item();
@@ -97,7 +97,7 @@ bool is_never_negative(const Variable& scalar, int depth) {
   return false;
 }
 
-// Answers whether two lengths are the same, within a number of steps.
+// Decides whether two lengths are the same, within a number of steps.
 class SameLength {
  public:
   bool operator()(const Variable& first, const Variable& second) {
@@ -111,7 +111,7 @@ class SameLength {
   }
 
  private:
-  // x.shape[0] is the length of x.
+  // Resolves elements of vectors: x.shape[0] is the length of x.
   static Variable told(Variable length) {
     while (auto* part = dynamic_cast<const Subtensor*>(length.owner_op())) {
       const Apply node = length.owner();
@@ -124,7 +124,7 @@ class SameLength {
     return length;
   }
 
-  // The same arithmetic of the same lengths.
+  // Whether both are the same output of equal ops on equal inputs.
   bool are_same_expressions(const Variable& a, const Variable& b) {
     if (!a.has_owner() || !b.has_owner() || a.index() != b.index()) return false;
     const Apply one = a.owner(), two = b.owner();
@@ -142,14 +142,15 @@ class SameLength {
     return steps_-- > 0 && are_same_expressions(a, b);  // graphs that are not merged yet
   }
 
-  // `length` is the length of a result: whether a length of what it is computed from, that is the same, is `other`.
+  // If `length` is the length of a computed variable: whether it follows from an equal length of the node's inputs,
+  // which is the same as `other`.
   bool any_below(const Variable& length, const Variable& other) {
     const auto* op = dynamic_cast<const ShapeI*>(length.owner_op());
     if (!op) return false;
     const Variable x = length.owner().input(0);
     if (!x.has_owner()) return false;
     const Apply owner = x.owner();
-    if (owner.op().elementwise()) {  // of which operands that don't broadcast have all the same lengths
+    if (owner.op().elementwise()) {  // non-broadcasting operands have its lengths
       for (auto& input : owner.inputs()) {
         const int axis = op->i - (x.ndim() - input.ndim());
         if (axis >= 0 && !input.tensor().broadcasts(axis) && (*this)(length_of(input, axis), other)) return true;
@@ -196,7 +197,7 @@ Variable as_length(const Variable& scalar, std::string_view who) {
     const bool wrapped = type->dtype == DType::UInt64 && *known < 0;
     return int64_constant(wrapped ? largest : *known);
   }
-  // More than any length stays more than any length.
+  // A value beyond any length is clamped, and is still beyond any length.
   if (type->dtype == DType::UInt64) return cast(minimum(scalar, constant(Array(std::uint64_t(largest)))), DType::Int64);
   return cast(scalar, DType::Int64);
 }
@@ -345,7 +346,8 @@ int common_batch_ndim(const Apply& node, std::span<const Variable> batched) {
 Shape batch_lengths(const Apply& node, std::span<const Variable> batched) {
   const int count = common_batch_ndim(node, batched);
   Shape out;
-  // A batch dimension may have length 1 in one input and be longer in another: a known length other than 1 decides.
+  // A batch dimension may have length 1 in one input and be longer in another: a known length other than 1 takes
+  // precedence.
   for (int axis = 0; axis < count; ++axis) {
     Variable length;
     for (int i = 0; i < int(batched.size()); ++i) {

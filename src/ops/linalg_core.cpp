@@ -137,7 +137,8 @@ Variable zero_or_nan(const Variable& unused, DType dtype) {
   return switch_(unused, constant_of_float(0, dtype),
                  constant_of_float(std::numeric_limits<double>::quiet_NaN(), dtype));
 }
-// What is 0 to rounding of values like these. Not of their `max`, which is an error of nothing.
+// The threshold below which numbers are 0 up to the rounding of these values. It is taken from their sum, not from
+// their `max`, which would be an error for an empty vector.
 Variable rounding_of(const Variable& values) {
   const double eps = values.dtype() == DType::Float32 ? double(std::numeric_limits<float>::epsilon())
                                                       : std::numeric_limits<double>::epsilon();

@@ -1,6 +1,6 @@
-// Lowering: what an op says about its native code. Lowering is functional first: an op's output is a rule from index to
-// value, and inlining the rule into a reader is fusion. The lowering (src/lowering) decides what is stored and
-// which loops are shared; ops never see loops.
+// Lowering: the interface by which an op declares its native code. Lowering is functional: an op's output is a rule
+// from index to value, and inlining the rule into a reader is fusion. The lowering (src/lowering) decides what is
+// materialized and which loops are shared; ops never see loops.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ namespace bitale {
 using program::Expr;
 using Index = std::span<const Expr>;                         // one int64 Expr per dimension
 using ElementRule = std::function<Expr(Index)>;              // the value at an index
-using TargetRule = std::function<std::vector<Expr>(Index)>;  // where an element of a piece goes
+using TargetRule = std::function<std::vector<Expr>(Index)>;  // the index that an element is written to
 
 // A region written into an output: for every index of `domain`, out[target(index)] = value(index), or (op)= with a
 // combiner.
@@ -30,29 +30,29 @@ struct Piece {
   std::optional<program::Combiner> combiner = {};  // absent: plain store
 };
 
-// A stretch of an output along one axis, and its elements, counted from its own start.
+// A contiguous part of an output along one axis, and its elements, indexed from the start of the part.
 struct Part {
   Expr extent;
   ElementRule value;
 };
 
-// What is combined along some axes of a domain, element after element. Of kind `reduce` the output is what there is at
-// the end, for each index of the other axes; of `arg_reduce` the position of that extreme, as a row-major number of the
-// axes that go (the first of equal ones, and a nan before all): these are all axes, or one. Of `prefix` it is what
-// there is after each element, along one axis. A `state` takes more than a combiner to say: an InnerLoop.
+// Elements that are combined sequentially along some axes of a domain. For kind `reduce` the output is the final value,
+// for each index of the other axes. For `arg_reduce` it is the position of the extreme, as a row-major number over the
+// reduced axes, which are all axes or one (the first of equal elements; a nan takes precedence over all). For `prefix`
+// it is the running value after each element, along one axis. A `state` needs more than a combiner: an InnerLoop.
 struct ElementScan {
   program::CarryKind kind = program::CarryKind::reduce;
   program::Combiner combiner = program::Combiner::add;
   std::vector<Expr> domain;
   std::vector<bool> along;  // per axis
-  DType dtype;              // what it is combined in
+  DType dtype;              // in which elements are combined
   ElementRule value;
 };
 
-// A scan whose body is an inner graph, with states. The node's inputs are the number of steps, sequences with an
-// element per step, initial states and constants; the inner graph's are an element of each sequence, states and
-// constants. Outputs of the inner graph: next states, elements of traces, and with `has_until` whether to stop. Of the
-// node: final states, traces, and the number of steps made.
+// A scan with states whose body is an inner graph. The node's inputs are the number of steps, sequences with one
+// element per step, initial states and constants; the inner graph's inputs are an element of each sequence, states and
+// constants. The inner graph's outputs are next states, elements of traces, and with `has_until` whether to stop; the
+// node's outputs are final states, traces, and the number of steps executed.
 struct InnerLoop {
   std::span<const Variable> inputs, outputs;
   int sequences, states;
@@ -60,14 +60,14 @@ struct InnerLoop {
   std::string called;  // for messages
 };
 
-// One of two graphs of which one is computed. Its inputs are those inputs of the node.
+// One of two graphs, of which only one is evaluated. Its inputs are the node's inputs at the positions `from`.
 struct Side {
   std::span<const Variable> inputs, outputs;
   std::span<const std::size_t> from;
 };
 
-// An argument of a runtime call: a scalar, the C-contiguous data of an input or output from an element on, or memory
-// that is worth nothing before and after.
+// An argument of a runtime call: a scalar, the C-contiguous data of an input or output from some element on, or scratch
+// memory, whose contents are undefined before the call and dead after it.
 struct InputData {
   int input;
   Expr offset = {};  // in elements; none: 0
@@ -75,8 +75,8 @@ struct InputData {
 struct OutputData {
   int output;
   Expr offset = {};
-  // For a parameter that is read and written: the output starts as a copy of this input, whose lengths of 1 are
-  // repeated; or in its memory, where nobody else reads it.
+  // For a parameter that is both read and written: the output starts as a copy of this input, whose dimensions of
+  // length 1 are broadcast; or it is computed in place, if the input has no other readers.
   std::optional<int> starts_as = {};
 };
 struct Scratch {
@@ -86,7 +86,7 @@ struct Scratch {
 using CallArgument = std::variant<Expr, InputData, OutputData, Scratch>;
 using CallRule = std::function<std::vector<CallArgument>(Index)>;
 
-// How a matrix input of a BLAS call lies: the data of `input`, or its transpose.
+// The layout of a matrix input of a BLAS call: the data of `input`, or of its transpose.
 struct MatrixLayout {
   bool transposed;
 };
@@ -102,58 +102,60 @@ class Lowering {
   Expr in(int input) { return in(input, {}); }            // of a 0-d input
   virtual std::span<const Expr> shape_in(int input) = 0;  // int64 lengths
   virtual std::span<const Expr> shape_out(int output) = 0;
-  virtual std::span<const Expr> lengths_of(const Variable& variable) = 0;  // of any variable above the node
-  virtual bool same_length(Expr a, Expr b) const = 0;                      // as far as the checks say
+  virtual std::span<const Expr> lengths_of(const Variable& variable) = 0;  // of any variable that the node depends on
+  virtual bool same_length(Expr a, Expr b) const = 0;                      // as far as the checks imply
 
-  // ---- saying what an output is: exactly one of these per output ----
-  // A rule from index to value. `cost` is about how many simple operations recomputing it takes.
+  // ---- definitions of outputs: exactly one of these per output ----
+  // A rule from index to value. `cost` is roughly the number of simple operations that recomputing it takes.
   virtual void element(int output, ElementRule rule, int cost = 1) = 0;
   // The output is input `input` with its dimensions reordered; entries -1 are new axes of length 1.
   virtual void permute(int output, int input, std::span<const int> order) = 0;
-  // The output is what is carried along axes of a domain.
+  // The output is the result of a scan along axes of a domain.
   virtual void scan(int output, ElementScan scan) = 0;
-  // The outputs are what the loop makes of its states. False, and nothing is said: its steps need the host, or memory
-  // whose size differs from step to step.
+  // The outputs are the results of the loop. Returns false, without defining anything, if its steps need the host or
+  // memory whose size differs from step to step.
   virtual bool scan(const InnerLoop& loop) = 0;
-  // The outputs are those of `then` where the scalar input `condition` is not 0, else of `otherwise`; nothing of the
-  // other side is computed. False, and nothing is said: a side needs the host, or memory whose size is only known in
-  // it.
+  // The outputs are those of `then` if the scalar input `condition` is not 0, else those of `otherwise`; nothing of the
+  // other side is computed. Returns false, without defining anything, if a side needs the host, or memory whose size is
+  // only known inside it.
   virtual bool choose(int condition, const Side& then, const Side& otherwise) = 0;
-  // The output is a copy of input `base` (or undefined where no piece writes) with pieces written in order.
+  // The output is a copy of input `base` (or undefined where no piece writes), into which the pieces are written in
+  // order.
   virtual void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) = 0;
-  // The output is `parts`, one after the other along `axis`. Readers run a loop over each part; none is copied.
+  // The output is the concatenation of `parts` along `axis`. Readers run a loop over each part; no part is copied.
   virtual void concatenate(int output, int axis, std::vector<Part> parts) = 0;
-  // A runtime function (runtime/functions.hpp) writes the outputs. Its row says what it does with each argument, and
-  // what is said when it returns a status that is not 0. Array arguments are materialised.
+  // A runtime function (runtime/functions.hpp) writes the outputs. Its row in the table declares what it does with each
+  // argument, and the message for a nonzero status. Array arguments are materialized.
   void call(std::string_view function, std::vector<CallArgument> arguments) {
     call_each(function, {}, [arguments = std::move(arguments)](Index) { return arguments; });
   }
-  // The same once for each index below `extents`, in row-major order. The rule gives arguments of the same kinds each
-  // time.
+  // The same, with one call for each index below `extents`, in row-major order. The rule must give arguments of the
+  // same kinds each time.
   virtual void call_each(std::string_view function, std::vector<Expr> extents, CallRule arguments) = 0;
-  // The host calls perform on the inputs, for what it does besides computing; what it computes is not used.
+  // The host calls perform on the inputs, for its side effects; its results are not used.
   virtual void observe() = 0;
-  // Whether the input is computed element by element and read by this node only: then reading each element once, where
-  // it is computed, costs less than storing it.
+  // Whether the input is computed element by element and has this node as its only reader: reading each element once,
+  // in the loop that computes it, then costs less than materializing it.
   virtual bool is_computed(int input) = 0;
-  // Whether this is the body of a loop: what it says runs once per step, and calls of runtime functions weigh more.
+  // Whether the node is in the body of a loop: its code then runs once per step, and calls of runtime functions cost
+  // relatively more.
   virtual bool is_repeated() const = 0;
-  // Whether its steps are to do the same for each element of a batch, in lanes: small products are then written out.
+  // Whether the steps of this loop body process the elements of a batch in lanes: small products are then written out.
   virtual bool is_in_lanes() const = 0;
-  // For `call`: whether input's data can be passed untransposed from the array it is the transpose of.
+  // For `call`: whether the input is the transpose of an array whose data can be passed instead.
   virtual MatrixLayout matrix(int input) = 0;
 
   // ---- run-time checks ----
   // The call fails with `message` (a ShapeError, or IndexError) unless the condition holds at entry.
   virtual void require(Expr condition, std::string message) = 0;
-  // The same of a condition that no reading or writing relies on: loops may run before the check, so that they can
-  // share one with what the condition is computed by. What depends on it are calls, and the lengths of memory.
+  // The same for a condition that no read or write relies on: loops may run before the check, so that they can share a
+  // loop with the computation of the condition. Only calls and sizes of memory depend on the check.
   virtual void expect(Expr condition, std::string message) = 0;
-  // Every element of integer input `input` must lie in [-length, length). It is checked in the loop that reads them, so
-  // rules read them by `index_in`.
+  // Every element of integer input `input` must lie in [-length, length). This is checked in the loop that reads the
+  // elements, so rules read them by `index_in`.
   virtual void require_in_range(int input, Expr length, std::string message) = 0;
-  // An element of such an input, made non-negative (`wraps`: it may be negative), and safe to use where the check is
-  // about to fail.
+  // An element of such an input, made non-negative (`wraps`: it may be negative), and safe to use even if the check is
+  // going to fail.
   virtual Expr index_in(int input, Index at, Expr length, bool wraps) = 0;
 };
 

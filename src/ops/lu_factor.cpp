@@ -1,4 +1,5 @@
-// LU factors with partial pivoting, the permutation that their pivots make, and what is solved with them.
+// LU factorization with partial pivoting, the permutation that its pivots define, and solutions of systems with the
+// factors.
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
@@ -17,8 +18,8 @@ namespace bitale {
 
 namespace {
 
-// By exchanges: place i with place pivots[i] <= n, one after the other. Pivots beyond the ends, which no LUFactor
-// gives, exchange nothing.
+// Exchanges place i with place pivots[i] sequentially. Out-of-range pivots, which LUFactor never gives, exchange
+// nothing.
 void permute_by_pivots(std::int64_t n, std::int64_t inverse, const std::int32_t* pivots, std::int64_t* out) noexcept {
   for (std::int64_t i = 0; i < n; ++i) out[i] = i;
   for (std::int64_t step = 0; step < n; ++step) {
@@ -65,8 +66,8 @@ class LUFactor final : public DecompositionOp, public EmitsTensors {
     to.out(1, made.pivots);
   }
 
-  // With L and U made square by ones on their diagonals, P^T dA = L (tril(F, -1) + triu(F)) U for F = L^-1 P^T dA U^-1,
-  // so that dL = L tril(F, -1) and dU = triu(F) U.
+  // With L and U extended to square matrices by ones on their diagonals, P^T dA = L (tril(F, -1) + triu(F)) U for F =
+  // L^-1 P^T dA U^-1, so that dL = L tril(F, -1) and dU = triu(F) U.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable factors = node.output(0), &g = cotangents[0];
@@ -97,7 +98,7 @@ class LUFactor final : public DecompositionOp, public EmitsTensors {
   static Variable first_columns(const Variable& rows, const Variable& k, DType dtype) {
     return eye(rows, Operand(k), 0, dtype);
   }
-  // One per row: those behind the last column stay where they are.
+  // One pivot per row: rows beyond the last column are not exchanged.
   static Variable all_pivots(const Apply& node) {
     const Variable pivots = node.output(1), rest = arange(length_of(pivots, 0), length_of(node.output(0), 0), 1);
     return concatenate({pivots, cast(rest, DType::Int32)}, 0);
@@ -197,7 +198,8 @@ Variable pivot_to_permutation(const Operand& pivots, bool inverse) {
 
 namespace {
 
-// The parts of the factors of one matrix or of a batch: L [m, k], U [k, n], and where each row of L U goes.
+// The factors of one matrix or of a batch: L [m, k], U [k, n], and the order of rows: row i of the matrix is row
+// order[i] of L U.
 struct LUParts {
   Variable lower, upper, order;
 };
@@ -212,7 +214,7 @@ LUParts lu_parts(const Variable& a) {
   const Variable upper = triu(subtensor(factors, {Ellipsis{}, stretch, Slice{}}));
   const auto known_k = known_integer(k), known_rows = known_integer(rows);
   Variable all = pivots;
-  if (!known_k || !known_rows || *known_k != *known_rows) {  // rows behind the last column stay where they are
+  if (!known_k || !known_rows || *known_k != *known_rows) {  // rows beyond the last column are not exchanged
     Variable rest = cast(arange(k, rows, 1), DType::Int32);
     if (ndim > 2) {
       Variables shape;
@@ -250,7 +252,7 @@ Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& 
   const Variable right = core == 1 ? expand_dims(b.variable, b.ndim()) : b.variable;
   const Variable columns = required_equal(right, length_of(both, both.ndim() - 1), length_of(right, right.ndim() - 2),
                                           "lu_solve: expected b to have as many rows as the factors");
-  // A = P L U as a product of matrices for batches of any kind.
+  // A = P L U; P is applied as a matrix, which works for batches of any kind.
   const Variable order = pivot_to_permutation(pivots, false), rows = length_of(order, order.ndim() - 1);
   const Variable p = cast(eq(expand_dims(order, order.ndim()), arange(rows)), component_dtype(both.dtype()));
   const SolveTriangularOptions lower{.lower = true, .trans = trans, .unit_diagonal = true, .b_ndim = 2};

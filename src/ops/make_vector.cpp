@@ -10,7 +10,8 @@
 namespace bitale {
 namespace {
 
-// Up to here an element is chosen by comparisons, and so fuses into its readers; longer vectors are stored.
+// Up to this length an element is selected by comparisons, and so fuses into its readers; longer vectors are
+// materialized.
 constexpr std::size_t longest_choice = 8;
 
 }  // namespace
@@ -20,7 +21,7 @@ Apply MakeVector::make_node(std::span<const Variable> inputs) const {
   for (auto& input : inputs) {
     if (input.ndim() != 0)
       throw TypeError(cat("make_vector: expected scalars, got ", input.str(), " with ", input.ndim(), " dimensions"));
-    // A constant is converted at once: lengths stay readable.
+    // A constant is converted immediately, so that known lengths are visible as constants.
     const Array* value = input.constant();
     own.push_back(value && input.dtype() != dtype ? constant(value->astype(dtype)) : cast(input, dtype));
   }
@@ -95,7 +96,7 @@ Apply MakeVector::vectorize(const Apply& node, std::span<const Variable> batched
     parts.push_back(expand_dims(part, part.ndim()));
   }
   const Variable joined = join(parts[0].ndim() - 1, parts);
-  // A join of one part is that part, whose owner may not be an operation of this vector.
+  // A join of one part is that part itself, whose owner may not be an operation on this vector.
   return joined.has_owner() ? joined.owner() : alloc(joined, lengths_of(joined)).owner();
 }
 

@@ -113,7 +113,8 @@ class RiccatiOp : public DecompositionOp, public EmitsTensors {
   static constexpr const char* expected_shapes = ": expected A and Q of [n, n], B of [n, m] and R of [m, m]";
   virtual bool is_discrete() const = 0;
   std::string runtime_name() const override { return who(); }
-  // The cotangents of A, B, Q and R, given those of A, of Q, and the gain K: of B -of_A K^T, of R K S K^T.
+  // The cotangents of A, B, Q and R, given the cotangents of A and Q (of_a and s) and the gain K: for B it is -of_a
+  // K^T, for R it is K s K^T.
   static Variables cotangents_of(const Apply& node, const Variable& of_a, const Variable& s, const Variable& gain) {
     return {with_static_shape_of(node.input(0), of_a), with_static_shape_of(node.input(1), neg(dot(of_a, t(gain)))),
             with_static_shape_of(node.input(2), s), with_static_shape_of(node.input(3), dot(dot(gain, s), t(gain)))};
@@ -128,8 +129,8 @@ class SolveDiscreteARE final : public RiccatiOp {
  public:
   std::string_view name() const override { return "SolveDiscreteARE"; }
 
-  // With K = (R + B^T X B)^-1 B^T X A and F = A - B K: dX = F^T dX F + dQ + K^T dR K + the symmetric part twice of
-  // F^T X (dA - dB K) (Kao and Hennequin 2020, arXiv:2011.11430). S solves S = F S F^T + the symmetric part of g.
+  // With K = (R + B^T X B)^-1 B^T X A and F = A - B K: dX = F^T dX F + dQ + K^T dR K + twice the symmetric part of F^T
+  // X (dA - dB K) (Kao and Hennequin 2020, arXiv:2011.11430). S solves S = F S F^T + the symmetric part of g.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable a = node.input(0), b = node.input(1), x = node.output();
@@ -149,7 +150,7 @@ class SolveContinuousARE final : public RiccatiOp {
  public:
   std::string_view name() const override { return "SolveContinuousARE"; }
 
-  // With K = R^-1 B^T X and F = A - B K: F^T dX + dX F + dQ + K^T dR K + the symmetric part twice of X (dA - dB K) = 0
+  // With K = R^-1 B^T X and F = A - B K: F^T dX + dX F + dQ + K^T dR K + twice the symmetric part of X (dA - dB K) = 0
   // (Kao and Hennequin 2020). S solves F S + S F^T + the symmetric part of g = 0.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);

@@ -1,5 +1,5 @@
-// Triangles and diagonals of matrices, as expressions over elementwise operations and indexing: they fuse, and have
-// derivatives, by themselves.
+// Triangles and diagonals of matrices, as expressions over elementwise operations and indexing: these fuse and have
+// derivatives without further code.
 #include <algorithm>
 #include <numeric>
 
@@ -14,7 +14,7 @@ namespace bitale {
 
 namespace {
 
-// Places of an [n, m] matrix: of rows as [n, 1], of columns as [m].
+// Indices of an [n, m] matrix: row indices as [n, 1], column indices as [m].
 struct Places {
   Variable row, column;
 };

@@ -74,7 +74,7 @@ Variable tensorsolve(const Operand& a, const Operand& b, const std::vector<int>&
   const LocationScope here(a.where);
   const CallScope call("tensorsolve");
   Variable x = a.variable;
-  if (!axes.empty()) {  // these go behind all others
+  if (!axes.empty()) {  // these are moved behind all others
     std::vector<int> order;
     for (int axis = 0; axis < x.ndim(); ++axis) order.push_back(axis);
     for (int axis : axes) {
@@ -102,7 +102,7 @@ Variable block_diag(const Operands& matrices) {
     ndim = std::max(ndim, x.ndim());
     dtype = promote(dtype, x.dtype());
   }
-  // Blocks, each between zeros, one above the other.
+  // Each matrix is padded with zeros on both sides; the results are concatenated vertically.
   Variable width = int64_constant(0);
   for (auto& x : matrices.variables) width = lengths::add(width, length_of(x, x.ndim() - 1));
   Variables batch;
@@ -146,7 +146,7 @@ namespace {
 // |x|^2
 Variable squares(const Variable& x) { return is_complex(x) ? add(sqr(real(x)), sqr(imag(x))) : sqr(x); }
 
-// The largest of sizes along an axis: 0 of none, as NumPy's norms have it.
+// The largest of sizes along an axis; 0 for an empty axis, as in NumPy's norms.
 Variable largest_size(const Variable& sizes, int axis, bool keepdims = false) {
   const std::int64_t length = sizes.static_shape()[std::size_t(axis)];
   Variable all = sizes;
@@ -219,7 +219,7 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
   if (std::abs(p) == 2) {
     const Variable s = by_singular_values();
     if (p < 0) return kept(min(s, over_last(s)));
-    // They fall, and there may be none.
+    // The largest one is the first, since they are in decreasing order; the sum of the slice is 0 if there are none.
     return kept(sum(subtensor(s, {Ellipsis{}, Slice{.start = {}, .stop = 1, .step = {}}}), over_last(s)));
   }
   if (std::abs(p) == 1 || std::isinf(p)) {

@@ -27,9 +27,10 @@ class Nonzero final : public Op, public EmitsTensors {
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{false}}; }
 };
 
-// The row-major numbers of the elements that are not 0: a constant where x is one.
+// The row-major numbers of the elements that are not 0; a constant if x is one.
 Variable positions_of_nonzero(const Variable& x);
-// The node that an index has its positions from, in whatever dimension; null for any other index.
+// The Nonzero node that provides the positions of an index, seen through dimshuffles and mask checks; null for any
+// other index.
 Apply nonzero_behind(const Variable& index);
 
 }  // namespace bitale

@@ -21,11 +21,12 @@
 
 namespace bitale {
 
-// A derivative of the graph as an op of its own: from the inputs, and those cotangents (tangents) that are connected.
+// A derivative of the graph as an op of its own, whose inputs are the graph's inputs and the connected cotangents (or
+// tangents).
 struct OpFromGraph::Derivative {
-  OpRef op;                  // null where no answer needs computing
-  std::vector<int> outputs;  // per answer, which output of the op it is, or -1
-  Variables others;          // per answer, where it is none: disconnected, or undefined
+  OpRef op;                  // null if no answer needs computing
+  std::vector<int> outputs;  // per answer, the number of the op's output, or -1
+  Variables others;          // per answer without an output: disconnected, or undefined
 };
 
 struct OpFromGraph::Found {
@@ -53,11 +54,11 @@ class OverrideByFunction final : public DerivativeOverride {
   const DerivativeFunction function_;
 };
 
-// The leaf of a batch of what `like` stands for.
+// A leaf for a batch of values of `like`.
 Variable batch_leaf(const Variable& like, const Variable& batched) { return Variable(batched.type(), like.name()); }
 
-// The override of an op of batches: that of the original op, batched. The leaves of both ops are kept by type and by
-// whether an input is a batch.
+// The override of a batched op: the override of the original op, vectorized. `is_batch` tells which inputs are batches;
+// `node` is a node of the original op, whose types and names the leaves of the unbatched derivative have.
 class BatchedOverride final : public DerivativeOverride {
  public:
   BatchedOverride(DerivativeOverrideRef original, Apply node, std::vector<bool> is_batch, bool is_pullback)
@@ -67,7 +68,7 @@ class BatchedOverride final : public DerivativeOverride {
         is_pullback_(is_pullback) {}
 
   Variables derive(const Variables& inputs, const Variables& outputs, const Variables& given) const override {
-    // On values of the original op, then batched as a whole.
+    // The derivative is taken on leaves of the original op's types, and then vectorized as a whole.
     Variables own_inputs, own_outputs, own_given;
     Replacements batches;
     const auto leaf = [&](const Variable& like, const Variable& batch, Variables& to) {
@@ -96,7 +97,7 @@ class BatchedOverride final : public DerivativeOverride {
           answers[i] = answers[i] + zeros_like(is_pullback_ ? inputs[i] : outputs[i], answers[i].dtype());
         continue;
       }
-      // What all batches share gets the sum over them.
+      // An input that all batch elements share gets the sum over the batch.
       if (has_batches) {
         std::vector<int> axes;
         for (int axis = 0; axis < batch; ++axis) axes.push_back(axis);
@@ -165,7 +166,7 @@ std::optional<Variables> OpFromGraph::expansion(const Apply& node) const {
   return graph_->applied_to(node.inputs());
 }
 
-// Derivatives have been taken when a graph is split, so overrides of them have done their duty.
+// A graph is split into parts after derivatives were taken, so the overrides are no longer needed.
 PartsOfOutputs OpFromGraph::complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const {
   OpFromGraphOptions options;
   options.is_inline = options_.is_inline;
@@ -189,7 +190,7 @@ Apply OpFromGraph::make_node(std::span<const Variable> inputs) const {
   return Apply(OpRef(this), own, types_for(own));
 }
 
-// What is known of the inputs' lengths is known of the outputs', as it is when the graph is inlined.
+// Static lengths of the inputs are propagated to the outputs, as when the graph is inlined.
 std::vector<Type> OpFromGraph::types_for(const Variables& inputs) const {
   bool is_more_precise = false;
   std::vector<std::int64_t> key;
@@ -216,8 +217,8 @@ std::vector<Type> OpFromGraph::types_for(const Variables& inputs) const {
   return found_->types.try_emplace(std::move(key), std::move(types)).first->second;
 }
 
-// The graph's ops say it one after the other, of leaves that stand for the inputs' lengths. What asks for the length of
-// a computed value would compute it twice: then there is no answer.
+// The lengths are inferred once through the graph's ops, for leaves that stand for the inputs' lengths. If they would
+// need the length of a computed value, which would then be computed twice, there is no answer.
 std::vector<Shape> OpFromGraph::infer_shape(const Apply& node, std::span<const Shape> inputs) const {
   const InnerLengths* lengths = nullptr;
   {
@@ -240,7 +241,7 @@ void OpFromGraph::perform(const Apply&, std::span<const Array> in, std::span<Arr
     bool is_view = graph_->outputs()[k].is_constant() || std::any_of(in.begin(), in.end(), shares) ||
                    std::any_of(results.begin(), results.begin() + std::ptrdiff_t(k), shares);
     if (!is_view && results[k].nbytes() > 0) {
-      // A view of a constant, or of part of a larger temporary.
+      // It may be a view of a constant, or of part of a larger temporary.
       const Apply owner = graph_->outputs()[k].owner();
       is_view = owner && !owner.op().view_of(owner, graph_->outputs()[k].index()).empty();
     }
@@ -326,7 +327,7 @@ Variables OpFromGraph::overridden(bool is_pullback, const Apply& node, std::span
       throw TypeError(cat(called(), ": result ", k, " of its ", what, " override has the type ", answer.type()->str(),
                           ", expected floats with ", like.ndim(), " dimensions, as the derivative of `", like.str(),
                           "` of type ", like.type()->str()));
-    // An integer has no derivative, whatever is said of it.
+    // An integer has no derivative, whatever an override gives.
     if (is_discrete(like.dtype()))
       answer = disconnected();
     else
@@ -342,7 +343,7 @@ Variables OpFromGraph::pushforward(const Apply& node, std::span<const Variable> 
   return options_.pushforward ? overridden(false, node, tangents) : derived(false, node, tangents);
 }
 
-// Whoever says what a derivative is may let every output depend on every input: a step function with a derivative.
+// An override may let every output depend on every input: for example a step function with a derivative.
 std::vector<std::vector<bool>> OpFromGraph::connection_pattern(const Apply&) const {
   std::lock_guard lock(found_->mutex);
   if (found_->connected) return *found_->connected;
@@ -371,7 +372,7 @@ Apply OpFromGraph::vectorize(const Apply& node, std::span<const Variable> batche
     batches.emplace_back(graph_->inputs()[i], leaves.back());
   }
   Variables outputs = calculus().vectorize(graph_->outputs(), batches);
-  // Outputs that no batch reaches are repeated: each output is promised for each batch.
+  // Outputs that depend on no batch are repeated: each output must have all batch dimensions.
   const int gained = common_batch_ndim(node, batched);
   Shape lengths;
   for (std::size_t i = 0; i < leaves.size() && lengths.empty(); ++i)

@@ -1,4 +1,4 @@
-// OpFromGraph: an op whose every duty follows from a graph of other ops, but for derivatives that are given.
+// OpFromGraph: an op all of whose duties follow from a graph of other ops, except derivatives that are overridden.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class OpFromGraph final : public Op, public HasInnerGraph, public Expansion {
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   bool may_fold(const Apply& node) const override;
 
-  // The graph, where it is inlined.
+  // The graph, if it is inlined.
   std::optional<Variables> expansion(const Apply& node) const override;
   const InnerGraphRef& inner_graph() const override { return graph_; }
   OpRef with_inner_graph(InnerGraphRef graph) const override;
@@ -48,7 +48,7 @@ class OpFromGraph final : public Op, public HasInnerGraph, public Expansion {
 
   const InnerGraphRef graph_;
   const OpFromGraphOptions options_;
-  const std::unique_ptr<Found> found_;  // what was found of the graph once
+  const std::unique_ptr<Found> found_;  // results about the graph, computed once
 };
 
 }  // namespace bitale

@@ -1,4 +1,4 @@
-// Numbers in expressions become the smallest constants that hold them, so that `x + 1` keeps the dtype of x.
+// Numbers in expressions become constants of the smallest dtype that holds them, so that `x + 1` keeps the dtype of x.
 #include "bitale/ops/operand.hpp"
 
 #include <cmath>

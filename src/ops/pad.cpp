@@ -1,4 +1,5 @@
-// pad: gathers with computed places for modes that repeat elements of x, and concatenations for those that add values.
+// pad: gathers with computed positions for modes that repeat elements of x, and concatenations for modes that add
+// values.
 #include "bitale/ops/arrange.hpp"
 
 #include <algorithm>
@@ -37,27 +38,27 @@ Variable part_of(const Variable& x, int axis, const Slice& slice) {
   return subtensor(x, items);
 }
 
-// The first or the last, as a dimension that is known to have length 1.
+// The first or the last slice along the axis, which is kept as a dimension of static length 1.
 Variable edge_of(const Variable& x, int axis, int index) {
   std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
   items.push_back(IndexItem(index));
   return expand_dims(subtensor(x, items), axis);
 }
 
-// Which element of n each place of the padded axis repeats.
+// For each place of the padded axis, which of the n elements it repeats.
 Variable repeated_places(const std::string& mode, const Variable& n, const Variable& before, const Variable& after) {
   const Variable total = lengths::add(lengths::add(before, n), after), one = int64_constant(1);
   const Variable place = sub(arange(total), before), last = sub(n, one);
   if (mode == "edge") return clip(place, int64_constant(0), last);
   if (mode == "wrap") return mod(place, n);
-  const bool reflects = mode == "reflect";  // the element at the edge comes once, in "symmetric" twice
+  const bool reflects = mode == "reflect";  // the edge element occurs once, in "symmetric" twice
   const Variable period = reflects ? lengths::max(mul(int64_constant(2), last), one) : mul(int64_constant(2), n);
   const Variable within = mod(place, period);
   return switch_(lt(within, n), within, sub(reflects ? period : sub(period, one), within));
 }
 
-// x mirrored at the points at its edges, again and again. What lies beyond an edge is 2 * edge - x; what lies two
-// reflections away is x, shifted by twice the difference of the edges.
+// x reflected repeatedly at the points at its edges. A value beyond an edge is 2 * edge - x; a value two reflections
+// away is x, shifted by twice the difference of the edges.
 Variable mirrored_at_points(const Variable& x, int axis, const Variable& before, const Variable& after, bool reflects) {
   const Variable n = length_of(x, axis), one = int64_constant(1), last = sub(n, one);
   const Variable place = sub(arange(lengths::add(lengths::add(before, n), after)), before);
@@ -75,9 +76,10 @@ Variable mirrored_at_points(const Variable& x, int axis, const Variable& before,
   const Variable base = switch_(along(turned), sub(add(edge, edge), value), value);
   const Variable shifts = switch_(turned, switch_(behind, sub(count, one), add(count, one)), count);
   const Variable shifted = add(base, mul(cast(along(shifts), x.dtype()), sub(last_edge, first_edge)));
-  // 0 times an infinite difference is no number.
+  // 0 times an infinite difference would be nan.
   const Variable mirrored = switch_(along(eq(shifts, int64_constant(0))), base, shifted);
-  // x itself, and a single element, which NumPy repeats: a reflection at itself would be nan where it is infinite.
+  // The elements of x itself are kept, and so is a single element, which NumPy repeats: a reflection at itself would be
+  // nan if it is infinite.
   const Variable is_own = and_(ge(place, int64_constant(0)), le(place, last));
   return switch_(or_(along(is_own), eq(n, one)), value, mirrored);
 }
@@ -97,7 +99,7 @@ Variable statistic(const std::string& mode, const Variable& x, int axis) {
   return cast(is_discrete(x.dtype()) ? round(value) : value, x.dtype());
 }
 
-// From `value` next to the outer end to the edge, which is not in it.
+// A ramp from `value` at the outer end to the edge, which is not part of it.
 Variable ramp(const Variable& edge, int axis, const Variable& value, const Variable& count, bool before) {
   const DType dtype = is_float(edge.dtype()) ? edge.dtype() : DType::Float64;
   std::vector<int> order(std::size_t(edge.ndim()), new_axis);

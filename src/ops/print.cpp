@@ -112,7 +112,7 @@ Variable print(const Operand& x, std::string message, std::vector<std::string> a
 
 namespace {
 
-// Printing nothing of the value, so that tests are quiet.
+// No attributes of the value are printed, so that tests are quiet.
 std::vector<Sample> print_samples() {
   constexpr auto any = unknown_length;
   auto x = sample_input(DType::Float64, {any, any}), s = sample_input(DType::Int8, {});

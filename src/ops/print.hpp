@@ -11,8 +11,8 @@ class Print final : public OpOf<Print> {
       : message(std::move(message)), attrs(std::move(attrs)), function(std::move(function)) {}
 
   std::string message;
-  std::string attrs;     // what to print of the value, separated by commas
-  std::string function;  // the name of the user's function that prints; "": none
+  std::string attrs;     // the attributes of the value to print, separated by commas
+  std::string function;  // the name of the user's function that prints; "" if there is none
   static constexpr auto fields =
       attribute_list(attribute("message", &Print::message), attribute("attrs", &Print::attrs),
                      attribute("function", &Print::function));

@@ -92,7 +92,7 @@ class RandomBits final : public Op, public StateReader, public EmitsTensors {
         [=, form = form_, word = word](Index at) {
           Expr draw = random_block(key(), counter());
           if (word) draw = random_block(draw, number(threefry::word_mark + std::uint64_t(word)));
-          // The place in row-major order, in a form that loops over C-contiguous elements are collapsed to.
+          // The row-major number of the element, in a form that loops over C-contiguous elements are collapsed to.
           Expr place = number(0).pool().integer(0), step = place.pool().integer(1);
           for (std::size_t axis = at.size(); axis-- > 0; step = shape[axis] * step)
             place = axis + 1 == at.size() ? at[axis] : at[axis] * step + place;

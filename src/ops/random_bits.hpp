@@ -1,5 +1,5 @@
-// RandomBits: words of one draw of a counter-based stream, each a function of the stream's key and of the element's
-// place, as an element rule. Distributions of the stream are formulas over them (ops/random_formulas).
+// RandomBits: words of one draw from a counter-based stream, each a function of the stream's key and the element's
+// place, as an element rule. Distributions of such a stream are formulas over these words (ops/random_formulas).
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 namespace bitale {
 
 // Draws with these lengths from a state of RandomType(Threefry). form: "bits" (uint64), "unit" (float64 from 0 up to 1,
-// 1 not included, multiples of 2^-53), "open" (between 0 and 1, odd multiples of 2^-53). word: which of the numbers
-// that one draw has for each element.
+// 1 not included, multiples of 2^-53), "open" (between 0 and 1, odd multiples of 2^-53). word: the index among the
+// numbers that one draw provides for each element.
 random::Draw random_bits(const Variable& state, std::span<const Variable> lengths, std::string_view form, int word = 0);
 
 }  // namespace bitale

@@ -1,5 +1,6 @@
-// RandomChild: the child of a stream's state that has a given number: a stream of its own. Children are no part of what
-// is drawn from the state itself. Any number of children may be made of one state; a split goes on with the next one.
+// RandomChild: the child with a given number of a stream's state, which is a stream of its own. Children are not part
+// of what is drawn from the state itself. Any number of children can be created from one state; a split continues with
+// the next state.
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
 #include "graph/state_reader.hpp"
@@ -22,7 +23,7 @@ class RandomChild final : public Op, public StateReader, public EmitsTensors {
   std::string_view name() const override { return "RandomChild"; }
   Attributes attributes() const override { return {}; }
 
-  // A state, and the child's number. Outputs: the child, and the state after the draw that children are made of.
+  // Inputs: a state, and the child's number. Outputs: the child, and the state after the draw that provides children.
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, 2);
     require_counter_based(inputs[0], "RandomChild");

@@ -1,4 +1,4 @@
-// Choices among the elements of an array, as places that are drawn and elements that are taken.
+// Choices among the elements of an array: positions are drawn, and elements are gathered at them.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/debugging.hpp"

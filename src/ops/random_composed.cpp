@@ -1,6 +1,6 @@
-// ComposedDraw: a draw from a distribution that is made of NumPy's, and the generator's state after it. Inputs are the
-// state, the lengths of what is drawn, and the parameters, which broadcast. It is a formula, which the pass `expand`
-// puts in its place; as a node of its own it is one draw where graphs are checked, batched and printed.
+// ComposedDraw: a draw from a distribution that is composed of NumPy's, and the generator's state after it. Inputs are
+// the state, the lengths of the draw, and the parameters, which broadcast. The pass `expand` replaces it by its
+// formula; as a node of its own it is one draw for checks, batching and printing of graphs.
 #include <map>
 
 #include "bitale/ops/ops.hpp"
@@ -105,7 +105,7 @@ class ComposedDraw final : public Op, public Expansion {
     return connected_parameters(first_parameter(), dtypes());
   }
 
-  // One generator draws for the whole batch, one element after the other.
+  // One generator draws for the whole batch, element by element.
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
     std::vector<int> cores;
     for (auto& parameter : of_.parameters) cores.push_back(parameter.core_ndim);

@@ -1,4 +1,5 @@
-// Compositions whose draws are numbers: SciPy's and PyTensor's. They take from NumPy's generators what PyTensor's take.
+// Compositions whose draws are numbers: SciPy's and PyTensor's distributions. They take the same values from NumPy's
+// generators as PyTensor's do.
 #include "ops/random_compositions.hpp"
 
 #include <cmath>
@@ -40,7 +41,7 @@ namespace {
 
 constexpr double half_turn = std::numbers::pi;
 
-// What a parameter may be. Comparisons are written so that nan is outside, unless it may pass as in NumPy.
+// The range of a parameter. Comparisons are written so that nan is outside, unless NumPy lets it pass.
 enum class Allowed { any, not_negative, not_negative_or_nan, positive, probability };
 
 bool is_allowed(Allowed range, double x) {
@@ -87,7 +88,8 @@ double number_in(const runtime::random::Column& column, DType dtype) {
                                : *static_cast<const double*>(column.data);
 }
 
-// A composition whose domain is a range for each parameter, and that the first of `in_order` is at most the second.
+// A composition whose domain is a range for each parameter and, if `in_order` is given, the condition that the first of
+// these two parameters is at most the second.
 Composition of_numbers(std::string_view name, std::vector<NumberParameter> parameters, DType result,
                        Variable (*formula)(DrawSource&, const Variables&),
                        std::optional<std::pair<std::size_t, std::size_t>> in_order = {}) {
@@ -125,14 +127,14 @@ Composition of_numbers(std::string_view name, std::vector<NumberParameter> param
 // keep their precision.
 Variable truncated_normal_of(DrawSource& from, const Variables& p) {
   const Variable &loc = p[0], &scale = p[1], u = maximum(from.unit(), 0x1p-54);
-  // An infinite limit is far out instead, where nothing on the way is infinite.
+  // An infinite limit is replaced by one far out, so that no intermediate value is infinite.
   const auto in_deviations = [&](const Variable& limit) {
     const Variable is_far = isinf(limit);
     return switch_(is_far, sign(limit) * 1e150, (switch_(is_far, loc, limit) - loc) / scale);
   };
   const Variable a = in_deviations(p[2]), b = in_deviations(p[3]), flips = gt(a, 0);
   const Variable low = switch_(flips, -b, a), high = switch_(flips, -a, b);
-  // The logarithm of a sum, whose terms are finite.
+  // The logarithm of a sum with finite terms.
   const Variable from_low = log_ndtr(low) + log1p(-u), from_high = log_ndtr(high) + log(u);
   const Variable log_p = maximum(from_low, from_high) + log1p(exp(-abs(from_high - from_low)));
   const Variable z = clip(ndtri_exp(minimum(log_p, 0.0)), low, high);

@@ -1,5 +1,5 @@
-// Distributions that are made of NumPy's: expressions of draws, one after the other from one state. Of numbers, and of
-// vectors. One table; the op ComposedDraw (ops/random_composed) is a draw from any of them.
+// Compositions: distributions of numbers and of vectors that are composed of NumPy's, as expressions over consecutive
+// draws from one state. They are in one table; the op ComposedDraw (ops/random_composed) is a draw from any of them.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,15 @@
 
 namespace bitale {
 
-// What a composition draws from: a state, and the lengths of what is drawn.
+// The source of a composition's draws: a state, and the lengths of the draw.
 class DrawSource {
  public:
   DrawSource(Variable state, Shape lengths) : state_(std::move(state)), lengths_(std::move(lengths)) {}
   const Variable& state() const { return state_; }
 
-  // A distribution of NumPy's, with these further lengths.
+  // A draw from a distribution of NumPy's, with these further lengths.
   Variable draw(std::string_view distribution, Variables parameters = {}, const Shape& further = {});
-  // From 0 up to 1, as NumPy's `uniform`; from a counter-based stream, 0 does not occur.
+  // A number from 0 up to 1, as NumPy's `uniform`; for a counter-based stream, 0 does not occur.
   Variable unit();
   Variable rows(std::string_view distribution, const Variable& length, const Variables& parameters = {});
 
@@ -33,7 +33,7 @@ class DrawSource {
 struct ComposedParameter {
   std::string_view name;
   DType dtype = DType::Float64;
-  int core_ndim = 0;  // how many of its last dimensions are its own
+  int core_ndim = 0;  // the number of its last dimensions that are its own
 };
 
 struct Composition {
@@ -41,10 +41,10 @@ struct Composition {
   std::vector<ComposedParameter> parameters;
   DType result;
   std::function<Variable(DrawSource& from, const Variables& parameters)> formula;
-  // The lengths of one draw, from the lengths of the parameters; none: a draw is a number.
+  // The core lengths of one draw, from the lengths of the parameters; null if a draw is a number.
   std::function<Shape(std::span<const Shape> parameters)> core_lengths;
   Domain domain;
-  // Whether the parameters are in the domain, a scalar; none: where there is no domain.
+  // Whether the parameters are in the domain, a scalar; null if there is no domain.
   std::function<Variable(const Variables& parameters)> holds;
 };
 

@@ -1,4 +1,4 @@
-// Derivatives of a draw that is a formula, by its parameters that are real numbers.
+// Derivatives of a draw that is a formula, with respect to its real parameters.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace bitale {
 
-// Of a node with inputs (..., parameters from `first_parameter` on) and outputs (state, draw). given: cotangents of the
-// outputs, or tangents of the inputs.
+// For a node with inputs (..., parameters from `first_parameter` on) and outputs (state, draw). given: cotangents of
+// the outputs, or tangents of the inputs.
 inline Variables derived_of_draw(bool is_pullback, const Apply& node, const Variable& formula,
                                  std::size_t first_parameter, std::span<const DType> dtypes,
                                  std::span<const Variable> given) {

@@ -39,7 +39,7 @@ const Domain& domain_named(std::string_view name) {
   if (const auto found = numpys.find(name); found != numpys.end()) return found->second;
   constexpr std::string_view composed = "composed ";
   if (name.starts_with(composed)) return composition_named(name.substr(composed.size())).domain;
-  distribution_named(name);  // which refuses it
+  distribution_named(name);  // which refuses an unknown name
   throw InternalError(cat("RandomDomain: no domain of ", name));
 }
 
@@ -88,7 +88,7 @@ class RandomDomain final : public Op, public EmitsTensors {
   Attributes attributes() const override { return collect_attributes(*this, fields); }
   std::string label() const override { return cat("RandomDomain{", distribution, "}"); }
 
-  // The parameters, and whether they are in the domain.
+  // Inputs: the parameters, and whether they are in the domain.
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, of_.parameters.size() + 1);
     int ndim = 0;
@@ -154,7 +154,7 @@ class RandomDomain final : public Op, public EmitsTensors {
     return out;
   }
   std::vector<int> view_of(const Apply&, int output) const override { return {output}; }
-  bool may_fold(const Apply&) const override { return false; }  // a call fails, not its compilation
+  bool may_fold(const Apply&) const override { return false; }  // a call fails, not the compilation
 
  private:
   const Domain& of_;

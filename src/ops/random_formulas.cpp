@@ -15,7 +15,7 @@ namespace bitale {
 
 namespace {
 
-// Numbers of one draw, each word used once.
+// The numbers of one draw; each word is used once.
 class Words {
  public:
   Words(const Variable& state, std::span<const Variable> lengths) : state_(state), lengths_(lengths) {}
@@ -43,7 +43,7 @@ using P = const Variables&;
 
 struct RandomFormula {
   Variable (*draw)(Words& words, P parameters);
-  Variable (*holds)(P parameters) = nullptr;  // whether each is in the domain: as Distribution::refuse; none: always
+  Variable (*holds)(P parameters) = nullptr;  // whether all are in the domain, as Distribution::refuse; null: always
 };
 
 Variable not_negative(const Variable& x) { return logical_not(lt(x, 0)); }
@@ -55,8 +55,8 @@ Variable real(const Variable& x) { return cast(x, DType::Float64); }
 
 constexpr double pi_ = std::numbers::pi, largest_poisson_rate = 9.223372006484771e+18;
 
-// A whole number of [0, count), by Lemire's product (2019). What few words are to be drawn anew, 2^64 mod count, takes
-// a division: for a count for each element, it is made where it may matter.
+// An integer in [0, count), by Lemire's product (2019). The limit of the few words that must be redrawn, 2^64 mod
+// count, takes a division: if each element has its own count, it is computed only where it may matter.
 Variable below(Words& words, const Variable& count) {
   const Variable limit = count.ndim() ? count : mod(constant(Array(std::uint64_t(0))) - count, count);
   return apply_elemwise("random_below", Variables{words.bits(), count, limit});
@@ -82,7 +82,7 @@ const std::map<std::string_view, RandomFormula>& formulas() {
       {"gamma",
        {[](Words& w, P p) { return p[1] * w.standard_gamma(p[0]); },
         [](P p) { return logical_and(not_negative(p[0]), not_negative(p[1])); }}},
-      // X / (X + Y) of two gamma variables, of whose logarithms it is taken: small shapes underflow.
+      // X / (X + Y) for two gamma variables, computed from their logarithms: small shapes underflow.
       {"beta",
        {[](Words& w, P p) {
           const Variable x = w.log_gamma(p[0]);
@@ -103,7 +103,7 @@ const std::map<std::string_view, RandomFormula>& formulas() {
        {[](Words& w, P p) { return switch_(eq(p[0], 0), 0.0, pow(w.standard_exponential(), 1.0 / p[0])); },
         [](P p) { return not_negative(p[0]); }}},
       {"power", {[](Words& w, P p) { return pow(w.open(), 1.0 / p[0]); }, [](P p) { return gt(p[0], 0); }}},
-      // From the nearer end, where numbers are dense.
+      // From the nearer end, where floating-point numbers are dense.
       {"laplace",
        {[](Words& w, P p) {
           const Variable u = w.open(), tail = log(2.0 * minimum(u, 1.0 - u));

@@ -95,7 +95,7 @@ BatchedDraw batched_draw(const Apply& node, std::span<const Variable> batched, s
   BatchedDraw out;
   Shape lengths;
   for (std::size_t i = 1; i < first_parameter; ++i) {
-    // The length of a batch of values is one length, repeated.
+    // A length that is batched by Alloc is one length, repeated.
     const bool is_repeated = batched[i].ndim() && batched[i].has_owner() && batched[i].owner().op().name() == "Alloc" &&
                              batched[i].owner().input(0).ndim() == 0;
     lengths.push_back(is_repeated ? batched[i].owner().input(0) : batched[i]);
@@ -116,7 +116,7 @@ BatchedDraw batched_draw(const Apply& node, std::span<const Variable> batched, s
   out.others.assign(lengths.begin() + length_count, lengths.end());
   for (std::size_t k = 0; k < core_ndims.size(); ++k) {
     const Variable &before = node.input(int(first_parameter + k)), &after = batched[first_parameter + k];
-    // One for each of the batch is repeated over what was the draw.
+    // A parameter with one value per batch element is broadcast over the dimensions of the draw.
     const int missing = after.ndim() > before.ndim() ? length_count - (before.ndim() - core_ndims[k]) : 0;
     out.parameters.push_back({with_new_axes(after, batch, missing), core_ndims[k]});
   }

@@ -1,5 +1,6 @@
-// The lengths of draws: what parameters broadcast to or `size` says, and what they become in a batch. A parameter's
-// last dimensions may be its own (a row of probabilities, a matrix); those before broadcast with the draw's.
+// The lengths of draws: `size`, or the shape that the parameters broadcast to; and those of a batch of draws. The last
+// dimensions of a parameter may be its own (a row of probabilities, a matrix); those before them broadcast with the
+// draw's.
 #pragma once
 
 #include <span>
@@ -13,23 +14,25 @@ namespace bitale {
 
 struct DrawParameter {
   Variable value;
-  int core_ndim = 0;  // how many of its last dimensions are its own
+  int core_ndim = 0;  // the number of its last dimensions that are its own
 };
 
-// `size`, or what the parameters broadcast to. ValueError naming `who` where they have more dimensions than size says.
+// `size`, or the shape that the parameters broadcast to. ValueError naming `who` if they have more dimensions than
+// size.
 Shape lengths_of_draw(std::string_view who, std::span<const DrawParameter> parameters, const random::Size& size);
 
-// The parameter, repeated to these lengths unless it is one value for all of them, or has them already. What broadcasts
-// by itself stays as it is where `may_broadcast`. ShapeError for lengths that don't fit.
+// The parameter broadcast to these lengths, unless it is a single value or already has them. With `may_broadcast`, a
+// parameter that broadcasts to them implicitly is returned unchanged. ShapeError for lengths that don't fit.
 Variable fitted(const DrawParameter& parameter, const Shape& lengths, bool may_broadcast = false);
 
-// The lengths that a draw is given, as int64. ValueError naming `who` for one that is known to be negative.
+// The given lengths of a draw as int64. ValueError naming `who` for one that is known to be negative.
 Variables given_lengths(std::string_view who, std::span<const Variable> lengths);
 
-// The parameter in the dtype that the draw takes. TypeError naming `who` for real numbers where whole ones are taken.
+// The parameter in the dtype that the draw takes. TypeError naming `who` for real numbers if integers are required.
 Variable in_dtype_of_draw(std::string_view who, std::string_view parameter, const Variable& given, DType dtype);
 
-// For connection_pattern: numbers drawn depend on real parameters, those from `first_parameter` on with these dtypes.
+// For connection_pattern: the drawn numbers depend on the real parameters among those from `first_parameter` on, which
+// have these dtypes.
 std::vector<std::vector<bool>> connected_parameters(std::size_t first_parameter, std::span<const DType> dtypes);
 
 struct BatchedDraw {

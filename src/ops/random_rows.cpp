@@ -1,6 +1,6 @@
 // Draws of whole rows from a generator's state: inputs are the state, the lengths of the batch, the length of a row,
-// and parameters whose last dimension is a row; outputs are the next state and the rows. What each kind takes is a row
-// of a table. One call of the runtime makes all rows.
+// and parameters whose last dimension is a row; outputs are the next state and the rows. A table defines the parameters
+// of each kind. One call of the runtime draws all rows.
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
@@ -194,7 +194,7 @@ class RandomRows final : public Op {
     for (auto& parameter : of_.parameters) dtypes.push_back(parameter.dtype);
     return connected_parameters(first_parameter(), dtypes);
   }
-  // One generator draws for the whole batch, one row after the other.
+  // One generator draws for the whole batch, row by row.
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
     std::vector<int> cores;
     for (auto& parameter : of_.parameters) cores.push_back(parameter.core_ndim);

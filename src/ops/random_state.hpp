@@ -1,4 +1,4 @@
-// What ops that take a generator's state ask of it.
+// Checks of the inputs of ops that take a generator's state.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace bitale {
 
-// The input's type. TypeError for what is no generator.
+// The input's type. TypeError if it is not a generator.
 inline const RandomType& require_generator(const Variable& input, std::string_view who) {
   if (const RandomType* type = as_random(input.type())) return *type;
   throw TypeError(cat(who, ": expected a random generator, got `", input.str(), "` of type ", input.type()->str()));

@@ -1,6 +1,6 @@
-// Draws of numbers from a generator's state. One op for all distributions of the table (runtime/random/draws): inputs
-// are the state, the lengths of what is drawn, and the parameters, each a scalar or of the draw's shape; outputs are
-// the next state and the draw. Native code is one call of the runtime, on a state that is copied or in its place.
+// Draws of numbers from a generator's state, by one op for all distributions of the table (runtime/random/draws).
+// Inputs are the state, the lengths of the draw, and the parameters, each a scalar or of the draw's shape; outputs are
+// the next state and the draw. Native code is one call of the runtime, on a copy of the state or in place.
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
@@ -58,12 +58,12 @@ class RandomVariable final : public Op, public Expansion {
     return Apply(OpRef(this), std::move(own), {inputs[0].type(), tensor_type(of_.result, shape)});
   }
 
-  // Of the state nobody asks for lengths: they are static.
+  // The lengths of a state are never requested: they are static.
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape>) const override {
     return {{}, Shape(node.inputs().begin() + 1, node.inputs().begin() + 1 + ndim)};
   }
 
-  // Draws from a counter-based stream are formulas over its words, wherever there is one.
+  // Draws from a counter-based stream are formulas over its words, if the distribution has one.
   std::optional<Variables> expansion(const Apply& node) const override {
     if (!is_formula(node)) return std::nullopt;
     const auto lengths = std::span(node.inputs()).subspan(1, std::size_t(ndim));
@@ -132,7 +132,8 @@ class RandomVariable final : public Op, public Expansion {
     return true;
   }
 
-  // A draw of NumPy's has no derivative by its parameters; a formula has, where it does not choose by them.
+  // A draw from one of NumPy's generators has no derivative by its parameters; a formula has one, except where it
+  // selects by them.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (is_formula(node)) return derived(true, node, cotangents);
     Variables out = no_gradients(node);
@@ -144,7 +145,7 @@ class RandomVariable final : public Op, public Expansion {
     return connected_parameters(first_parameter(), of_.dtypes);
   }
 
-  // One generator draws for the whole batch, one element after the other.
+  // One generator draws for the whole batch, element by element.
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
     const std::vector<int> cores(of_.parameters.size(), 0);
     const BatchedDraw wider = batched_draw(node, batched, distribution, ndim, first_parameter(), cores);
@@ -218,7 +219,7 @@ namespace {
 
 std::vector<Sample> random_variable_samples() {
   std::vector<Sample> out;
-  // Values that are in the domain of nearly all: the exceptions are told by name.
+  // Values in the domain of nearly all distributions; the exceptions are recognized by name.
   const auto value_for = [](const Distribution& of, std::size_t k) -> double {
     const std::string_view parameter = of.parameters[k];
     if (parameter == "p") return 0.3;

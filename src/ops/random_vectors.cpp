@@ -1,4 +1,4 @@
-// Compositions whose parameters or draws are vectors: normal vectors, and places drawn with given probabilities.
+// Compositions whose parameters or draws are vectors: normal vectors, and positions drawn with given probabilities.
 #include <cmath>
 
 #include "bitale/core/error.hpp"
@@ -63,12 +63,13 @@ Composition normal_vector(std::string_view name, Variable (*root)(const Variable
   return out;
 }
 
-// The number of sums of probabilities that are below a uniform number. tolerance: of the sum, NumPy's of `choice`.
+// The draw is the number of cumulative probabilities that are below a uniform number. tolerance: of the sum of the
+// probabilities, as in NumPy's `choice`.
 Composition place_by_probabilities(std::string_view name, double tolerance) {
   Composition out{name, {{"p", DType::Float64, 1}}, DType::Int64, {}, {}, {}, {}};
   out.formula = [](DrawSource& from, const Variables& p) {
     const Variable u = from.unit(), last = length_of(p[0], p[0].ndim() - 1) - 1;
-    // The sum of all may be rounded to less than 1.
+    // The sum of all probabilities may be rounded to less than 1.
     return minimum(cast(sum(lt(cumsum(p[0], -1), expand_dims(u, -1)), rows_axis), DType::Int64), last);
   };
   out.domain = {"categorical", {"p"}, {DType::Float64}, {}, true};

@@ -1,4 +1,4 @@
-// Words of the counter-based stream as expressions (core/threefry.hpp says which are which).
+// Words of the counter-based stream as expressions (core/threefry.hpp defines the words).
 #pragma once
 
 #include "core/threefry.hpp"
@@ -6,7 +6,7 @@
 
 namespace bitale {
 
-// Of uint64 expressions.
+// key and counter are uint64 expressions.
 inline program::Expr random_block(program::Expr key, program::Expr counter) {
   using program::cast;
   using enum DType;
@@ -15,8 +15,8 @@ inline program::Expr random_block(program::Expr key, program::Expr counter) {
   return cast(high, UInt64) << 32 | cast(low, UInt64);
 }
 
-// As threefry::unit and threefry::open_unit. The second sets the bits of a number from 1 to 2, which is exact, and
-// costs no conversion.
+// As threefry::unit and threefry::open_unit. The second sets the bits of a number from 1 to 2, which is exact and needs
+// no conversion.
 inline program::Expr random_unit(program::Expr bits) {
   return program::cast(program::cast(bits >> 11, DType::Int64), DType::Float64) * (1.0 / 9007199254740992.0);
 }
@@ -25,10 +25,10 @@ inline program::Expr random_open_unit(program::Expr bits) {
   return program::bitcast(bits >> 12 | exponent, DType::Float64) - (1.0 - 1.0 / 9007199254740992.0);
 }
 
-// The product of uint64 expressions, from the products of halves: vectors have no others.
+// The full product of uint64 expressions, computed from products of halves, since vectors have no others.
 struct RandomProduct {
   program::Expr upper, lower;
-  program::Expr middle;  // of y below 2^32: the upper half of `lower`
+  program::Expr middle;  // for y below 2^32: the upper half of `lower`
 };
 inline RandomProduct random_product(program::Expr x, program::Expr y) {
   const program::Expr low_half = x.pool().integer(0xffffffff, DType::UInt64);

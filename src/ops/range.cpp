@@ -25,7 +25,8 @@ Range dtype_range(DType dtype) {
   return {};
 }
 
-// What leaves an integer's dtype wraps; what rounds in a double is not told apart.
+// A range that leaves an integer dtype wraps, and large integers are rounded in a double: both give the range of the
+// dtype.
 Range within_dtype(const Range& r, DType dtype) {
   const Range all = dtype_range(dtype);
   if (!is_discrete(dtype)) return r;

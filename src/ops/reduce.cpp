@@ -1,5 +1,5 @@
-// Reductions. Sums of floats are pairwise and accumulate in float64; the lengths, dtypes and the treatment of
-// nan and of empty axes are NumPy's.
+// Reductions. Sums of floats are pairwise and accumulate in float64; lengths, dtypes and the treatment of nan and of
+// empty axes are as in NumPy.
 #include "ops/reduce.hpp"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ Acc combine_values(Acc a, Acc b) {
   }
 }
 
-// Reduces a region, at least one element, by halving: rounding errors grow with the logarithm of the length.
+// Reduces a region of at least one element by halving: rounding errors grow with the logarithm of the length.
 template <Combiner combiner, class T, class Acc>
 struct Reducer {
   const Region& region;
@@ -146,8 +146,9 @@ void reduce_into(const CAReduce& op, const Array& x, const Array& out) {
 
 double identity_value(Combiner combiner) { return combiner == Combiner::mul || combiner == Combiner::bit_and ? 1 : 0; }
 
-// d prod / d x, elementwise: the product of the other elements. Dividing the product by x would be wrong where x is 0,
-// and where it is not for derivatives of this derivative; so does not what is before times what is behind.
+// d prod / d x, elementwise: the product of the other elements, as the product of those before times the product of
+// those behind. Dividing the product by x would be wrong where x is 0, and elsewhere for derivatives of this
+// derivative.
 Variable product_of_others(const CAReduce& op, const Variable& x) {
   Variable others, rest = x;  // the product over the axes so far, kept as dimensions of length 1
   for (const int axis : axes_or_all(op.kind.name, op.axes, x.ndim())) {
@@ -283,7 +284,7 @@ std::vector<Shape> CAReduce::infer_shape(const Apply&, std::span<const Shape> in
 
 namespace {
 
-// One slice after another.
+// The slices are multiplied sequentially.
 Array complex_product(const CAReduce& op, const Array& x) {
   Array rest = x.astype(DType::Complex128);
   for (int axis = x.ndim(); axis-- > 0;) {
@@ -303,7 +304,7 @@ Array complex_product(const CAReduce& op, const Array& x) {
     rest = out;
   }
   rest = rest.astype(op.dtype.value_or(x.dtype()));
-  return rest.shares_memory_with(x) ? rest.copy() : rest;  // of no axis
+  return rest.shares_memory_with(x) ? rest.copy() : rest;  // if no axis is reduced
 }
 
 }  // namespace
@@ -360,7 +361,7 @@ bool CAReduce::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
-// In the dtype of the result, and in whatever order the target chooses.
+// Computed in the dtype of the result, in an order chosen by the target.
 void CAReduce::emit_tensors(TensorLowering& to, const Apply& node) const {
   TensorBuilder& builder = to.builder();
   const DType dtype = node.output().dtype();
@@ -395,7 +396,7 @@ Variables CAReduce::pullback(const Apply& node, std::span<const Variable> cotang
   if (is_complex(x) && kind.combiner == Combiner::mul)
     return {undefined_gradient("the gradient of a product of complex numbers is not implemented")};
   if (kind.combiner == Combiner::mul) return {cast(g * product_of_others(*this, x), x.dtype())};
-  // Every element that is the extreme value has the whole gradient.
+  // Every element that equals the extreme value gets the whole gradient.
   const Variable extreme = keep_dimensions(node.output(), over, x.ndim());
   return {cast(switch_(eq(x, extreme), g, 0), x.dtype())};
 }
@@ -427,7 +428,7 @@ namespace {
 Variable reduce(std::string_view name, const Variable& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
   std::optional<std::vector<int>> axes;
   if (axis) axes = normalized_axes(name, *axis, x.ndim());
-  if (axes && int(axes->size()) == x.ndim()) axes.reset();  // one way to say `all`
+  if (axes && int(axes->size()) == x.ndim()) axes.reset();  // the canonical form of "all"
   const Variable inputs[] = {x};
   const Variable y = OpRef(new CAReduce(reduction(name), axes, dtype))->operator()(inputs);
   return keepdims ? keep_dimensions(y, axes_or_all(name, axes, x.ndim()), x.ndim()) : y;
@@ -435,7 +436,7 @@ Variable reduce(std::string_view name, const Variable& x, const Axes& axis, bool
 
 Variable truth(const Variable& x) { return x.dtype() == DType::Bool ? x : neq(x, 0); }
 
-// A sum or product. That of floats in an integer dtype is converted when it is complete.
+// A sum or product. Floats are accumulated as floats even if the result has an integer dtype; the result is converted.
 Variable accumulated(std::string_view name, const Variable& x, const Axes& axis, bool keepdims,
                      std::optional<DType> dtype) {
   if (dtype && is_discrete(*dtype) && is_float(x.dtype()))
@@ -532,7 +533,7 @@ REGISTER_OP_MADE_BY(CAReduce, make_reduction, "Sum, product, maximum, minimum, a
 
 }  // namespace
 
-// A sum over nothing is 0, a product over nothing 1.
+// An empty sum is 0, an empty product 1.
 Range CAReduce::range(const Apply&, int, InputRanges& inputs) const {
   using namespace interval;
   const Range a = inputs.of(0);

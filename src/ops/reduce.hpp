@@ -1,4 +1,5 @@
-// CAReduce: commutative associative reductions over some or all axes, a table of combiners; and Argmax (argmax.cpp).
+// CAReduce: commutative associative reductions over some or all axes, defined by a table of combiners; and Argmax
+// (argmax.cpp).
 #pragma once
 
 #include <optional>
@@ -15,10 +16,10 @@ struct Reduction {
   std::string_view scalar_name;  // "add": the record that combines two elements
   program::Combiner combiner;
   bool widens = false;       // sums and products of integers are int64 or uint64
-  bool has_identity = true;  // what an empty reduction gives
+  bool has_identity = true;  // an empty reduction gives the combiner's identity
 };
 
-// KeyError for an unknown name. The record lives for ever.
+// KeyError for an unknown name. The record is never destroyed.
 const Reduction& reduction(std::string_view name);
 
 class CAReduce final : public Op, public EmitsTensors {
@@ -31,7 +32,7 @@ class CAReduce final : public Op, public EmitsTensors {
   const std::optional<DType> dtype;
 
   bool reduces(int axis) const;
-  // What partial results are kept in: float64, int64 or uint64 for sums and products, else the input's dtype.
+  // The dtype of the accumulator: float64, int64 or uint64 for sums and products, else the input's dtype.
   DType accumulator(DType input) const;
 
   std::string_view name() const override { return "CAReduce"; }
@@ -78,16 +79,16 @@ class Argmax final : public Op, public EmitsTensors {
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
 };
 
-// The dtype of sums and products of `dtype` as NumPy has it: int64 or uint64 for integers and bool.
+// The dtype of sums and products of `dtype`, as in NumPy: int64 or uint64 for integers and bool.
 DType accumulated_dtype(DType dtype);
-// What reductions without a neutral element say of nothing; `op` is a function's name.
+// The message of reductions without an identity for an empty axis; `op` is a function's name.
 std::string empty_message(std::string_view op);
 // "Sum{axis=1}"
 std::string axes_label(std::string_view title, const std::optional<std::vector<int>>& axes);
-// The input of a unary op, checked.
+// The only input of a unary op, checked.
 const Variable& single_input(std::string_view op, std::span<const Variable> inputs);
-// Axes counted from the front, increasing. ValueError for one that does not exist or is named twice; `op` names the
-// culprit.
+// Axes counted from the front, increasing. ValueError for one that does not exist or occurs twice; `op` is the name
+// that the message reports.
 std::vector<int> normalized_axes(std::string_view op, std::span<const int> axes, int rank);
 // y, a reduction of x over `axes`, with a dimension of length 1 in place of each.
 Variable keep_dimensions(const Variable& y, std::span<const int> axes, int rank);

@@ -1,5 +1,5 @@
-// Some dimensions of an array with their byte strides, neighbours joined where evenly spaced; for reductions, which
-// walk the dimensions they keep and those they reduce separately.
+// Some dimensions of an array with their byte strides, in which neighbouring dimensions are joined if they are evenly
+// spaced. Reductions traverse the kept and the reduced dimensions separately.
 #pragma once
 
 #include "bitale/core/small_vector.hpp"
@@ -21,7 +21,7 @@ struct Region {
   }
 };
 
-// Calls visit(byte offset) for every position of a region, in C order. At least one position.
+// Calls visit(byte offset) for every position of a region, in C order. The region must have at least one position.
 template <class Visit>
 void for_each_position(const Region& region, Visit&& visit) {
   Dims position(region.lengths.size(), 0);

@@ -1,4 +1,4 @@
-// The op registry: every op class with its documentation and samples. Generic tests, docs and Python loop over it.
+// The op registry: every op class with its documentation and samples. Generic tests, docs and Python iterate over it.
 #pragma once
 
 #include <functional>

@@ -23,7 +23,8 @@ std::optional<std::int64_t> known_size(const Dims& shape) {
   return product(shape);
 }
 
-// The static output shape: requested lengths where they are known, and the -1 where everything else is.
+// The static output shape: requested lengths that are known, and the length for -1 if all others and the size are
+// known.
 Dims static_shape(const Variable& x, const Variables& requested) {
   Dims out;
   int open = -1;
@@ -50,14 +51,14 @@ Dims static_shape(const Variable& x, const Variables& requested) {
   return out;
 }
 
-// Row-major digits: at[axis..] of `lengths` as one number.
+// The row-major number of the position `at` in an array of these lengths.
 Expr linear_index(std::span<const Expr> at, std::span<const Expr> lengths, Expr zero) {
   Expr out = zero;
   for (std::size_t i = 0; i < at.size(); ++i) out = out * lengths[i] + at[i];
   return out;
 }
 
-// One length may be -1, where the others leave no choice.
+// Checks that at most one length is -1, and that the other lengths determine it.
 void require_open_length(Lowering& to, const Apply& node, int ndim) {
   auto& pool = to.pool();
   const Dims& known = node.output().static_shape();
@@ -108,7 +109,7 @@ std::vector<Shape> Reshape::infer_shape(const Apply& node, std::span<const Shape
     maybe_open[k] = !is_never_negative(out.back());
   }
   if (std::none_of(maybe_open.begin(), maybe_open.end(), [](bool b) { return b; })) return {out};
-  // The product of the others; an element that is -1 counts as 1 there (and only one may be).
+  // The product of the other lengths; an element that is -1 counts as 1 in it (and only one may be -1).
   const Variable total = lengths::product(inputs[0]), one = int64_constant(1);
   Variables factors;
   for (std::size_t k = 0; k < out.size(); ++k)
@@ -129,7 +130,7 @@ void Reshape::perform(const Apply&, std::span<const Array> in, std::span<Array> 
   out[0] = in[0].reshape(shape);
 }
 
-// Leading and trailing dimensions that stay as they are keep their indices; what lies between goes through the
+// Leading and trailing dimensions that are unchanged keep their indices; those between them are computed from the
 // row-major number of the element.
 bool Reshape::emit(Lowering& to, const Apply& node) const {
   auto& pool = to.pool();
@@ -199,7 +200,8 @@ std::vector<std::vector<bool>> Reshape::connection_pattern(const Apply& node) co
 
 namespace {
 
-// A length of -1 as a quotient: in a batch without elements, nothing else would say what it is.
+// Replaces a length of -1 by a quotient of core lengths: in a batch without elements it could not be determined
+// otherwise.
 void infer_from_core(Variables& shape, std::span<const Variable> from) {
   const auto is_asked = [](const Variable& length) { return known_integer(length) == -1; };
   const auto asked = std::find_if(shape.begin(), shape.end(), is_asked);
@@ -298,7 +300,7 @@ std::vector<Sample> reshape_samples() {
   auto n = sample_input(DType::Int64, {});
   out.push_back(
       {reshape(x, {n, int64_constant(-1)}).owner(), {sample_values(DType::Float64, {3, 4}), Array(std::int64_t(6))}});
-  // Leading dimensions that stay.
+  // Leading dimensions that are unchanged.
   auto y = sample_input(DType::Float64, {any, any, any});
   out.push_back({reshape(y, {shape_i(y, 0), lengths::mul(shape_i(y, 1), shape_i(y, 2))}).owner(),
                  {sample_values(DType::Float64, {2, 3, 4})}});

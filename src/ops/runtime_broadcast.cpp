@@ -84,7 +84,8 @@ void RuntimeBroadcast::emit_tensors(TensorLowering& to, const Apply&) const {
   to.out(0, to.builder().repeat(to.in(0), lengths));
 }
 
-// Along an axis that was repeated the gradient adds up; else it is as it was. One of the two parts has no elements.
+// Along an axis that was repeated the gradient is summed; otherwise it is passed on. It is the concatenation of both
+// forms, one of which has no elements.
 Variables RuntimeBroadcast::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);
   Variable g = cotangents[0];

@@ -1,5 +1,5 @@
-// RuntimeBroadcast: a tensor repeated along dimensions that turn out to have length 1, as NumPy does it for the arrays
-// of an index and for the value of an indexed update. Everywhere else it is the static type that decides.
+// RuntimeBroadcast: a tensor repeated along dimensions that have length 1 at run time, as NumPy does it for the arrays
+// of an index and for the value of an indexed update. In all other places the static type determines what broadcasts.
 #pragma once
 
 #include "bitale/graph/op.hpp"
@@ -7,13 +7,13 @@
 
 namespace bitale {
 
-// Inputs: a tensor, then the length wanted for each entry of `axes`.
+// Inputs: a tensor, then the requested length for each entry of `axes`.
 class RuntimeBroadcast final : public OpOf<RuntimeBroadcast>, public EmitsTensors {
  public:
   RuntimeBroadcast(std::vector<int> axes, bool of_index) : axes(std::move(axes)), of_index(of_index) {}
 
-  std::vector<int> axes;  // that are repeated where their length is 1, ascending; their types don't know their lengths
-  bool of_index;          // other lengths are an IndexError, not a ShapeError
+  std::vector<int> axes;  // repeated if their length is 1, ascending; their static lengths are unknown
+  bool of_index;          // other lengths raise an IndexError, not a ShapeError
   static constexpr auto fields =
       attribute_list(attribute("axes", &RuntimeBroadcast::axes), attribute("of_index", &RuntimeBroadcast::of_index));
 
@@ -31,17 +31,17 @@ class RuntimeBroadcast final : public OpOf<RuntimeBroadcast>, public EmitsTensor
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;
-  bool may_fold(const Apply&) const override { return false; }  // a call fails, not its compilation
+  bool may_fold(const Apply&) const override { return false; }  // a call fails, not the compilation
 
  private:
   [[noreturn]] void fail(int axis, std::int64_t have, std::int64_t want) const;
 };
 
-// `value`, whose dimensions are to have these lengths. Where its type knows the length, or the graph shows that it is
-// the one wanted, nothing is done.
+// `value` broadcast to these lengths. Nothing is done for a dimension whose static length is known, or which provably
+// has the requested length.
 Variable broadcast_at_run_time(const Variable& value, const Shape& lengths, bool of_index);
-// Index tensors of one rank, which are to broadcast together as in NumPy; but not those that count along the dimension
-// of x that they index, 0, 1, ... up to its length: x[arange(x.shape[0]), y] is then one loop over the rows of x.
+// Broadcasts index tensors of one rank with each other as NumPy does, except those that count along the dimension of x
+// that they index, 0, 1, ... up to its length: x[arange(x.shape[0]), y] is then one loop over the rows of x.
 Variables broadcast_indices(const Variables& indices, const Variable& x, const std::vector<int>& axes);
 
 }  // namespace bitale

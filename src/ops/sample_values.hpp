@@ -12,7 +12,7 @@ inline Variable sample_input(DType dtype, const Dims& shape, std::string name = 
   return Variable(tensor_type(dtype, shape), std::move(name));
 }
 
-// Distinct small values, negative ones among them where the dtype has any, exact in every dtype.
+// Distinct small values, including negative ones if the dtype has any, exact in every dtype.
 inline Array sample_values(DType dtype, const Dims& shape, int seed = 0) {
   const std::int64_t size = product(shape);
   Array flat = Array::empty(DType::Float64, Dims{size});

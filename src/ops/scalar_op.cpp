@@ -1,4 +1,4 @@
-// The table of scalar ops. Records arrive as their files are loaded; nothing is removed.
+// The table of scalar ops. Records are added when their files are loaded; none is removed.
 #include "ops/scalar_op.hpp"
 
 #include <map>
@@ -19,7 +19,7 @@ struct Table {
 };
 
 Table& table() {
-  static Table* const it = new Table;  // records live for ever
+  static Table* const it = new Table;  // records are never destroyed
   return *it;
 }
 

@@ -1,6 +1,6 @@
-// ScalarOp: one record per elementwise operation, with every duty: dtype rule, evaluation, native expansion,
-// derivatives, traits, samples. Elemwise (elemwise.hpp) applies a record to whole tensors. Rewrites ask for
-// traits, not names.
+// ScalarOp: one record per elementwise operation, with all its duties: dtype rule, evaluation, native expansion,
+// derivatives, traits, samples. Elemwise (elemwise.hpp) applies a record to whole tensors. Rewrites query traits, not
+// names.
 #pragma once
 
 #include <array>
@@ -20,11 +20,12 @@ struct Range;
 namespace exact {
 class Number;
 }
-// None where the mathematics has no value: a division by zero, a logarithm of a negative number.
+// Absent where the function is mathematically undefined: a division by zero, a logarithm of a negative number.
 using ExactValue = std::optional<exact::Number>;
 using Ranges = std::span<const Range>;
 
-// What inputs are converted to before evaluation, and what comes out. A condition (of `switch`) is converted to bool.
+// The dtype that inputs are converted to before evaluation, and the dtype of the output. A condition (of `switch`) is
+// converted to bool.
 struct ScalarTypes {
   DType compute;
   DType out;
@@ -42,48 +43,48 @@ enum Trait : std::uint32_t {
   involution = 1u << 8,  // f(f(x)) = x
   comparison = 1u << 9,
   cheap = 1u << 10,            // costs no more than a load to recompute
-  discrete_output = 1u << 11,  // piecewise constant: the derivative is zero wherever there is one
+  discrete_output = 1u << 11,  // piecewise constant: the derivative is zero wherever it exists
 };
 
 // Evaluates n elements: strides in bytes, one pointer per input, dtype is the compute dtype.
 using ScalarLoop = void (*)(std::int64_t n, const char* const* in, const std::int64_t* in_strides, char* out,
                             std::int64_t out_stride);
 
-// The reference evaluation, by compute dtype: null where not defined. `out` is what a loop writes: the compute dtype,
-// or bool for predicates.
+// The reference evaluation, by compute dtype; null if it is not defined. `out` is the dtype that a loop writes: the
+// compute dtype, or bool for predicates.
 struct ScalarLoops {
   std::array<ScalarLoop, dtype_count> run = {};
   std::array<DType, dtype_count> out = {};
 };
 
-// Of a record that is defined for complex numbers.
+// The duties of a record that is defined for complex numbers.
 struct ComplexDuties {
   enum class Result : std::uint8_t { complex, real, boolean };
   Result result = Result::complex;
   std::array<ScalarLoop, 2> loops = {};  // of complex64, of complex128
-  // The parts of the value, in terms of those of the operands, all of the dtype of a component. Without an imaginary
-  // part a value is real. None: `perform` computes the op.
+  // The parts of the value, in terms of those of the operands, all of the dtype of a component. A value without an
+  // imaginary part is real. Null: the op is computed by `perform`.
   ComplexParts (*parts)(std::span<const ComplexParts> in) = nullptr;
-  // The derivative is a complex number by which tangents are multiplied: the record's partials hold.
+  // The derivative is a complex number by which tangents are multiplied: the record's partials apply.
   bool holomorphic = false;
 };
 
-// Where a derivative is taken: the inputs, the output, and the factor g that the chain rule brings (a cotangent or a
-// tangent). All have the rank of the output.
+// The point at which a derivative is taken: the inputs, the output, and the factor g of the chain rule (a cotangent or
+// a tangent). All have the rank of the output.
 struct ChainPoint {
   Variable g = {}, x = {}, y = {}, z = {}, w = {}, out = {};
 };
-// g times d out / d one input, as a graph expression. The factor comes along so that a rule can say what
-// multiplying can't: g / y rather than g * (1 / y), and zero (not 0 * inf) in the branch that was not taken.
+// g times d out / d one input, as a graph expression. The factor is passed in so that a rule can give more than a
+// product with g: g / y rather than g * (1 / y), and zero (not 0 * inf) in the branch that was not taken.
 using ChainRule = Variable (*)(const ChainPoint& at);
 // The derivative is zero: between the steps of a piecewise constant function.
 Variable zero_derivative(const ChainPoint& at);
-// The derivative by this input is not defined here: asking for it is a NullTypeGradError.
+// The derivative by this input is not defined here: requesting it raises a NullTypeGradError.
 Variable no_derivative(const ChainPoint& at);
 // The output's value does not depend on the input (a condition, the shape-giver of `second`).
 inline constexpr ChainRule not_connected = nullptr;
 
-// Where a sample's inputs lie, and special values to try. Integer dtypes round the interval inwards.
+// The interval from which an input of a sample is taken. Integer dtypes round it inwards.
 struct Interval {
   double low, high;
 };
@@ -110,14 +111,14 @@ struct ScalarOp {
   std::vector<double> edges = {};     // special values that evaluation must get right
   double identity = 0;                // neutral element, when has_identity
   bool has_identity = false;
-  // Bounds of the values, given those of the inputs and the dtype of the output (graph/range.hpp). None: those of the
-  // values at the input's bounds where the op is monotone, else nothing is known.
+  // Bounds of the values, given those of the inputs and the dtype of the output (graph/range.hpp). Null: the values at
+  // the input's bounds if the op is monotone, else unknown.
   Range (*range)(Ranges in, DType out) = nullptr;
-  // The value in exact arithmetic, which rules are checked against (ops/exact.hpp). Of an op with a condition, the
+  // The value in exact arithmetic, against which rules are checked (ops/exact.hpp). For an op with a condition, the
   // value of the branch that is taken.
   ExactValue (*exact)(std::span<const exact::Number> in) = nullptr;
 
-  // Of an input whose value is not read (`second`).
+  // Whether only the shape of this input is read, not its value (`second`).
   bool gives_shape(int input) const { return reads_shape_of_first && input == 0; }
   bool has(Trait trait) const { return (traits & trait) != 0; }
   DType input_dtype(int input, DType compute) const { return has_condition && input == 0 ? DType::Bool : compute; }
@@ -127,7 +128,7 @@ struct ScalarOp {
 struct RegisterScalarOp {
   explicit RegisterScalarOp(ScalarOp op);
 };
-// KeyError with a suggestion for an unknown name. The record lives for ever.
+// KeyError with a suggestion for an unknown name. The record is never destroyed.
 const ScalarOp& scalar_op(std::string_view name);
 std::vector<const ScalarOp*> scalar_ops();  // by name
 

@@ -103,7 +103,7 @@ std::string ScanOp::label() const {
   return out + "}";
 }
 
-// The parts of a sequence are two sequences, those of a state two states, and so on.
+// A complex sequence becomes two sequences, its parts, a complex state two states, and so on.
 PartsOfOutputs ScanOp::complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const {
   ScanLayout layout = layout_;
   for (int k = 0; k < layout_.sequences; ++k) layout.sequences += is_complex(element(k));
@@ -159,8 +159,8 @@ const InnerLengths& ScanOp::lengths() const {
   return *found_->lengths;
 }
 
-// A trace's elements have lengths that follow from those of the inputs, and from values of constants, which are the
-// same in each step.
+// The lengths of a trace's elements follow from those of the inputs and from values of constants, which are the same in
+// each step.
 std::vector<Shape> ScanOp::infer_shape(const Apply& node, std::span<const Shape> inputs) const {
   std::vector<Shape> out(inputs.begin() + initial_input(0), inputs.begin() + initial_input(layout_.states));
   if (trace_count() > 0) {
@@ -219,7 +219,7 @@ std::vector<std::vector<bool>> ScanOp::connection_pattern(const Apply& node) con
   for (std::size_t i = 0; i < inner.size(); ++i)
     if (const Variable& v = graph_->inputs()[i]; !as_tensor(v.type()) || is_discrete(v.dtype()))
       inner[i].assign(inner[i].size(), false);
-  // What reaches a state's next value reaches, one step later, all that the state reaches.
+  // An input that a state's next value depends on also affects, one step later, everything that depends on the state.
   const auto first = std::size_t(layout_.sequences);
   const auto states = std::size_t(layout_.states);
   for (bool changed = true; changed;) {
@@ -230,7 +230,7 @@ std::vector<std::vector<bool>> ScanOp::connection_pattern(const Apply& node) con
           for (std::size_t o = 0; o < row.size(); ++o)
             if (inner[first + k][o] && !row[o]) row[o] = changed = true;
   }
-  // A final state is the initial one where there are no steps.
+  // Without steps, a final state is the initial one.
   for (std::size_t k = 0; k < states; ++k)
     inner[first + k][k] = as_tensor(state(int(k)).type()) && is_continuous(state(int(k)).dtype());
   std::vector<std::vector<bool>> out{std::vector<bool>(node.output_count(), false)};
@@ -248,7 +248,7 @@ void ScanOp::perform(const Apply& node, std::span<const Array> in, std::span<Arr
              [&](std::span<const Array> given) { return evaluate(graph_->outputs(), graph_->inputs(), given); });
 }
 
-// What a step gives whose elements are zeros, and which shows nothing to people; nothing where it raises.
+// The results of a step whose elements are zeros, without visible side effects; empty if it raises.
 std::vector<Array> ScanOp::step_on_zeros(std::span<const Array> in, std::vector<Array> given,
                                          const Evaluate& step) const {
   const Replay silent;
@@ -310,8 +310,8 @@ void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<
   }
   for (int k = 0; k < layout_.states; ++k) out[std::size_t(k)] = given[std::size_t(layout_.sequences + k)].copy();
   if (made == 0 && trace_count() > 0) {
-    // No step says what its results would look like: their lengths are inferred, or, where they follow from what steps
-    // compute, those of a step on zeros, if that has results.
+    // No step has produced results whose lengths could be used: the lengths are inferred, or, if they depend on values
+    // that steps compute, taken from a step on zeros, if that succeeds.
     std::vector<Shape> shapes, of_inputs;
     for (auto& value : in) {
       of_inputs.emplace_back();
@@ -358,8 +358,8 @@ void ScanOp::emit_tensors(TensorLowering& to, const Apply&) const {
 
 namespace {
 
-// What the variable is a view of with its dimensions in another order. Outside a loop that would be a copy, where steps
-// give it to a function that can read matrices either way; of a few elements a copy costs nothing.
+// The variable that v is a transposed view of. Outside the loop the transposition would be a copy, whereas steps may
+// pass it to a function that reads matrices in either layout; copying a few elements costs nothing.
 std::optional<Variable> transposed_from(const Variable& v) {
   constexpr std::int64_t few = 16;
   const auto* shuffle = v.has_owner() ? dynamic_cast<const DimShuffle*>(v.owner_op()) : nullptr;
@@ -376,7 +376,7 @@ Apply make_scan(const ScanParts& parts) {
   Variables outputs = parts.next;
   outputs.insert(outputs.end(), parts.traced.begin(), parts.traced.end());
   if (parts.until) outputs.push_back(parts.until);
-  // Of each variable: whether it depends on the step, and else whether it depends on any variable at all.
+  // For each variable: whether it depends on the step, and if not, whether it depends on any variable at all.
   enum class Depends : char { on_nothing, on_outside, on_step };
   PointerMap<Depends> depends;
   for (auto* leaves : {&parts.elements, &parts.states})
@@ -412,7 +412,7 @@ Apply make_scan(const ScanParts& parts) {
   for (std::size_t k = 0; k < captured.size(); ++k) to_leaves.emplace_back(captured[k], leaves[k]);
   outputs = clone_replace(outputs, to_leaves);
   for (std::size_t k = 0; k < parts.next.size(); ++k) {
-    // What is known of a state's lengths holds in each step: it is checked where the step does not show it.
+    // The static lengths of a state hold in each step: they are checked if the step does not imply them.
     const Type& type = parts.states[k].type();
     if (!type->is_super(*outputs[k].type()) && is_tensor_of(outputs[k], type))
       outputs[k] =

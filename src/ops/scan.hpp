@@ -1,8 +1,9 @@
 // Scan: a loop of steps over a closed inner graph, in one normal form. Inner inputs: an element of each sequence, the
 // states, the constants. Inner outputs: the next states, the elements of the traces, and whether to stop, if there is
-// an `until`. Node inputs: the number of steps, sequences of so many elements, initial states, constants. Node outputs:
-// the final states, the traces (stacked along a new first axis), and with `until` the number of steps that were made;
-// what a trace has beyond those is zero. Taps are slices of sequences, and states that move on by one step each.
+// an `until`. Node inputs: the number of steps, sequences with that many elements, initial states, constants. Node
+// outputs: the final states, the traces (stacked along a new first axis), and with `until` the number of steps
+// executed; elements of a trace beyond those are zero. Taps become slices of sequences, and states that shift by one
+// step each.
 #pragma once
 
 #include <memory>
@@ -21,14 +22,14 @@ namespace bitale {
 struct ScanLayout {
   int sequences = 0, states = 0;
   bool has_until = false;
-  std::int64_t truncate_gradient = -1;  // how many of the last steps the gradient goes back; -1: all
+  std::int64_t truncate_gradient = -1;  // the number of last steps that the gradient covers; -1: all
   std::string name = {};                // for printing and errors
 };
 
 class ScanOp final : public Op, public HasInnerGraph, public EmitsTensors, public RepeatsDraws, public MakesSteps {
  public:
-  // ValueError for a graph that has fewer inputs and outputs than the layout says; TypeError for a next state of
-  // another dtype, rank or static length than the state, or an `until` that is no scalar bool.
+  // ValueError for a graph that has fewer inputs and outputs than the layout requires; TypeError for a next state of
+  // another dtype, rank or static length than the state, or an `until` that is not a scalar bool.
   ScanOp(InnerGraphRef graph, ScanLayout layout);
   ~ScanOp() override;
 
@@ -86,22 +87,22 @@ class ScanOp final : public Op, public HasInnerGraph, public EmitsTensors, publi
   const std::unique_ptr<Found> found_;
 };
 
-// A loop by its parts: outer values, and the variables that stand for them in one step.
+// A loop by its parts: outer values, and the variables that represent them in one step.
 struct ScanParts {
   Variable n_steps;
-  Variables sequences, elements;    // elements[i] stands for an element of sequences[i]
-  Variables initial, states, next;  // states[k] stands for a state, which next[k] becomes
+  Variables sequences, elements;    // elements[i] represents an element of sequences[i]
+  Variables initial, states, next;  // states[k] represents a state, whose next value is next[k]
   Variables traced;                 // whose elements are traces
   Variable until = {};              // null: none
   Replacements constants = {};      // variables that stand for values of the surrounding graph
   std::int64_t truncate_gradient = -1;
   std::string name = {};
 };
-// The node. What depends on no element and no state, and on some variable, is computed outside the loop and becomes a
-// constant of it; other variables that the step uses, too. Sequences, states and constants that nothing uses stay.
+// The node. Loop-invariant values that depend on some variable are hoisted: they are computed outside the loop and
+// become constants of it, as do other variables that the step uses. Unused sequences, states and constants are kept.
 Apply make_scan(const ScanParts& parts);
 
-// The same values, equal ones as one variable, of the same leaves.
+// The same values over the same leaves, with equal ones merged into one variable.
 Variables merge_equal(const Variables& values);
 
 }  // namespace bitale

@@ -1,5 +1,5 @@
-// From taps, go_backwards and updates to the normal form of Scan: taps of sequences are slices, a result with taps is a
-// chain of states that move on by one step each, an updated shared variable is a state.
+// Converts taps, go_backwards and updates to the normal form of Scan: taps of sequences become slices, a result with
+// taps becomes a chain of states that shift by one step each, an updated shared variable becomes a state.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
@@ -34,7 +34,7 @@ Variable leaf_for(const Type& type, const std::string& name, std::string_view su
 
 std::string tap_text(int tap) { return tap == 0 ? "[t]" : cat("[t", tap > 0 ? "+" : "-", std::abs(tap), "]"); }
 
-// Whether a value of `from` is one of `to` without loss.
+// Whether dtype `to` holds values of dtype `from` without loss.
 bool holds(DType to, DType from) {
   try {
     filter(*as_tensor(tensor_type(to, 0)), Array::zeros(from, Dims{}));
@@ -44,7 +44,7 @@ bool holds(DType to, DType from) {
   }
 }
 
-// A sequence, checked to have elements for its taps.
+// The sequence, with a check that it has elements for its taps.
 Variable long_enough(const std::string& who, std::size_t i, const Variable& sequence, int first, int last) {
   const int least = last - first;
   const auto length = sequence.static_shape()[0];
@@ -67,8 +67,8 @@ void scan_detail::refuse_arity(std::size_t taken, std::size_t given) {
 
 namespace {
 
-// An `arange` among the sequences numbers the steps and may go on for longer than the others, or end before them: the
-// shorter says how many steps there are.
+// An `arange` among the sequences numbers the steps and may be longer or shorter than the others: the shorter of both
+// determines the number of steps.
 void end_with_numbers(Variables& slices, Variable& n_steps) {
   const auto is_range = [](const Variable& slice) { return dynamic_cast<const ARange*>(slice.owner_op()) != nullptr; };
   if (std::none_of(slices.begin(), slices.end(), is_range)) return;
@@ -111,7 +111,7 @@ ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments))
       throw TypeError(cat(who, ": sequence ", i, ": expected a tensor of one dimension or more, got ",
                           input ? input.type()->str() : "nothing"));
     if (taps.empty()) throw ValueError(cat(who, ": sequence ", i, " has no taps"));
-    // The steps are those at which tap 0 has an element, too.
+    // There are only steps at which tap 0 has an element, too.
     const int first = std::min(0, *std::min_element(taps.begin(), taps.end()));
     const int last = std::max(0, *std::max_element(taps.begin(), taps.end()));
     const Variable sequence = long_enough(who, i, input, first, last);
@@ -253,7 +253,7 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
         parts.next.push_back(back == 0 ? value : (*states)[back - 1]);
       }
     }
-    // Of what is no tensor, a generator's state, there is a final value and no trace.
+    // A value that is not a tensor, such as a generator's state, has a final value and no trace.
     traces.push_back(as_tensor(value.type()) || !states ? int(parts.traced.size()) : -1);
     if (traces.back() >= 0) parts.traced.push_back(value);
   }
@@ -293,7 +293,7 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
         throw MissingInputError(
             cat(who, ": the step uses `", leaf.str(), "`, which is not among non_sequences, as strict=True demands"));
   }
-  // What nothing of the step uses says how many steps there are, and nothing else.
+  // A sequence that the step does not use only determines the number of steps.
   if (inner.empty()) throw ValueError(cat(who, ": the step gives no result"));
   const Apply node = make_scan(parts);
 

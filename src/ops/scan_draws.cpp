@@ -1,5 +1,6 @@
-// Whether two scans draw the same numbers: they begin from the same states of generators, and what leads from each to
-// the next is computed alike, from the same sequences and constants, and from states of which that holds again.
+// Whether two scans draw the same numbers: they start from the same states of generators, and each next state is
+// computed by the same expressions from the same sequences and constants, and from states for which this holds
+// recursively.
 #include <map>
 #include <set>
 #include <utility>
@@ -23,7 +24,7 @@ class Comparison {
     number(second_, second_inputs_);
   }
 
-  // Generators that begin alike go on alike; there is one.
+  // Generators that start equal must remain equal; there must be at least one.
   bool run() {
     bool any = false;
     for (int k = 0; k < first_.layout().states; ++k)

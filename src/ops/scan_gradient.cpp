@@ -1,7 +1,7 @@
 // Derivatives of Scan, as scans. Backward: the adjoints of the states run from the last step to the first; each step
 // applies the pullback of the inner graph to the state as it was before the step, which the forward scan keeps in a
-// trace. Of what the pullback needs besides, the forward scan keeps what costs more to compute again than to read.
-// Forward: a scan over pairs of values and tangents.
+// trace. Of the other values that the pullback needs, the forward scan keeps those that are more expensive to recompute
+// than to read. Forward: a scan over pairs of values and tangents.
 #include <algorithm>
 #include <utility>
 
@@ -32,12 +32,12 @@ Variables merge_equal(const Variables& values) {
 
 namespace {
 
-constexpr int worth_keeping = 8;  // simple operations per element: a value that costs as much is kept, not recomputed
+constexpr int worth_keeping = 8;  // simple operations per element: values that cost this much are kept, not recomputed
 
 bool is_plain(const Variable& v) { return v && !v.is_disconnected() && !v.is_null(); }
 bool has_derivatives(const Variable& v) { return as_tensor(v.type()) && is_continuous(v.dtype()); }
 
-// Derivatives of and by tensors alone: of what else there is, states of generators, they are disconnected.
+// Only tensors have derivatives; other values, the states of generators, are disconnected.
 struct Tensors {
   Variables outputs, inputs;
   std::vector<std::size_t> output_places, input_places;
@@ -82,19 +82,19 @@ Variable first_of(const Variable& x, const Variable& count) {
 }
 Variable reversed(const Variable& x) { return subtensor(x, {IndexItem(Slice{{}, {}, Operand(-1)})}); }
 
-// Rough operations per element of a node by itself.
+// The approximate number of operations per element of a single node.
 int cost_of(const Apply& node) {
   if (const ScalarOp* scalar = node.op().elementwise()) return scalar->traits & cheap ? 1 : 16;
   const auto views = node.op().view_of(node, 0);
   return views.empty() ? 64 : 0;
 }
 
-// Lengths are known without the elements, and a trace of them could not be lengths of a batch.
+// Lengths are not kept: they are known without the elements, and a trace of them could not be lengths of a batch.
 bool is_length(const Apply& node) {
   return dynamic_cast<const ShapeI*>(&node.op()) || dynamic_cast<const ShapeOp*>(&node.op());
 }
 
-// Whether all elements are one known number: nothing of that is worth keeping.
+// Whether all elements are the same known number, so that keeping them is useless.
 bool is_uniform(const Variable& v) {
   try {
     get_underlying_scalar_constant_value(v);
@@ -104,9 +104,9 @@ bool is_uniform(const Variable& v) {
   }
 }
 
-// Of variables computed from the step's inputs: those whose shape is not known to be the same in all steps, so that
-// they have no trace. Lengths that follow from those of the inputs are the same; those that depend on values may
-// differ.
+// Those of the candidates, which are computed from the step's inputs, whose shape is not known to be the same in all
+// steps, so that they can't have a trace. Lengths that follow from those of the inputs are the same; those that depend
+// on values may differ.
 PointerSet without_fixed_shape(const Variables& candidates, const Variables& inputs, const Variables& varying) {
   PointerSet out;
   Variables unknown;
@@ -135,8 +135,8 @@ PointerSet without_fixed_shape(const Variables& candidates, const Variables& inp
   return out;
 }
 
-// The computed variables that a pullback should find kept: those of the forward graph that it uses, and that cost more
-// to compute from the step's inputs, or from what is kept, than to read.
+// The computed variables that the forward scan should keep for a pullback: variables of the forward graph that the
+// pullback uses, and that cost more to recompute, from the step's inputs or from other kept variables, than to read.
 Variables worth_saving(const Variables& answers, const Variables& seeds, const Variables& inputs,
                        const Variables& varying) {
   PointerSet backward, steps;
@@ -144,7 +144,7 @@ Variables worth_saving(const Variables& answers, const Variables& seeds, const V
   for (auto& leaf : varying) steps.insert(leaf.node());
   const std::vector<Apply> order = toposort(answers);
   PointerSet used;  // forward variables that backward nodes read
-  // Of a view, what it is a view of is kept, so that all its views are made of one trace.
+  // For a view, the variable that it views is kept, so that all its views share one trace.
   const auto use = [&](Variable v) {
     while (v.has_owner() && steps.contains(v.node())) {
       const Apply node = v.owner();
@@ -200,7 +200,8 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   const TestValuesOff none_are_known;
   const int states = layout_.states, traces = trace_count();
   Variables answers = no_gradients(node);
-  // Which states have an adjoint: those whose final value is asked for, and those that such states depend on.
+  // The states that have an adjoint: those whose final value has a cotangent, and those that outputs with a cotangent
+  // depend on.
   const Variables& outputs = graph_->outputs();
   Variables seeds(outputs.size(), disconnected());
   bool any = false;
@@ -222,7 +223,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
       grows = true;
     }
   }
-  // A derivative that is not defined in one step is not defined at all.
+  // A derivative that is undefined in one step is undefined as a whole.
   for (int k = 0; k < states; ++k)
     if (const Variable& undefined = inner[std::size_t(layout_.sequences + k)]; undefined.is_null()) {
       for (std::size_t i = 1; i < answers.size(); ++i)
@@ -269,7 +270,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   }
   if (targets.empty()) return answers;
 
-  // What the steps backward read of those forward.
+  // The values of forward steps that backward steps read.
   Variables computed = outputs;
   computed.insert(computed.end(), back.next.begin(), back.next.end());
   computed.insert(computed.end(), back.traced.begin(), back.traced.end());
@@ -292,11 +293,11 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   VariableSet needed;
   for (auto& leaf : graph_inputs(computed)) needed.insert(leaf);
 
-  // The forward scan with more traces: it merges with this one when a function is made.
+  // The forward scan with more traces: it is merged with this one when a function is created.
   Variables extended(forward_outputs.begin(), forward_outputs.begin() + states + traces);
   for (int k = 0; k < states; ++k)
     if (needed.contains(state(k)) && as_tensor(state(k).type())) extended.push_back(state(k));
-  // What is a trace already is kept once.
+  // A value that already is a trace is kept only once.
   std::vector<std::size_t> kept_at;
   for (auto& each : kept) {
     const auto is_same = [&](const Variable& other) { return other.same_as(each); };
@@ -341,7 +342,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
     Variable& answer = answers[std::size_t(target.input)];
     if (!target.is_trace) {
       answer = scan.output(target.place);
-      // Beyond the last steps that count, an initial value has no effect.
+      // If the gradient ends before the first step, an initial value has no effect.
       if (is_cut && target.input < constant_input(0))
         answer = switch_(eq(back.n_steps, steps), answer, zeros_like(answer));
       continue;

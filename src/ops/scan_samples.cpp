@@ -1,4 +1,4 @@
-// Scan in the registry: how it is made of its attributes, and samples of every kind of state, of no, one and more
+// Scan in the registry: its construction from attributes, and samples of every kind of state, with zero, one and more
 // steps.
 #include <utility>
 
@@ -59,7 +59,7 @@ std::vector<Sample> scan_samples() {
     ScanParts parts{length_of(x, 0), {x}, {e}, {}, {}, {}, {exp(e) * a}};
     out.push_back({make_scan(parts), {sample_values(f64, {4}), sample_values(f64, {}, 2)}});
   }
-  // No sequence, and an end of its own, which comes early or not at all.
+  // No sequence, and an `until`, which ends the loop early or not at all.
   {
     ScanParts parts{n, {}, {}, {y0}, {y}, {y * a + 1.0}, {}};
     parts.traced = {parts.next[0]};
@@ -67,7 +67,7 @@ std::vector<Sample> scan_samples() {
     const Apply node = make_scan(parts);
     for (std::int64_t steps : {0, 2, 9}) out.push_back({node, {Array(steps), Array(0.75), Array(1.25)}});
   }
-  // A matrix state whose lengths are known only when it runs, float32, with sequences of two kinds.
+  // A matrix state whose lengths are known only at run time, float32, with sequences of two kinds.
   {
     const auto m0 = sample_input(DType::Float32, {any, any}), m = sample_input(DType::Float32, {any, any});
     const auto i = sample_input(DType::Int16, {any}), it = sample_input(DType::Int16, {});
@@ -83,7 +83,7 @@ std::vector<Sample> scan_samples() {
     ScanParts parts{length_of(x, 0), {x}, {e}, {y0}, {y}, {inner}, {inner}};
     out.push_back({make_scan(parts), {sample_values(f64, {3}), sample_values(f64, {}, 1)}});
   }
-  // States of other kinds: truths, small and unsigned integers, halves, complex numbers.
+  // States of other dtypes: bool, small and unsigned integers, float16, complex numbers.
   for (DType dtype : {DType::Bool, DType::Int8, DType::UInt16, DType::Float16, DType::Complex128}) {
     const auto xs = sample_input(dtype, {any, 2}), xt = sample_input(dtype, {2});
     const auto s0 = sample_input(dtype, {2}), s = sample_input(dtype, {2});
@@ -97,7 +97,7 @@ std::vector<Sample> scan_samples() {
                      {sample_values(made_of, {steps, 2}).astype(dtype), sample_values(made_of, {2}, 1).astype(dtype)},
                      dtype == DType::Float16 ? 2e-3 : 1e-6});
   }
-  // Two states that move on by one step each, as taps do, a state that no step reads, and one that stays as it is.
+  // Two states that shift by one step each, as taps do, a state that no step reads, and one that never changes.
   {
     const auto before0 = sample_input(f64, {}), before = sample_input(f64, {});
     const auto last0 = sample_input(f64, {}), last = sample_input(f64, {});
@@ -115,7 +115,8 @@ std::vector<Sample> scan_samples() {
                      {sample_values(f64, {steps}), sample_values(f64, {}, 1), sample_values(f64, {}, 2),
                       sample_values(f64, {}, 3), sample_values(f64, {}, 4)}});
   }
-  // A batch of rows, with a product, elements by number and a sum over the batch; one of matrices and their inverses.
+  // A batch of rows, with a product, elements at fixed positions and a sum over the batch; a batch of matrices and
+  // their inverses.
   {
     const auto s0 = sample_input(f64, {any, 3}), s = sample_input(f64, {any, 3});
     const auto c0 = sample_input(f64, {3, 3}), c = sample_input(f64, {3, 3}), w = sample_input(f64, {3, 3});
@@ -134,7 +135,7 @@ std::vector<Sample> scan_samples() {
     for (auto [steps, batch] : {std::pair(1, 3), std::pair(3, 18)})
       out.push_back({make_scan(matrices), {Array(std::int64_t(steps)), sample_values(f64, {batch, 2, 2})}});
   }
-  // A vector that ends the loop, and a matrix that a function of the runtime makes.
+  // A vector that ends the loop, and a matrix that a runtime function computes.
   {
     const auto v0 = sample_input(f64, {3}), v = sample_input(f64, {3});
     ScanParts parts{n, {}, {}, {v0}, {v}, {v * 1.5 + 0.25}, {sum(v)}};
@@ -146,7 +147,7 @@ std::vector<Sample> scan_samples() {
     for (std::int64_t steps : {0, 1, 3})
       out.push_back({make_scan(inverses), {Array(steps), Array({2., 1., -1., 3.}).reshape({2, 2})}});
   }
-  // The state of a generator, and what is drawn with it.
+  // The state of a generator, and draws from it.
   {
     const Variable rng0(random_type(BitGenerator::PCG64), "rng"), rng(rng0.type(), "rng");
     const auto [after, draw] = random::normal(rng, e, 2.0);

@@ -1,5 +1,5 @@
-// A batch of scans is one scan whose states have the dimensions of the batch. Elements of the batch that make fewer
-// steps than others, by their own n_steps or `until`, keep their states while the others go on.
+// A batch of scans is one scan whose states have the dimensions of the batch. Elements of the batch that execute fewer
+// steps than others, by their own n_steps or `until`, keep their states while the loop continues.
 #include <utility>
 
 #include "bitale/core/error.hpp"
@@ -24,11 +24,12 @@ Type element_type(const Type& stack) {
   return tensor_type(tensor.dtype, shape);
 }
 
-// Steps of a batch whose elements make different numbers of them: the loop goes on while any has a step to make, and
-// what has none left keeps its states.
+// The step counts of a batch whose elements execute different numbers of steps: the loop continues while any element
+// has steps left, and elements that have none left keep their states.
 class OwnSteps {
  public:
-  // `counts`: steps of each element of the batch, or of all; `until`: whether each ends after this step, or null.
+  // `counts`: the number of steps of each element of the batch, or of all; `until`: whether each ends after this step,
+  // or null.
   OwnSteps(ScanParts& parts, const Shape& batch, const Variable& counts, const Variable& until)
       : parts_(parts), batch_(int(batch.size())), counts_(counts), until_(until) {
     const DType integer = DType::Int64;
@@ -40,14 +41,15 @@ class OwnSteps {
     active_ = logical_and(active_, logical_not(done_));
     made_next_ = add(made_, cast(active_, integer));
   }
-  // `next` for who makes this step, `before` for others.
+  // `next` for elements that execute this step, `before` for the others.
   Variable kept(const Variable& next, const Variable& before) const {
     Variable mask = active_;
     if (mask.ndim() > 0)
       for (int axis = batch_; axis < next.ndim(); ++axis) mask = expand_dims(mask, axis);
     return switch_(mask, next, before);
   }
-  // To be called when the states of the loop have their next values. Gives the place of the final numbers of steps.
+  // To be called when the states of the loop have their next values. Returns the position of the final step counts, or
+  // -1 without `until`.
   int finish() {
     const Variable number = add(number_, int64_constant(1));
     parts_.next.push_back(number);
@@ -73,7 +75,7 @@ class OwnSteps {
 
 }  // namespace
 
-// Batch dimensions come behind the steps within, and before them outside.
+// Batch dimensions come before the step dimension in the node's inputs and outputs, and after it in the new loop.
 Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) const {
   const TestValuesOff none_are_known;
   for (int k = 0; k < layout_.states; ++k) {
@@ -100,7 +102,7 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
     replacements.emplace_back(inner, Variable(type, inner.name()));
     return replacements.back().second;
   };
-  // Of a batch of numbers of steps, the loop makes the largest.
+  // For a batch of step counts, the loop executes the largest.
   Variable counts, are_equal;
   if (is_batched(0)) {
     const Variable most = max(outer[0], all_axes, false, int64_constant(0));
@@ -147,7 +149,7 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
     until = inner.back();
     inner.pop_back();
   }
-  // All batches have all results, also those that no batch, or one of length 1, reaches.
+  // Every result must have all batch dimensions, even if it depends on no batch, or on one of length 1.
   for (std::size_t k = 0; k < inner.size(); ++k) {
     Shape shape = batch;
     for (int axis = inner[k].ndim() - graph_->outputs()[k].ndim(); axis < inner[k].ndim(); ++axis)

@@ -1,4 +1,4 @@
-// Functions of search.hpp that are formulas: over sorting, gathers, scatters and running sums.
+// Functions of search.hpp that are formulas over sorting, gathers, scatters and running sums.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -25,7 +25,7 @@ void require_integers(const Operand& x, const char* who, const char* what) {
 
 Variable zero() { return int64_constant(0); }
 
-// Integers within [0, length), as mode says; what is out of range becomes an index that no tensor has.
+// Indices mapped to [0, length) according to mode. By default a negative index becomes `length`, which is out of range.
 Variable in_range(const Variable& index, const Variable& length, TakeMode mode) {
   const Variable i = cast(index, DType::Int64);
   switch (mode) {
@@ -35,7 +35,7 @@ Variable in_range(const Variable& index, const Variable& length, TakeMode mode) 
   }
 }
 
-// The axes made the last dimension, one.
+// The axes moved to the end and joined into one dimension.
 Variable with_last(const Variable& x, const std::vector<int>& axes) {
   std::vector<int> order;
   for (int axis = 0; axis < x.ndim(); ++axis)
@@ -45,7 +45,7 @@ Variable with_last(const Variable& x, const std::vector<int>& axes) {
   return join_dims(dimshuffle(x, order), kept);
 }
 
-// What with_last and an index have taken away, as dimensions of length 1.
+// The dimensions that with_last and an index have removed, restored with length 1.
 Variable with_kept(const Variable& reduced, const std::vector<int>& axes) {
   Variable out = reduced;
   for (int axis : axes) out = expand_dims(out, axis);
@@ -56,7 +56,7 @@ Variable last_element(const Variable& x, const Variable& place) {
   return subtensor(x, {IndexItem(Ellipsis{}), IndexItem(place)});
 }
 
-// nan where the sorted rows end with one: it is among their elements.
+// nan for sorted rows that end with a nan, which means that they contain one.
 Variable nan_if_any(const Variable& sorted, const Variable& value) {
   if (!is_float(sorted.dtype())) return value;
   const Variable last = last_element(sorted, int64_constant(-1));
@@ -72,7 +72,7 @@ UniqueValues unique(const Operand& x) {
                  after = subtensor(sorted, {IndexItem(Slice{1, {}, {}})});
   Variable differs = neq(before, after);
   if (is_float(flat.dtype())) differs = and_(differs, invert(and_(isnan(before), isnan(after))));
-  // The first element is one, if there is one.
+  // The first element, if there is one, starts a group of equal values.
   const Variable n = length_of(flat, 0);
   const Variable first = ones({lengths::min(n, int64_constant(1))}, DType::Bool);
   const Variable starts = flatnonzero(concatenate(Operands({first, differs})));
@@ -101,7 +101,7 @@ Variable bincount(const Operand& x, const std::optional<Operand>& weights, const
   const Variable checked =
       check_and_raise(index, {all(ge(index, zero()))}, "ValueError", "bincount: the values must not be negative");
   const Variable at_least = as_length(min_length.variable, "bincount");
-  // The largest of none is -1.
+  // The largest of no values is -1.
   const Variable largest = max(concatenate(Operands({checked, alloc(int64_constant(-1), {int64_constant(1)})})));
   const Variable length = lengths::max(add(largest, int64_constant(1)), at_least);
   const DType dtype =
@@ -154,7 +154,7 @@ Variable choose(const Operand& which, const Operands& choices, TakeMode mode) {
   all.insert(all.end(), choices.variables.begin(), choices.variables.end());
   const Variables wide = broadcast_arrays(all);
   const Variable stacked = stack(Variables(wide.begin() + 1, wide.end()));
-  // Rewriting may take away what `wide` has been made by, and the error of its lengths with it.
+  // Rewriting may remove the computation of `wide`, and with it the error about its lengths.
   std::vector<std::optional<Operand>> lengths;
   for (int axis = 1; axis < stacked.ndim(); ++axis) lengths.push_back(Operand(length_of(stacked, axis)));
   const Variable index =
@@ -213,7 +213,7 @@ Variable median(const Operand& x, const Axes& axis, bool keepdims) {
                  high = last_element(sorted, int_div(n, two));
   const DType dtype = is_float(x.dtype()) ? x.dtype() : DType::Float64;
   const Variable mean = mul(add(cast(low, dtype), cast(high, dtype)), cast(Operand(0.5), dtype));
-  // The sum of two equal ones may be infinite.
+  // The sum of two equal values may be infinite.
   const Variable middle = switch_(eq(mod(n, two), int64_constant(1)), cast(high, dtype), mean);
   const Variable out = nan_if_any(sorted, middle);
   return keepdims ? with_kept(out, axes) : out;
@@ -240,7 +240,7 @@ Variable quantile(const Operand& x, const Operand& q, const Axes& axis, bool kee
   const Variable below = cast(whole, DType::Int64), above = minimum(add(below, int64_constant(1)), last);
   const Variable share = cast(sub(place, whole), dtype);
   const Variable low = last_element(sorted, below), high = last_element(sorted, above);
-  // From that end which is nearer, so that the limits are what they are.
+  // Interpolated from the nearer end, so that the limits are exact.
   const Variable step = sub(high, low);
   const Variable between = switch_(lt(share, 0.5), add(low, mul(step, share)), sub(high, mul(step, sub(1, share))));
   Variable out = switch_(eq(low, high), low, between);

@@ -59,7 +59,7 @@ bool SearchSorted::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
-// By counting: every element is compared with all of the vector.
+// Positions are counted: every element is compared with the whole vector.
 void SearchSorted::emit_tensors(TensorLowering& to, const Apply&) const {
   TensorBuilder& builder = to.builder();
   const auto comparable = [&](int input) {

@@ -11,7 +11,7 @@ class SearchSorted final : public OpOf<SearchSorted>, public EmitsTensors {
  public:
   explicit SearchSorted(std::string side) : side(std::move(side)) {}
 
-  std::string side;  // "left": those before; "right": those not after
+  std::string side;  // "left": elements before it; "right": elements not after it
   static constexpr auto fields = attribute_list(attribute("side", &SearchSorted::side));
 
   std::string_view name() const override { return "SearchSorted"; }

@@ -55,7 +55,7 @@ Variables ShapeOp::pullback(const Apply& node, std::span<const Variable>) const 
 Variables ShapeOp::pushforward(const Apply& node, std::span<const Variable>) const { return no_tangent(node); }
 std::vector<std::vector<bool>> ShapeOp::connection_pattern(const Apply& node) const { return unconnected(node); }
 
-// The lengths of the core dimensions, the same for every batch.
+// The lengths of the core dimensions, which are the same for every batch.
 Apply ShapeOp::vectorize(const Apply& node, std::span<const Variable> batched) const {
   const int gained = batch_ndim(node, batched, 0);
   if (gained == 0) return make_node(batched);

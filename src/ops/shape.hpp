@@ -1,5 +1,5 @@
-// Shape: the lengths of a tensor as an int64 vector. Shape_i: one of them. Both look at the type of the value, not at
-// its elements: nothing is differentiated through them.
+// Shape: the lengths of a tensor as an int64 vector. Shape_i: one of them. Both depend on the lengths of the value, not
+// on its elements: they have no derivative.
 #pragma once
 
 #include "bitale/graph/op.hpp"

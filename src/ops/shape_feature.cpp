@@ -1,5 +1,5 @@
-// What is known of a variable was inferred from all that it depends on: so a change makes old what is known behind it,
-// and the walk over readers can stop where nothing is known.
+// The known shape of a variable was inferred from everything that it depends on: a change therefore invalidates the
+// shapes of its transitive readers, and the traversal of readers can stop where no shape is known.
 #include "bitale/ops/shape_feature.hpp"
 
 #include "bitale/core/error.hpp"
@@ -17,7 +17,7 @@ Variables ShapeFeature::shape_of(const FunctionGraph& graph, const Variable& v) 
   return lengths(v);
 }
 
-// Of leaves nothing is kept: a constant may leave the graph unnoticed.
+// Nothing is kept for leaves: a constant may leave the graph unnoticed.
 Variables ShapeFeature::lengths(const Variable& v) const {
   if (!as_tensor(v.type())) return {};
   return v.has_owner() ? known_.at(v.node()) : lengths_of(v);

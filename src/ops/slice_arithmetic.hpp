@@ -1,6 +1,6 @@
 // Python's slice rules, written once for three kinds of numbers: int64 (static shapes and perform), graph expressions
-// (infer_shape) and Program expressions (native code). An Arithmetic says how its numbers are computed and which of
-// them are known while the rule is applied; what is known leaves no trace in the result.
+// (infer_shape) and Program expressions (native code). An Arithmetic defines how its numbers are computed and which of
+// them are known when the rule is applied; known values are folded.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct IntArithmetic {
   std::optional<std::int64_t> known(Number a) const { return a; }
   Number add(Number a, Number b) const { return a + b; }
   Number sub(Number a, Number b) const { return a - b; }
-  Number div(Number a, Number b) const { return a / b; }  // of a >= 0 by b > 0
+  Number div(Number a, Number b) const { return a / b; }  // for a >= 0 and b > 0
   Number min(Number a, Number b) const { return std::min(a, b); }
   Number max(Number a, Number b) const { return std::max(a, b); }
   bool negative(Number a) const { return a < 0; }
@@ -70,7 +70,7 @@ struct DimRange {
 
 namespace detail {
 
-// A slice bound as a position: counted from the end when negative, and kept between `low` and `high`.
+// A slice bound as a position: counted from the end if negative, and clamped to [low, high].
 template <class A, class N = typename A::Number>
 N slice_bound(const A& a, const N& bound, const N& length, const N& low, const N& high) {
   auto known = a.known(bound);
@@ -88,7 +88,7 @@ DimRange<N> slice_range_of_sign(const A& a, const std::optional<N>& start, const
   const N first = start ? slice_bound(a, *start, length, low, high) : backwards ? high : low;
   const N last = stop ? slice_bound(a, *stop, length, low, high) : backwards ? low : high;
   N distance = backwards ? a.sub(first, last) : a.sub(last, first);
-  // With one bound at its end of the range, the other can't lie beyond it.
+  // If one bound is at its end of the range, the other can't be beyond it.
   if (start && stop) distance = a.max(distance, a.number(0));
   auto known_step = a.known(step);
   if (known_step == 1 || known_step == -1) return {first, distance, step};
@@ -103,7 +103,7 @@ DimRange<N> slice_range_of_sign(const A& a, const std::optional<N>& start, const
 
 }  // namespace detail
 
-// The elements that start:stop:step takes of a dimension of this length. step is not 0.
+// The elements that start:stop:step selects in a dimension of this length. step is not 0.
 template <class A, class N = typename A::Number>
 DimRange<N> slice_range(const A& a, const std::optional<N>& start, const std::optional<N>& stop,
                         const std::optional<N>& step, const N& length) {
@@ -111,14 +111,14 @@ DimRange<N> slice_range(const A& a, const std::optional<N>& start, const std::op
   const N by = step ? *step : one;
   if (!start && !stop && a.known(by) == 1) return {a.number(0), length, one, false, true};
   if (auto known = a.known(by)) return detail::slice_range_of_sign(a, start, stop, by, length, *known < 0);
-  // A divisor of the right sign on the side that is not taken.
+  // The side that is not taken also gets a divisor of the right sign.
   const auto backwards = a.negative(by);
   const auto up = detail::slice_range_of_sign(a, start, stop, a.max(by, one), length, false);
   const auto down = detail::slice_range_of_sign(a, start, stop, a.min(by, a.number(-1)), length, true);
   return {a.choose(backwards, down.start, up.start), a.choose(backwards, down.count, up.count), by};
 }
 
-// What a basic index selects of each dimension. `values` are the pattern's inputs.
+// The elements that a basic index selects in each dimension. `values` are the pattern's inputs.
 template <class A, class N = typename A::Number>
 std::vector<DimRange<N>> index_ranges(const A& a, const IndexPattern& pattern, std::span<const N> values,
                                       std::span<const N> lengths) {

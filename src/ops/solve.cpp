@@ -82,7 +82,8 @@ class Solve final : public MatrixOp, public EmitsTensors {
     to.out(0, builder.reshape(x, b.lengths));
   }
 
-  // Of x = op(a)^-1 b: g_b = op(a)^-T g, and g_a = -g_b x^T (of a^T, when that is op(a)). Giles 2008.
+  // For x = op(a)^-1 b: g_b = op(a)^-T g, and the gradient of op(a) is -g_b x^T, which is transposed if op(a) is a^T.
+  // Giles 2008.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable x = node.output(), of_b = solved(!trans, node.input(0), cotangents[0]);
@@ -143,7 +144,8 @@ std::vector<Sample> solve_samples() {
   return out;
 }
 
-// Of one triangle, the whole; of bands, by the real matrix of twice the length (complex_matrices.hpp).
+// A matrix of which one triangle is read is completed; bands use the real matrix of twice the length
+// (complex_matrices.hpp).
 Variable solve_complex(const Variable& a, const Variable& b, const SolveOptions& options, int b_ndim) {
   const std::string& kind = options.assume_a;
   const auto is = [&](std::string_view brief, std::string_view full) { return kind == brief || kind == full; };
@@ -159,12 +161,12 @@ Variable solve_complex(const Variable& a, const Variable& b, const SolveOptions&
   if (is("gen", "general")) return general(a);
   if (is("sym", "symmetric")) return general(mirrored(required_square("solve", a), options.lower));
   if (is("her", "hermitian")) return general(hermitian(required_square("solve", a), options.lower));
-  if (is("pos", "positive definite")) {  // whose transpose is the conjugate, and has the conjugate factor
+  if (is("pos", "positive definite")) {  // its transpose is the conjugate, with the conjugate factor
     const Variable factor = cholesky(a, options.lower, options.on_error);
     return cho_solve(options.transposed ? conj(factor) : factor, options.lower, b, b_ndim);
   }
   if (kind != "diagonal" && kind != "tridiagonal" && kind != "banded")
-    return solve(real(a), real(b), options);  // which says what is expected
+    return solve(real(a), real(b), options);  // which reports what is expected
   const int width = kind == "diagonal" ? 0 : 1;
   const Variable matrix = kind == "banded" ? a : triu(tril(a, width), -width);
   if (options.on_error == OnError::Nan) return general(matrix);
@@ -210,7 +212,7 @@ Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) 
   if (kind == "sym" || kind == "symmetric" || kind == "her" || kind == "hermitian")
     return solve_structured("symmetric", mirrored(required_square("solve", a.variable), options.lower), b.variable,
                             b_ndim, false, options.on_error);
-  // What is not a finite set of diagonals is not read; of a singular one only the general solver gives nan.
+  // Elements outside the diagonals are not read; for a singular matrix only the general solver gives nan.
   const bool has_nan = options.on_error == OnError::Nan;
   if (kind == "diagonal") {
     const Variable d = diagonal_of(0);

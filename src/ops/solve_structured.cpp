@@ -21,12 +21,12 @@ namespace {
                "on_error=\"nan\" of solve gives a solution that is all nan instead");
 }
 
-// b with the rows of a's n columns.
+// ShapeError unless b has as many rows as a has columns, n.
 void require_rows(const char* who, std::int64_t n, const Array& b) {
   if (b.shape(0) != n) throw ShapeError(cat(who, ": a has ", n, " columns, and b has ", b.shape(0), " rows"));
 }
 
-// A symmetric matrix, or one whose zeros are outside of a band. Both triangles of a symmetric one are given.
+// The solution for a symmetric matrix, with both triangles given, or for one whose nonzero elements are in a band.
 class SolveStructured final : public DecompositionOp, public EmitsTensors {
  public:
   SolveStructured(std::string kind, bool trans, std::string on_error)
@@ -82,7 +82,7 @@ class SolveStructured final : public DecompositionOp, public EmitsTensors {
     return true;
   }
 
-  // As of any matrix: XLA has no routine for symmetric ones or bands.
+  // As for any matrix: XLA has no routine for symmetric or banded ones.
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     const TensorValue a = to.in(0), b = to.in(1);
     const std::size_t rows = a.lengths.size() - 2;
@@ -92,7 +92,7 @@ class SolveStructured final : public DecompositionOp, public EmitsTensors {
     to.out(0, solve_by_lu(to, a, b, TransposedForm(trans), on_error, "solve: the matrix is singular"));
   }
 
-  // As of any matrix; Giles 2008.
+  // As for any matrix; Giles 2008.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable x = node.output(), of_b = transposed({node.input(0), cotangents[0]});
@@ -109,7 +109,7 @@ class SolveStructured final : public DecompositionOp, public EmitsTensors {
   }
 };
 
-// Given by its diagonals, the uppermost first: a[i, j] is ab[above + i - j, j].
+// The solution for a matrix given by its diagonals, the uppermost first: a[i, j] is ab[above + i - j, j].
 class SolveBanded final : public DecompositionOp {
  public:
   SolveBanded(std::int64_t below, std::int64_t above, bool trans) : below(below), above(above), trans(trans) {
@@ -162,7 +162,8 @@ class SolveBanded final : public DecompositionOp {
     return true;
   }
 
-  // Of a: -g_b x^T, of which the diagonals count; row r of ab is the diagonal above - r, at the places of its columns.
+  // The gradient of a is -g_b x^T, of which only the diagonals count; row r of ab is the diagonal above - r, at the
+  // positions of its columns.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable of_b = (*make_ref<SolveBanded>(below, above, !trans))({node.input(0), cotangents[0]});
@@ -196,7 +197,7 @@ class SolveBanded final : public DecompositionOp {
   }
 };
 
-// With distinct large elements on the diagonal, and a few others.
+// A matrix with large elements on the diagonal, and small ones in the rest of the band.
 Array banded_values(DType dtype, std::int64_t n, std::int64_t below, std::int64_t above, bool symmetric) {
   Array a = Array::zeros(DType::Float64, {n, n});
   for (std::int64_t i = 0; i < n; ++i)
@@ -257,15 +258,16 @@ REGISTER_OP(SolveStructured, "The solution of a system with a symmetric matrix, 
             structured_samples);
 REGISTER_OP(SolveBanded, "The solution of a system with a matrix that is given by its diagonals.", banded_samples);
 
-// Of vectors as of matrices with one column.
+// Vectors are treated as matrices with one column.
 Variable on_columns(const Ref<const MatrixOp>& op, const Variable& a, const Variable& b, int b_ndim) {
   const Variable inputs[] = {a, b_ndim == 1 ? expand_dims(b, b.ndim()) : b};
   const Variable out = apply_matrices(op, inputs);
   return b_ndim == 1 ? squeeze(out, Axes{{out.ndim() - 1}}) : out;
 }
 
-// Of complex matrices, the diagonals of the real matrix of twice the length that as_blocks gives: each column becomes
-// two, of which one begins, and the other ends, with a 0 between the elements' parts.
+// For complex matrices, the diagonals of the real matrix of twice the length that as_blocks gives: each column becomes
+// two, which contain the interleaved parts of its elements; the first begins with an additional 0, the second ends with
+// one.
 Variable diagonals_of_blocks(const Variable& ab) {
   const int ndim = ab.ndim();
   Variables lengths;

@@ -5,7 +5,7 @@
 
 namespace bitale {
 
-// kind: "symmetric", both triangles given, or "banded", any matrix, whose zeros leave a band.
+// kind: "symmetric", with both triangles given, or "banded", any matrix whose zeros leave a band.
 Variable solve_structured(const char* kind, const Variable& a, const Variable& b, int b_ndim, bool trans,
                           OnError on_error);
 

@@ -64,7 +64,7 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
     const Expr n = b[0], one = to.pool().integer(1);
     to.require(equal(a[0], a[1]), "solve_triangular: expected square matrices");
     to.require(equal(a[0], n), "solve_triangular: a and b have different numbers of rows");
-    // The transpose of a matrix in memory is the other triangle of that.
+    // If the transpose is what is stored in memory, its triangle is the other one.
     const bool transposed = to.matrix(0).transposed;
     const auto flag = [&](bool value) { return to.pool().integer(value); };
     to.call(lapack_name("solve_triangular", node.output().dtype()),
@@ -86,7 +86,8 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
                                                 {lower, TransposedForm(trans), unit_diagonal}, on_error, failure());
     to.out(0, builder.reshape(x, b.lengths));
   }
-  // Of x = op(a)^-1 b: g_b = op(a)^-T g, and g_a = -g_b x^T (of a^T, when that is op(a)), where a is read.
+  // For x = op(a)^-1 b: g_b = op(a)^-T g, and the gradient of op(a) is -g_b x^T, which is transposed if op(a) is a^T;
+  // only the triangle that is read has a gradient.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable x = node.output();
@@ -108,7 +109,7 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
     return {solved(trans, node.input(0), right)};
   }
   bool has_pushforward() const override { return true; }
-  // The inverse of a triangle is one; so is its product with another one.
+  // The inverse of a triangular matrix is triangular; so is its product with another one.
   Structure structure(const Apply&, int, InputStructures& inputs) const override {
     if (b_ndim != 2) return {};
     const Structure b = inputs.of(1);

@@ -15,7 +15,7 @@ namespace bitale {
 
 namespace {
 
-// The rows to sort, in a dtype that there are functions for.
+// The rows to sort, in a dtype for which there are functions.
 Variable sortable(std::string_view who, std::span<const Variable> inputs) {
   const Variable& x = single_input(who, inputs);
   if (x.ndim() == 0) throw ValueError(cat(who, ": expected at least one dimension, got ", x.str(), " with none"));
@@ -53,7 +53,7 @@ void emit_rows(Lowering& to, const char* function, DType dtype) {
   to.call(cat(function, dtype_short_name(dtype)), {rows, lengths.back(), InputData{0}, OutputData{0}});
 }
 
-// Where y[..., k] lies in x when it was taken from x[..., positions[..., k]].
+// The position in x of y[..., k] = x[..., positions[..., k]].
 std::vector<IndexItem> taken_from(const Variable& x, const Variable& positions) {
   std::vector<IndexItem> items;
   const int ndim = x.ndim();
@@ -140,7 +140,7 @@ bool ArgSortOp::emit(Lowering& to, const Apply& node) const {
 
 namespace {
 
-// The rows, and with them their elements' places: by value, nan last, equal ones in their order.
+// The sorted rows, and the original positions of their elements: by value, nan last, stable.
 TensorValues sorted_rows(TensorBuilder& builder, const TensorValue& x) {
   const int axis = x.ndim() - 1;
   const TensorValue both[] = {x, builder.iota(DType::Int64, x.lengths, axis)};
@@ -206,7 +206,7 @@ std::vector<Sample> sort_samples() {
   };
   for (DType dtype : real_dtypes()) {
     add(dtype, {any, 4}, sample_values(dtype, {3, 4}), dtype == DType::Float64);
-    add(dtype, {any}, sample_values(dtype, {1003}));  // values come again
+    add(dtype, {any}, sample_values(dtype, {1003}));  // values are repeated
   }
   add(DType::Float64, {any, any, any}, sample_values(DType::Float64, {2, 3, 3}));
   add(DType::Float64, {any, 1}, sample_values(DType::Float64, {3, 1}), true);

@@ -1,4 +1,4 @@
-// SortOp and ArgSortOp: the last dimension in increasing order. Other dimensions are brought there and back by
+// SortOp and ArgSortOp: they sort the last dimension in increasing order. Other dimensions are moved there and back by
 // dimshuffle.
 #pragma once
 

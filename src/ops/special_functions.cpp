@@ -50,7 +50,7 @@ Variable kn(const Operand& order, const Operand& x) { return kv(order, x); }
 
 Variable gammal(const Operand& k, const Operand& x) {
   const LocationScope here(k.where);
-  const Variable part = gammainc(k, x);  // in whose dtype the whole is computed, too
+  const Variable part = gammainc(k, x);  // the product is computed in its dtype
   return part * gamma(cast(k, part.dtype()));
 }
 Variable gammau(const Operand& k, const Operand& x) {

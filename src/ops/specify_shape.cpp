@@ -108,7 +108,7 @@ Apply SpecifyShape::vectorize(const Apply& node, std::span<const Variable> batch
 
 std::vector<int> SpecifyShape::view_of(const Apply&, int) const { return {0}; }
 
-// Lengths that are statically known already are not asked again.
+// Lengths that are statically known are not checked again.
 Variable specify_shape(const Operand& x, const std::vector<std::optional<Operand>>& lengths) {
   LocationScope here(x.where);
   if (int(lengths.size()) != x.ndim())

@@ -1,4 +1,4 @@
-// SpecifyShape: x, with the promise, checked at run time, that some of its dimensions have given lengths.
+// SpecifyShape: x, with the assertion, checked at run time, that some of its dimensions have given lengths.
 #pragma once
 
 #include "bitale/graph/op.hpp"

@@ -1,4 +1,4 @@
-// Tensors joined to one and taken apart again: stacks of matrices, nested lists, packs of tensors of different ranks.
+// Tensors joined into one and split again: stacks of matrices, nested lists, packs of tensors of different ranks.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
@@ -18,7 +18,7 @@ const Operands& as_matrices(const Operands& tensors, const char* who) {
   return tensors;
 }
 
-// How many dimensions pack keeps in front and behind.
+// The numbers of leading and trailing dimensions that pack keeps.
 std::pair<int, int> kept_dimensions(const std::vector<int>& axes) {
   std::vector<int> front, behind;
   for (const int axis : axes) (axis >= 0 ? front : behind).push_back(axis);

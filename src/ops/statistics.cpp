@@ -1,5 +1,5 @@
-// Statistics, composed of reductions and elementwise functions. Where a maximum is subtracted only to avoid overflow it
-// is held constant for differentiation: it cancels, so that derivatives of every order stay right and simple.
+// Statistics, composed of reductions and elementwise functions. A maximum that is subtracted only to avoid overflow is
+// treated as a constant by differentiation: it cancels, so that derivatives of every order are right and simple.
 #include <algorithm>
 
 #include "bitale/core/text.hpp"
@@ -13,7 +13,7 @@ namespace bitale {
 
 namespace {
 
-// The number of elements that a reduction over `axes` joins, in the float dtype of its result.
+// The number of elements that a reduction over `axes` combines, in the float dtype of its result.
 Variable count_of(const Variable& x, std::span<const int> axes, DType dtype) {
   std::int64_t known = 1;
   Variable unknown;
@@ -29,7 +29,7 @@ Variable count_of(const Variable& x, std::span<const int> axes, DType dtype) {
   return cast(known == 1 ? unknown : mul(unknown, factor), dtype);
 }
 
-// x, longer by one along each reduced axis. All that is added is `initial`: how often it is there changes no extremum.
+// x extended by one along each reduced axis. All added elements are `initial`; their number does not change an extreme.
 Variable with_initial(const Variable& x, std::span<const int> axes, const Variable& initial, std::string_view name) {
   if (initial.ndim() != 0)
     throw ValueError(
@@ -54,8 +54,8 @@ Variable with_initial(const Variable& x, std::span<const int> axes, const Variab
   return out;
 }
 
-// Sum over x's elements, in `dtype`, divided by their number less `ddof`. Integers are added as float64, for their sum
-// may not fit.
+// The sum of x's elements, in `dtype`, divided by their number less `ddof`. Integers are added as float64, since their
+// sum may overflow.
 Variable averaged(const Variable& x, std::span<const int> axes, int ddof, bool keepdims,
                   std::optional<DType> dtype = {}) {
   if (!dtype) dtype = is_discrete(x.dtype()) ? DType::Float64 : x.dtype();
@@ -105,7 +105,7 @@ Variable logsumexp(const Operand& x, const Axes& axis, bool keepdims) {
   const Variable value = as_float(x.variable);
   const std::vector<int> axes = axes_or_all("logsumexp", axis, x.ndim());
   const Variable high = held_maximum(is_complex(value) ? real(value) : value, axes);
-  // Infinite elements have no differences; without a shift they give what they should.
+  // Differences of infinite elements are not defined; without a shift they give the right result.
   const Variable shift = switch_(isinf(high), 0, high);
   const Variable total = log(sum(exp(value - shift), axes, true)) + shift;
   if (keepdims || axes.empty()) return total;

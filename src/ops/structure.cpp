@@ -1,5 +1,5 @@
-// What is known of matrices, looked up through their expressions. Iterative, and limited to some thousand nodes: what
-// lies further away is not known.
+// Structure facts about matrices, found through their expressions. The search is iterative, and limited to some
+// thousand nodes: facts further away are not found.
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
@@ -19,7 +19,7 @@ constexpr std::int64_t most_elements_looked_at = 10000;
 
 using KnownStructures = std::unordered_map<const VariableNode*, Structure>;
 
-// Facts that elements show. Of a batch: of all its matrices.
+// Facts that the elements show. For a batch: those of all its matrices.
 Structure structure_of_values(const Array& value) {
   const int ndim = value.ndim();
   if (value.size() > most_elements_looked_at || is_complex(value.dtype())) return {};
@@ -47,7 +47,7 @@ Structure structure_of_values(const Array& value) {
   return out;
 }
 
-// Of a graph: the statements that were made about its variables, and what follows, which is kept until the graph
+// For a graph: the facts that were stated about its variables, and those that follow, which are kept until the graph
 // changes.
 class StructureFeature final : public Feature {
  public:
@@ -58,7 +58,7 @@ class StructureFeature final : public Feature {
     if (stated.empty()) return;
     for (auto& output : node.outputs()) stated.erase(output.node());
   }
-  // What replaces a variable has its value, so the statements hold for it, too.
+  // The replacement of a variable has its value, so the stated facts hold for it, too.
   void on_change_input(FunctionGraph&, const Client&, const Variable& before, const Variable& after,
                        std::string_view) override {
     known.clear();
@@ -79,11 +79,12 @@ StructureFeature& structure_feature(FunctionGraph& graph) {
 
 class StructureSearch {
  public:
-  // Of a graph, or of an expression by itself.
+  // Searches in a graph, or in an expression by itself.
   StructureSearch(KnownStructures& known, const FunctionGraph* graph, const KnownStructures* stated)
       : known_(known), graph_(graph), stated_(stated) {}
 
-  // A node is asked; where it needs to know more of an input, that is looked up first, and the node asked again.
+  // A node is queried; if it needs facts about an input that are not known yet, those are found first, and the node is
+  // queried again.
   Structure of(const Variable& variable) {
     Variables waiting{variable};
     int steps = 0;
@@ -171,7 +172,7 @@ Structure structure_of(const Variable& x) {
 
 Structure structure_of(FunctionGraph& graph, const Variable& x) {
   StructureFeature& feature = structure_feature(graph);
-  KnownStructures own;  // of a variable that is not the graph's: it may go at any time
+  KnownStructures own;  // for a variable outside the graph, which may be freed at any time
   const Structure found = StructureSearch(graph.contains(x) ? feature.known : own, &graph, &feature.stated).of(x);
   if (found.is_conflict())
     throw ConflictingAssumptionsError(cat("`", x.str(), "` is both known to be and known not to be ",

@@ -1,6 +1,6 @@
-// Whether the elements of a matrix contradict facts that are believed of it. The interpreter checks statements with
-// this, and tests check what ops infer. Rounding is allowed for, and a matrix with nan or infinities contradicts
-// nothing.
+// Whether the elements of a matrix contradict facts that are assumed of it. The interpreter checks stated facts with
+// this, and tests check the facts that ops infer. Rounding is allowed for, and a matrix with nan or infinities
+// contradicts nothing.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -13,14 +13,14 @@ namespace bitale {
 
 namespace {
 
-// Of the largest element. Finite differences move single elements of a symmetric matrix by less.
+// Relative to the largest element. Finite differences change single elements of a symmetric matrix by less.
 constexpr double tolerance_of_float64 = 1e-4, tolerance_of_float32 = 1e-3;
 
 // One matrix of a batch, C-contiguous.
 struct MatrixView {
   const double* data;
   std::int64_t rows, columns;
-  double tolerance;  // of elements that differ by rounding
+  double tolerance;  // for elements that differ by rounding
 
   double operator()(std::int64_t i, std::int64_t j) const { return data[i * columns + j]; }
   std::int64_t diagonal() const { return std::min(rows, columns); }
@@ -41,7 +41,7 @@ bool is_symmetric(const MatrixView& a) {
          a.all([&](auto i, auto j) { return j >= i || std::abs(a(i, j) - a(j, i)) <= a.tolerance; });
 }
 
-// Cholesky factors exist, if need be of a matrix that is a little larger.
+// Whether a Cholesky factor exists, after the diagonal is increased a little.
 bool is_semidefinite(const MatrixView& a) {
   const std::int64_t n = a.rows;
   std::vector<double> factor(std::size_t(n * n), 0.0);
@@ -94,7 +94,7 @@ bool contradicts(const MatrixView& a, Fact fact) {
     case Fact::Orthogonal: return !is_orthogonal(a);
     case Fact::Selection: return !is_selection(a);
     case Fact::Permutation: return !is_permutation(a);
-    case Fact::UniqueIndices: return false;  // not of a matrix
+    case Fact::UniqueIndices: return false;  // not a fact about matrices
     case Fact::PositiveDiagonal: return !a.all([&](auto i, auto j) { return i != j || a(i, i) >= -a.tolerance; });
     case Fact::UnitDiagonal:
       return !a.all([&](auto i, auto j) { return i != j || std::abs(a(i, i) - 1) <= a.tolerance; });

@@ -1,4 +1,4 @@
-// Subtensor: basic indexing, x[i, start:stop:step, ...], with Python's rules. The pattern says which dimensions an
+// Subtensor: basic indexing, x[i, start:stop:step, ...], with Python's rules. The pattern defines which dimensions an
 // integer or a slice indexes; the numbers are inputs: x, then integer scalars in the order written. The result is a
 // view.
 #pragma once

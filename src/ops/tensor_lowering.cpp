@@ -1,4 +1,4 @@
-// What is made of a TensorBuilder's operations, and of what a TensorLowering knows.
+// Operations composed of a TensorBuilder's primitive ones, and those that need what a TensorLowering knows.
 #include "ops/tensor_lowering.hpp"
 
 #include <numeric>
@@ -35,7 +35,7 @@ TensorValue TensorBuilder::transpose_matrices(const TensorValue& x) {
   return transpose(x, order);
 }
 
-// Every (n + 1)th of the n n elements.
+// Every (n + 1)th of the n * n elements.
 TensorValue TensorBuilder::diagonal(const TensorValue& x) {
   Dims flat = x.lengths;
   const std::int64_t n = flat.back();

@@ -63,7 +63,7 @@ class SolveTridiagonal final : public DecompositionOp, public EmitsTensors {
     return true;
   }
 
-  // LAPACK's diagonals beside the main one are taken as long as that by XLA, with nothing at the one end.
+  // XLA takes LAPACK's diagonals beside the main one at the length of the main one, with an unused element at one end.
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     TensorBuilder& builder = to.builder();
     const TensorValue lower = to.in(0), d = to.in(1), upper = to.in(2), b = to.in(3);
@@ -96,7 +96,7 @@ class SolveTridiagonal final : public DecompositionOp, public EmitsTensors {
     to.out(0, where_batch(builder, holds, made[3], std::nan("")));
   }
 
-  // Of x = A^-1 b: g_b = A^-T g, and the diagonals of -g_b x^T.
+  // For x = A^-1 b: g_b = A^-T g, and the gradients of the diagonals are the diagonals of -g_b x^T.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable x = node.output();

@@ -1,5 +1,5 @@
-// LU factors of tridiagonal matrices, and what is solved with them. Complex numbers are pairs of real ones along a last
-// dimension of 2, which `has_pairs` says.
+// LU factors of tridiagonal matrices, and solutions of systems with them. If `has_pairs`, complex numbers are pairs of
+// real ones along a last dimension of 2.
 #include "bitale/ops/ops.hpp"
 #include "ops/complex_decomposition.hpp"
 #include "ops/lengths.hpp"
@@ -25,7 +25,7 @@ Expr less_by(Lowering& to, const Expr& n, std::int64_t k) {
   return select(n < count, zero, n - count);
 }
 
-// Whose vectors and matrices have pairs for elements, or not.
+// An op whose vectors and matrices may have pairs as elements.
 class TridiagonalFactorOp : public DecompositionOp {
  public:
   explicit TridiagonalFactorOp(bool has_pairs) : has_pairs(has_pairs) {}
@@ -40,7 +40,7 @@ class TridiagonalFactorOp : public DecompositionOp {
     if (has_pairs) shape.push_back(int64_constant(2));
     return shape;
   }
-  // A letter in each bracket that is about numbers, not pivots.
+  // Adds a pair dimension to each bracket that describes numbers, not pivots.
   std::string signature_of(std::string text) const {
     for (std::size_t at = 0; has_pairs && (at = text.find('.', at)) != text.npos;) text.replace(at, 1, ",c");
     std::erase(text, '.');
@@ -140,7 +140,7 @@ class LUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsTensor
 
 class SolveLUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsTensors {
  public:
-  // trans: of the transposed matrix, which is not the adjoint.
+  // trans: solves with the transposed matrix, which is not the adjoint.
   SolveLUFactorTridiagonal(bool trans, bool has_pairs) : TridiagonalFactorOp(has_pairs), trans(trans) {}
   bool trans;
   static constexpr auto fields = attribute_list(attribute("trans", &SolveLUFactorTridiagonal::trans),
@@ -201,7 +201,7 @@ class SolveLUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsT
   void emit_tensors(TensorLowering& to, const Apply&) const override { to.refuse("XLA's LAPACK has no gttrf"); }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
-    // Of complex ones the adjoint: conjugate, transposed, conjugate.
+    // For complex numbers this applies the adjoint: conjugate, transpose, conjugate.
     const auto conjugate = [](const Variable& pairs) { return as_pairs(conj(of_pairs(pairs))); };
     Variables inputs(node.inputs().begin(), node.inputs().end());
     inputs[5] = has_pairs ? conjugate(cotangents[0]) : cotangents[0];
@@ -226,7 +226,7 @@ class SolveLUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsT
 
 Dims sample_shape(std::int64_t n, bool has_pairs) { return has_pairs ? Dims{n, 2} : Dims{n}; }
 
-// Diagonals of which elimination exchanges rows.
+// Diagonals for which elimination exchanges rows.
 std::vector<Array> diagonal_values(DType dtype, std::int64_t n, bool has_pairs) {
   return {sample_values(dtype, sample_shape(less_by(n, 1), has_pairs), 2),
           sample_values(dtype, sample_shape(n, has_pairs), 5),

@@ -1,4 +1,4 @@
-// vectorize_graph: the same computation for a batch of inputs. Each op says what it does with batches.
+// vectorize_graph: the same computation for a batch of inputs. Each op defines its behaviour for batches.
 #include <algorithm>
 #include <cctype>
 
@@ -25,7 +25,8 @@ int batch_rank(const Variable& before, const Variable& after) {
   return rank;
 }
 
-// How many dimensions a batch has more. Values that are no tensors have none: there is one for the whole batch.
+// The number of dimensions that a batch has gained. Values that are not tensors gain none: there is one for the whole
+// batch.
 int gained(const Variable& before, const Variable& after) {
   return as_tensor(before.type()) && as_tensor(after.type()) ? after.ndim() - before.ndim() : 0;
 }
@@ -37,7 +38,7 @@ Apply batched_node(const Apply& node, const Variables& inputs) {
                            [&] { return any_batch ? node.op().vectorize(node, inputs) : node.with_inputs(inputs); });
 }
 
-// How many dimensions the inputs and outputs of "(m,n),(n)->(m)" have.
+// The numbers of dimensions of the inputs and outputs of "(m,n),(n)->(m)".
 struct CoreRanks {
   std::vector<int> inputs, outputs;
 };
@@ -46,7 +47,7 @@ struct CoreRanks {
   throw ValueError(cat("vectorize: expected a signature such as \"(m,n),(n)->(m)\", got \"", text, "\""));
 }
 
-// One side: tuples of names, with commas between them.
+// One side of a signature: tuples of names, separated by commas.
 std::vector<int> ranks_of_side(std::string_view side, const std::string& text) {
   std::vector<int> ranks;
   std::size_t at = 0;
@@ -81,7 +82,7 @@ CoreRanks core_ranks(const std::string& text) {
   return out;
 }
 
-// The lengths of the batch dimensions, of which an input may have some with length 1.
+// The lengths of the batch dimensions; an input may have length 1 in some of them.
 Shape lengths_of_batch(const Replacements& replacements, const VariableMap& batched, int ranks) {
   Shape out;
   for (int axis = 0; axis < ranks; ++axis) {
@@ -97,7 +98,8 @@ Shape lengths_of_batch(const Replacements& replacements, const VariableMap& batc
   return out;
 }
 
-// A length is the same for all of the batch: what is built of lengths has no batch dimensions. Null for other nodes.
+// A length is the same for the whole batch: values computed from lengths have no batch dimensions. Null for other
+// nodes.
 Variable own_lengths(const Apply& node, const Variables& inputs) {
   const auto* one = dynamic_cast<const ShapeI*>(&node.op());
   if (!one && !dynamic_cast<const ShapeOp*>(&node.op())) return {};
@@ -116,7 +118,7 @@ Variables vectorize_graph(const Variables& outputs, const Replacements& replacem
   VariableMap batched;
   VariableSet replaced;
   for (auto& [before, after] : replacements) {
-    // An op is promised that all its batched inputs have the same number of batch dimensions.
+    // Ops rely on all batched inputs having the same number of batch dimensions.
     Variable aligned = after;
     if (int own = batch_rank(before, after))
       for (; own < ranks; ++own) aligned = expand_dims(aligned, 0);

@@ -1,6 +1,6 @@
-// Ops that pass their input on and only speak to differentiation: zero_grad says the derivative is zero,
-// disconnected_grad that there is no connection, undefined_grad that there is none to be had, grad_scale and grad_clip
-// what gradients become on their way back.
+// Ops that pass their input on and only affect differentiation: for zero_grad the derivative is zero, for
+// disconnected_grad there is no connection, for undefined_grad the derivative is undefined; grad_scale and grad_clip
+// modify gradients on the way back.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/gradient_control.hpp"
@@ -102,7 +102,7 @@ class GradClip final : public PassOn {
     if (g[0].is_disconnected() || !has_gradient(node)) return {disconnected()};
     return {clip(g[0], cast(Operand(lower), g[0].dtype()), cast(Operand(upper), g[0].dtype()))};
   }
-  // What is done to cotangents is not linear, so tangents have no counterpart: they pass.
+  // The modification of cotangents is not linear, so it has no counterpart for tangents: they are passed on unchanged.
   Variables pushforward(const Apply& node, std::span<const Variable> t) const override {
     return {has_gradient(node) ? t[0] : disconnected()};
   }

@@ -1,5 +1,5 @@
-// A graph in Graphviz's language. Red boxes are Variables and blue boxes Apply nodes, with their Op in green and Types
-// in purple; what kind of variable it is shows in the line around its box. Asked for its structure, Ops and Types are
+// A graph in Graphviz's language. Red boxes are Variables and blue boxes are Apply nodes, with their Op in green and
+// Types in purple; the line around the box of a variable shows its kind. With the option `structure`, Ops and Types are
 // nodes of their own, as in textbook pictures of the data structure.
 #include <algorithm>
 
@@ -32,7 +32,7 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
-// At most `most` characters (bytes that don't begin one are not counted).
+// The first `most` characters (UTF-8 continuation bytes are not counted).
 std::string shortened(const std::string& text, std::size_t most) {
   std::size_t characters = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -42,7 +42,7 @@ std::string shortened(const std::string& text, std::size_t most) {
   return text;
 }
 
-// Those that a variable is computed from, and itself.
+// The variables that a variable is computed from, and itself.
 PointerSet needed_by(const Variable& variable) {
   PointerSet out;
   for (auto& each : ancestors(std::span(&variable, 1))) out.insert(each.node());
@@ -97,14 +97,14 @@ class DotWriter {
     return shortened(short_type_text(variable.type()), options_.max_label_size);
   }
 
-  // Which side of the condition needs it: a frame of the side's colour.
+  // A frame whose color shows which side of the condition needs the variable.
   std::string side(const VariableNode* variable) const {
     const bool left = left_.contains(variable), right = right_.contains(variable);
     if (!left && !right) return {};
     return cat(", penwidth=4, color=\"", left && right ? "orange" : left ? "seagreen" : "deeppink", "\"");
   }
 
-  // The node of the picture that stands for a variable; written when first asked for.
+  // The node of the picture for a variable; written at the first request.
   std::string box(const Variable& variable) {
     auto [number, is_new] = boxes_.insert(variable.node(), boxes_.size());
     const std::string name = cat("v", *number);
@@ -114,7 +114,7 @@ class DotWriter {
     if (const std::size_t* i = final_.find(variable.node()))
       if (*i < options_.outputs.size() && !options_.outputs[*i].empty())
         text += cat(text.empty() ? "" : " ", "(", options_.outputs[*i], ")");
-    // The type is on its own where there is nothing else, or where types are nodes.
+    // The type is left out where it is a node of its own, or already the text of an unnamed leaf.
     const bool named = !variable.name().empty() && options_.var_with_name_simple;
     std::string label = escaped(shortened(text, options_.max_label_size));
     if (options_.structure) {
@@ -170,7 +170,7 @@ class DotWriter {
     const bool shown = is_shown(variable);
     const std::string from = shown ? box(variable) : cat("n", *places_.find(variable.node()->owner));
     std::string label = node.inputs().size() > 1 ? std::to_string(i) : std::string();
-    // A variable without a box of its own leaves its type on the line.
+    // The type of a variable without a box is written on the edge.
     if (!shown)
       label += cat(label.empty() ? "" : " ", "<FONT COLOR=\"", of_type.line, "\">", escaped(shown_type(variable)),
                    "</FONT>");
@@ -179,8 +179,8 @@ class DotWriter {
 
   const PictureOptions& options_;
   Variables outputs_;
-  PointerMap<std::size_t> final_;   // the outputs, and which
-  PointerMap<std::size_t> places_;  // of Apply nodes, in the graph's order
+  PointerMap<std::size_t> final_;   // the outputs, and their positions
+  PointerMap<std::size_t> places_;  // of Apply nodes, in topological order
   PointerMap<std::size_t> boxes_;   // of variables, in order of appearance
   PointerSet left_, right_;         // what each side of the condition needs
   std::string out_;

@@ -1,6 +1,6 @@
-// dprint: the tree of nodes below a variable, one line each, depth first. A node met again shows "···" instead of its
-// inputs. The walk keeps its own stack, and one indentation string that grows and shrinks with it. Inner graphs of ops
-// follow, each distinct one once.
+// dprint: the tree of nodes below a variable, one line each, depth first. A repeated node shows "···" instead of its
+// inputs. The walk uses an explicit stack, and one indentation string that grows and shrinks with it. Inner graphs of
+// ops follow, each distinct one once.
 #include <ostream>
 #include <unordered_map>
 
@@ -28,7 +28,7 @@ struct EqualOps {
 struct PrintedNodes::State {
   PointerMap<std::size_t> ids;  // of nodes and leaves, in order of appearance
   PointerSet expanded;          // nodes whose inputs were printed
-  Variables alive;              // keeps addresses from being used again
+  Variables alive;              // keeps addresses from being reused
   std::unordered_map<OpRef, std::size_t, HashOp, EqualOps> with_inner_graph;  // ops, and their places
 };
 
@@ -37,7 +37,7 @@ PrintedNodes::~PrintedNodes() = default;
 
 namespace {
 
-// What has an id: the node of an output, or a leaf.
+// The address that has an id: the node of an output, or a leaf.
 const void* key_of(const Variable& variable) {
   return variable.has_owner() ? static_cast<const void*>(variable.node()->owner) : variable.node();
 }
@@ -115,7 +115,7 @@ class TreePrinter {
     indent_.clear();
   }
 
-  // Those of the ops that were met, then of the ops met in them.
+  // The inner graphs of the printed ops, then those of the ops inside them.
   void print_inner_graphs() {
     for (std::size_t i = 0; i < inner_.size() && !full_; ++i) {
       if (i == 0) line("", "\nInner graphs:");
@@ -137,8 +137,8 @@ class TreePrinter {
     std::size_t outer_indent;  // length to return to
   };
 
-  // Prints one variable's line; its inputs follow when they are neither too deep nor printed already. `bar` is what
-  // lines below it begin with.
+  // Prints one variable's line; its inputs follow if they are neither too deep nor printed already. `bar` is the prefix
+  // of the lines below it.
   void print(const Variable& variable, const char* connector, const std::string& remark, const char* bar = "") {
     if (!variable.has_owner()) {
       line(connector, leaf_line(variable) + (remark.empty() ? "" : cat(" (", remark, ")")));
@@ -188,7 +188,7 @@ class TreePrinter {
     if (!op || op->elementwise() || !inner_graph_of(*op)) return;
     const auto [place, is_new] = printed_.with_inner_graph.try_emplace(OpRef(op), inner_.size());
     if (is_new) inner_.push_back({OpRef(op), {}});
-    // An op that an earlier call has listed is not listed again.
+    // An op that was listed by an earlier call is not listed again.
     if (place->second < inner_.size() && inner_[place->second].op->equals(*op)) inner_[place->second].ids.push_back(id);
   }
 
@@ -242,11 +242,11 @@ class TreePrinter {
   PrintedNodes::State& printed_;
   struct Inner {
     OpRef op;
-    std::vector<std::string> ids;  // of its nodes
+    std::vector<std::string> ids;  // of the op's nodes
   };
 
   PointerMap<std::size_t> positions_;
-  std::vector<Inner> inner_;              // in the order in which they were met
+  std::vector<Inner> inner_;              // in order of appearance
   PointerMap<std::size_t> inner_inputs_;  // leaves of inner graphs, and their positions
   std::vector<Frame> open_;
   std::string indent_;

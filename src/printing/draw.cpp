@@ -1,5 +1,5 @@
-// Graphviz's program `dot` as a function from text to picture. It reads and writes files without names, so that no pipe
-// can fill up and nothing is left behind.
+// Graphviz's program `dot` as a function from text to picture. It reads and writes unnamed files, so that no pipe can
+// fill up and no file is left behind.
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>

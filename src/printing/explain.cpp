@@ -1,4 +1,4 @@
-// explain: a graph as a list of nodes, each with what is known of where it came from.
+// explain: a graph as a list of nodes, each with its provenance.
 #include "bitale/core/text.hpp"
 #include "bitale/graph/provenance.hpp"
 #include "bitale/printing/printing.hpp"

@@ -1,4 +1,4 @@
-// Times as a page: the tree as JSON, and a script (page/flame.js) that draws it in the browser.
+// Times as an HTML page: the tree as JSON, and a script (page/flame.js) that draws it in the browser.
 #include "bitale/printing/flame.hpp"
 
 #include <printing_page_files.inc>  // page/, by cmake/PrintingPage.cmake

@@ -1,5 +1,5 @@
-// What formulas in different notations have in common: each node's text is made once from its inputs' texts, the nodes
-// nearest to the root only. A notation says how a node and a leaf are written.
+// Shared by formulas in different notations: each node's text is built once from its inputs' texts, only for the nodes
+// nearest to the root. A notation defines how nodes and leaves are written.
 #pragma once
 
 #include <span>
@@ -22,8 +22,8 @@ struct FormulaPiece {
 struct Notation {
   FormulaPiece (*node)(const Apply& node, std::span<const FormulaPiece> inputs);
   FormulaPiece (*leaf)(const Variable& leaf);
-  std::string (*output)(const FormulaPiece& piece, int index);  // of a node that has several
-  std::string left_out;                                         // in place of what is too deep or too long
+  std::string (*output)(const FormulaPiece& piece, int index);  // of a node with several outputs
+  std::string left_out;                                         // in place of parts that are too deep or too long
 };
 
 std::string write_formula(const Variable& root, const Notation& notation, const PprintOptions& options);

@@ -1,4 +1,4 @@
-// latex: an expression as a notebook typesets it. Functions and operators are known by how they are written, not by op.
+// latex: an expression as a notebook typesets it. Functions and operators are recognized by their text, not by op.
 #include <array>
 #include <cctype>
 #include <optional>
@@ -49,7 +49,7 @@ bool is_among(const Words& words, std::string_view word) {
 
 bool is_word_char(char c) { return std::isalnum(static_cast<unsigned char>(c)) || (c & 0x80) != 0; }
 
-// Text as it is, upright, in mathematics.
+// A character of upright text in math mode, escaped.
 std::string escaped_char(char c) {
   if (c == '\\') return "\\backslash{}";
   if (c == '^') return "\\hat{}";
@@ -93,7 +93,7 @@ std::string function_text(const std::string& function, const std::vector<std::st
   return cat(head, bracketed(join(arguments, ",\\,")));
 }
 
-// Functions with a notation of their own.
+// Functions with a special notation.
 std::optional<FormulaPiece> own_notation(const std::string& function, std::span<const FormulaPiece> inputs) {
   if (inputs.size() != 1) return {};
   const std::string& x = inputs[0].text;
@@ -131,8 +131,8 @@ FormulaPiece operator_piece(const ScalarOp& op, std::span<const FormulaPiece> in
   return out;
 }
 
-// In a text that an op made of its inputs' texts, these stand for the inputs: with a space for those that need brackets
-// as operands, so that atom_text treats them as it would the inputs.
+// In a text that an op builds from its inputs' texts, these marks stand for the inputs, with a space for inputs that
+// need brackets as operands, so that atom_text treats the marks like the inputs.
 constexpr char input_begins = '\x01', input_ends = '\x02';
 
 std::string input_mark(std::size_t i, bool atom) { return cat(input_begins, i, atom ? "" : " ", input_ends); }

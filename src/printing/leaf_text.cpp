@@ -14,13 +14,13 @@ std::string on_one_line(const std::string& text) {
     else if (out.empty() || out.back() != ' ')
       out += ' ';
   }
-  // The indentation of the lines that were joined.
+  // Removes the indentation of the joined lines.
   for (std::size_t at; (at = out.find(" [")) != out.npos && at > 0 && out[at - 1] == ' ';) out.erase(at, 1);
   return out;
 }
 
 std::string value_text(const Array& value) {
-  // As PyTensor shortens a constant.
+  // Shortened as PyTensor shortens constants.
   constexpr std::size_t longest = 20, kept = 10;
   std::string text = on_one_line(value.str());
   if (value.ndim() == 0 || text.size() <= longest) return text;

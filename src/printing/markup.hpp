@@ -1,4 +1,4 @@
-// Text within HTML and XML, as itself.
+// Escaping of text for HTML and XML.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace bitale {
 
-// A line of text. Control characters become spaces: XML has none.
+// Escapes a line of text. Control characters become spaces, since XML does not allow them.
 inline std::string escaped(std::string_view text) {
   std::string out;
   for (char c : text) {

@@ -1,5 +1,5 @@
-// A graph as a page: its nodes as JSON, and the scripts (page/) that lay them out, fold and search them in the browser,
-// since folding lays out anew. Nothing is fetched; a content security policy says so.
+// A graph as an HTML page: its nodes as JSON, and the scripts (page/) that lay them out, fold and search them in the
+// browser, since folding requires a new layout. Nothing is fetched, which a content security policy enforces.
 #include <cmath>
 
 #include <printing_page_files.inc>  // page/, by cmake/PrintingPage.cmake
@@ -58,7 +58,7 @@ class NodeList {
     return found ? *found : std::string();
   }
 
-  // A constant is drawn where it is read: it ties nothing together.
+  // A constant is drawn once for each use, so that it does not connect unrelated nodes.
   std::size_t leaf(const Variable& variable) {
     if (const std::size_t* known = places_.find(variable.node())) return *known;
     const bool is_constant = variable.is_constant();

@@ -1,4 +1,4 @@
-// Scripts and data inside a page of HTML.
+// Scripts and data embedded in an HTML page.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace bitale::printing {
 
-// A string of JSON that may stand in HTML: no tag begins in it.
+// A JSON string that is safe inside HTML: no tag begins in it.
 std::string json(std::string_view text);
-// From the doctype on: the head, with a content security policy that fetches nothing, and the beginning of the body.
+// The page from the doctype to the beginning of the body, with a content security policy that forbids all fetches.
 std::string page_head(std::string_view title, std::string_view css);
 
 }  // namespace bitale::printing

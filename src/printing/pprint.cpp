@@ -1,5 +1,5 @@
-// pprint: an expression as one would write it. Every node's text is made once from its inputs' texts, the nodes nearest
-// to the root only, and parentheses are put where reading the text back would give another expression.
+// pprint: an expression as one would write it. Each node's text is built once from its inputs' texts, only for the
+// nodes nearest to the root, and parentheses are added where the text would otherwise parse as another expression.
 #include <cctype>
 
 #include "bitale/core/error.hpp"
@@ -37,7 +37,7 @@ FormulaPiece infix_piece(const ScalarOp& op, std::span<const FormulaPiece> input
   return out;
 }
 
-// What an op said itself. Its text may be that of an input (an op that only changes the layout shows nothing).
+// The text that an op provides itself. It may be that of an input (an op that only changes the layout is not shown).
 FormulaPiece own_piece(std::string text, std::span<const FormulaPiece> inputs) {
   for (auto& input : inputs)
     if (input.text == text) return input;
@@ -64,8 +64,8 @@ FormulaPiece leaf_piece(const Variable& leaf) {
   return {std::move(text), signed_number ? binds_as_sign : binds_as_atom};
 }
 
-// An operand of elementwise arithmetic that is one number in dimensions of length 1 is that number, as it was before
-// constants were folded.
+// An operand of elementwise arithmetic that is a single number with dimensions of length 1 is printed as that number,
+// as it was before constant folding.
 Variable without_dimensions(const Variable& operand) {
   const Array* value = operand.constant();
   if (!value || value->ndim() == 0 || value->size() != 1 || !operand.name().empty() || value->object()) return operand;
@@ -175,7 +175,7 @@ LabelParts split_label(const std::string& label) {
         parts.settings.clear();
         return parts;
       }
-      // None is what a function takes when nothing is said.
+      // None is the default of such arguments.
       if (!setting.ends_with("=None")) parts.settings.push_back(setting);
       setting.clear();
     } else if (c != ' ' || !setting.empty()) {

@@ -1,4 +1,4 @@
-// The steps of a rewriting as a page: trees as dprint draws them, compared line by line.
+// The steps of rewriting as an HTML page: trees as dprint draws them, compared line by line.
 #include <algorithm>
 #include <vector>
 
@@ -20,7 +20,7 @@ std::vector<std::string> lines_of(const Variables& outputs) {
   return out;
 }
 
-// What a line says, wherever it hangs in its tree.
+// The text of a line without the tree drawing before it.
 std::string_view label_of(std::string_view line) {
   const std::size_t at = line.find_first_not_of(" \xe2\x94\x82\x9c\x94\x80");  // the bytes of what trees are drawn with
   return at == std::string_view::npos ? std::string_view() : line.substr(at);
@@ -28,7 +28,7 @@ std::string_view label_of(std::string_view line) {
 
 using Marks = std::vector<bool>;  // the lines that have no counterpart
 
-// The longest common subsequence of what differs; of very long parts all is marked.
+// Marks the lines outside the longest common subsequence of the differing parts; all lines of very long parts.
 void mark_changes(const std::vector<std::string>& a, const std::vector<std::string>& b, Marks& in_a, Marks& in_b) {
   std::size_t begin = 0, end_a = a.size(), end_b = b.size();
   const auto same = [&](std::size_t i, std::size_t k) { return label_of(a[i]) == label_of(b[k]); };

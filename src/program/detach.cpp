@@ -7,7 +7,7 @@ namespace bitale::program {
 
 namespace {
 
-// Expressions are older than what is made of them: made again in that order, each gets the number it had.
+// Expressions are created after their arguments: recreated in that order, each gets the number that it had.
 void copy_pool(ExprPool& from, ExprPool& to) {
   std::vector<Expr> arguments;
   for (std::size_t id = 0; id < from.size(); ++id) {

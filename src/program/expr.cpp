@@ -54,7 +54,7 @@ Expr binary(Code code, Expr a, Expr b, DType out) {
 Expr binary(Code code, Expr a, Expr b) { return binary(code, a, b, a.dtype()); }
 Expr unary(Code code, Expr a) { return a.pool().make(code, a.dtype(), {&a, 1}); }
 
-// Both arguments are integer constants: what the operation gives.
+// The result of an operation on two integer constants; none where it is not folded.
 std::optional<std::int64_t> fold_integers(Code code, std::int64_t a, std::int64_t b) {
   const auto ua = std::uint64_t(a), ub = std::uint64_t(b);
   switch (code) {
@@ -80,7 +80,7 @@ std::optional<std::int64_t> fold_integers(Code code, std::int64_t a, std::int64_
 }
 
 std::optional<Expr> fold_binary(Code code, Expr a, Expr b, DType out) {
-  // Only signed integers and bools: their payload orders as the value does.
+  // Only for signed integers and bools, whose payloads have the order of the values.
   if (a.dtype() != DType::Bool && !is_signed_int(a.dtype())) return {};
   if (a.is_constant() && b.is_constant())
     if (auto folded = fold_integers(code, a.payload(), b.payload())) return a.pool().integer(*folded, out);
@@ -105,7 +105,7 @@ std::optional<Expr> fold_binary(Code code, Expr a, Expr b, DType out) {
       break;
     case Code::div:
       if (b.is_constant(1)) return a;
-      if (b.is_constant(0)) return b;  // as the interpreter has it
+      if (b.is_constant(0)) return b;  // as in the interpreter
       break;
     case Code::rem:
       if (b.is_constant(0) || b.is_constant(1)) return a.pool().integer(0, out);
@@ -182,7 +182,7 @@ Expr ExprPool::number(double value, DType dtype) {
 
 void ExprPool::annotate_call(Expr value, std::string_view function, std::span<const Expr> arguments) {
   for (auto& argument : arguments)
-    if (argument.id() >= value.id()) return;  // arguments are older than what is made of them: text always ends
+    if (argument.id() >= value.id()) return;  // arguments are older than the value, so that printing terminates
   source_calls_.try_emplace(value.id(), SourceCall{function, {arguments.begin(), arguments.end()}});
 }
 
@@ -291,8 +291,8 @@ Expr lookup(Expr index, std::span<const double> table, DType dtype) {
 
 namespace {
 
-// float16 is a format of memory. It is converted by arithmetic of 32 bits, as class Half does it, so that whoever emits
-// or interprets expressions knows it as 16 bits and nothing more.
+// float16 is a storage format. It is converted by arithmetic of 32 bits, as in class Half, so that emitters and
+// interpreters of expressions treat it as 16 bits and nothing more.
 Expr from_half(Expr a) {
   ExprPool& pool = a.pool();
   if (a.is_constant()) return pool.number(Half::from_bits(std::uint16_t(a.payload())), DType::Float32);
@@ -314,7 +314,7 @@ Expr to_half(Expr a) {
   return bitcast(cast(rest | sign >> 16, DType::UInt16), DType::Float16);
 }
 
-// The nearest float32, or of the two around a value that is none, the one whose last bit is set.
+// The float32 that equals the value or, if there is none, the one of its two neighbours whose last bit is set.
 Expr rounded_to_odd(Expr a) {
   const Expr nearest = cast(a, DType::Float32), back = cast(nearest, DType::Float64);
   const Expr bits = bitcast(nearest, DType::UInt32);
@@ -432,7 +432,7 @@ std::string named(std::span<const std::string> names, std::int64_t id, std::stri
   return cat(prefix, id);
 }
 
-// Texts of the arguments are known: the text of the node.
+// The text of a node, from the texts of its arguments.
 std::string node_text(Expr expr, std::span<const std::string> arguments, const ExprNames& names) {
   switch (expr.code()) {
     case Code::constant: return constant_text(expr);

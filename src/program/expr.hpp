@@ -1,6 +1,6 @@
 // Expr: a typed scalar expression of the loop-level IR. Expressions are hash-consed nodes of an ExprPool: equal
 // expressions are the same node, so common sub-expressions are shared by construction. Building folds integer
-// arithmetic and trivial selects; floating-point arithmetic stays as written.
+// arithmetic and trivial selects; floating-point arithmetic is kept as written.
 #pragma once
 
 #include <array>
@@ -102,14 +102,14 @@ class ExprPool {
   Expr rare_call(std::string_view function, Expr condition, Expr otherwise, std::span<const Expr> arguments);
   const std::string& function_name(std::int64_t id) const { return functions_[std::size_t(id)]; }
 
-  // Declares that the value of `expr` is seen as such: a sum may not absorb it.
+  // Declares that the rounded value of `expr` is used as such: it must not be contracted with a sum.
   void forbid_contraction(Expr expr) { rounded_.insert(expr.id()); }
   bool forbids_contraction(Expr expr) const { return rounded_.count(expr.id()) != 0; }
 
-  // For reading only: `value` is what `function` of these arguments was expanded to. Text shows the function.
+  // For readers only: `value` is the expansion of `function` of these arguments. Printed text shows the function.
   void annotate_call(Expr value, std::string_view function, std::span<const Expr> arguments);
   struct SourceCall {
-    std::string_view function;  // lives for ever
+    std::string_view function;  // its text is never freed
     std::vector<Expr> arguments;
   };
   const SourceCall* source_call(Expr value) const;
@@ -125,7 +125,7 @@ class ExprPool {
   std::vector<ExprNode> nodes_;
   std::vector<std::uint32_t> arguments_;
   struct Known {
-    std::uint32_t hash_ = 0;  // kept, so that what differs is seldom looked at
+    std::uint32_t hash_ = 0;  // stored, so that different nodes are seldom compared
     std::uint32_t id_plus_one = 0;
     std::uint32_t hash() const { return hash_; }
     bool is_free() const { return id_plus_one == 0; }
@@ -188,8 +188,9 @@ Expr select(Expr condition, double if_true, Expr if_false);
 Expr lookup(Expr index, std::span<const double> table, DType dtype);
 Expr cast(Expr a, DType dtype);
 Expr bitcast(Expr a, DType dtype);
-// a + b and a - b, in one rounding where a or b is a product that nothing else sees (`ExprPool::forbid_contraction`).
-// What was rounded in one place must be rounded everywhere: max(x*y) is compared with x*y.
+// a + b and a - b, with one rounding where a or b is a product that is not used otherwise
+// (`ExprPool::forbid_contraction`). A value that is rounded in one place must be rounded everywhere: max(x*y) is
+// compared with x*y.
 Expr add_contracted(Expr a, Expr b);
 Expr sub_contracted(Expr a, Expr b);
 // Polynomial c[0] + c[1] x + ... by Horner's rule with fused multiply-adds.
@@ -198,12 +199,12 @@ Expr polynomial(Expr x, std::initializer_list<double> coefficients);
 // A call of a libm-like function named for float64 ("erf"); the float32 version ("erff") is chosen by dtype.
 Expr math_call(std::string_view function, std::initializer_list<Expr> arguments);
 // The same where the condition holds, and `otherwise` elsewhere: for the few arguments at which an expansion would be
-// long and slow. Costs one branch while no lane asks for it.
+// long and slow. Costs one branch while no lane needs the call.
 Expr rare_math_call(std::string_view function, Expr condition, Expr otherwise, std::initializer_list<Expr> arguments);
 
 std::vector<Expr> arguments_of(Expr expr);
 
-// A set of expressions of one pool. The oldest ones, which are all that most functions have, are bits.
+// A set of expressions of one pool. The oldest ones, which are all that most functions have, are stored as bits.
 class ExprSet {
  public:
   bool insert(Expr expr) {  // whether it is new
@@ -220,7 +221,7 @@ class ExprSet {
   static constexpr std::uint32_t first_as_entry = 1024;
 
   struct Number {
-    std::uint32_t id = 0;  // never that of a free entry, for the oldest are bits
+    std::uint32_t id = 0;  // never 0, as in a free entry, because the oldest are bits
     std::uint32_t hash() const { return hash_of_number(id); }
     bool is_free() const { return id == 0; }
   };
@@ -229,8 +230,8 @@ class ExprSet {
   FlatTable<Number> others_;
 };
 
-// Visits every distinct sub-expression once, over all calls with one ExprWalk. A visitor that returns bool says whether
-// to go on into the arguments.
+// Visits every distinct sub-expression once, over all calls with one ExprWalk. A visitor that returns bool decides
+// whether the arguments are visited.
 class ExprWalk {
  public:
   template <class Visit>
@@ -256,9 +257,9 @@ class ExprWalk {
 
 // How reductions and scatters combine.
 enum class Combiner : std::uint8_t { add, mul, min, max, bit_and, bit_or };
-Expr combine(Combiner combiner, Expr a, Expr b);  // min and max pass nan on, as numpy.minimum does
+Expr combine(Combiner combiner, Expr a, Expr b);  // min and max propagate nan, as numpy.minimum does
 Expr identity(Combiner combiner, ExprPool& pool, DType dtype);
-// Of min and max: whether a is to be taken in place of an earlier b: strictly more extreme, or the first nan.
+// For min and max: whether a replaces an earlier b, because it is strictly more extreme or the first nan.
 Expr more_extreme(Combiner combiner, Expr a, Expr b);
 std::string_view combiner_name(Combiner combiner);
 

@@ -10,10 +10,10 @@
 
 namespace bitale::program {
 
-// Where the functions of calls are: runtime::find_symbol.
+// Finds the functions of calls: runtime::find_symbol.
 using FindFunction = void* (*)(std::string_view name);
 
-// What a node does with the bits of its arguments; a lookup has them all in `table` but the first.
+// The operation of a node on the bits of its arguments. A lookup has all arguments but the first in `table`.
 struct Operation {
   Code code;
   DType dtype, argument_dtype;
@@ -21,17 +21,17 @@ struct Operation {
   std::int64_t payload;  // constants: bits; calls: the function's address
   std::vector<std::int64_t> table = {};
 };
-// InternalError for nodes that stand for memory, indices, lengths and variables, and for functions that `find` does not
-// know.
+// Throws InternalError for nodes that stand for memory, indices, lengths and variables, and for functions that `find`
+// does not know.
 Operation operation_of(Expr expr, FindFunction find = nullptr);
 std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d,
                       std::int64_t e = 0);
 
-// One expression as a flat list of operations over numbered slots. `variables` are what is given at each evaluation:
-// var, index or dim nodes. InternalError for an expression that reads memory or another variable.
+// One expression as a flat list of operations over numbered slots. `variables` are given at each evaluation: var, index
+// or dim nodes. Throws InternalError for an expression that reads memory or another variable.
 class Interpreter {
  public:
-  // Without `find` an expression must not call.
+  // Without `find` an expression must not contain calls.
   Interpreter(Expr root, std::span<const Expr> variables, FindFunction find = nullptr);
 
   // Bits as in a constant's payload.

@@ -8,7 +8,7 @@ namespace bitale::program {
 
 namespace {
 
-constexpr std::size_t small_body = 24;  // expressions: such a loop waits for its accumulator
+constexpr std::size_t small_body = 24;  // expressions: such a loop is bound by the latency of its accumulator
 constexpr int many_accumulators = 4;
 constexpr std::size_t many_narrow = 60, few_floats = 12;
 
@@ -45,8 +45,8 @@ LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& run
         },
         [](const OneOf<Loop, Allocate, Fill, Call, Check, HostCall, Next, If> auto&) {});  // never in lanes
   }
-  // Words of counter-based streams, of which little is computed: what is wider takes two registers, for which
-  // logarithms and the like have no instructions.
+  // Bodies that compute words of counter-based streams, and little from them, count as 4 bytes wide. Wider values then
+  // take two registers, for which logarithms and the like have no instructions.
   if (widest == 8 && narrow >= many_narrow && floats <= few_floats) widest = 4;
   body.order = {int(widest), body.size < small_body ? many_accumulators : 1};
   return body;

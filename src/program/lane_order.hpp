@@ -1,4 +1,4 @@
-// The order of sums that the body of a vector loop asks for, where the loop does not state one.
+// The order of sums of a vector loop that does not declare one, derived from its body.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@ struct LaneBody {
   LaneOrder order;
   std::size_t size = 0;  // expressions
   bool updates = false;  // something is reduced in any order
-  bool sums = false;     // of floats
+  bool sums = false;     // some of these are sums of floats
 };
-// `running`: carried variables that iterations see in order.
+// `running`: carried variables that iterations read in order.
 LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& running);
 
-// What the loop states, or what its body asks for.
+// The order that the loop declares, or the one derived from its body.
 LaneOrder lane_order_of(const Loop& loop);
 
 bool is_float_sum(const Update& update);

@@ -36,7 +36,7 @@ void LoopNest::note_written(const Steps& body) {
 
 void LoopNest::define(Expr var, std::size_t level) {
   var_levels_[var.payload()] = level;
-  // What was asked for before may depend on it; to forget it each time would make long programs quadratic.
+  // Levels that are known may depend on the variable; to clear them each time would make long programs quadratic.
   if (const auto* before = known_.find(var); before && *before != level) known_.clear();
 }
 

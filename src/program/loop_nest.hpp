@@ -1,5 +1,6 @@
-// LoopNest: the loops that are open where a walk over a Program's steps has come to, and at which of them an expression
-// is known: at the top, or at the innermost one it depends on. Whoever emits or counts expressions does it there.
+// LoopNest: the loops that are open at the current position of a walk over a Program's steps, and the level at which an
+// expression is known: the top, or the innermost loop that it depends on. Expressions are emitted or counted at that
+// level.
 #pragma once
 
 #include <algorithm>
@@ -13,31 +14,31 @@ namespace bitale::program {
 
 class LoopNest {
  public:
-  // Level 0 is the top, level 1 the outermost loop that is open.
+  // Level 0 is the top, level 1 the outermost open loop.
   std::size_t innermost() const { return indices_.size(); }
-  // A loop without an index stands for lanes that are not a loop's, or for a side of a branch.
+  // A loop without an index stands for lanes that belong to no loop, or for a side of a branch.
   void open(Expr index);
   void close();
 
-  // A step at the top begins. What the loop that it is writes is known nowhere but where it is read.
+  // Begins a top-level step. Loads from buffers that its loops write are not hoisted.
   void begin(const Step& step);
   void begin(const Loop& loop);
   const std::unordered_set<std::int64_t>& written() const { return written_; }
   bool is_written(std::int64_t buffer) const { return written_.count(buffer) != 0; }
 
-  // A variable is known from here on, or from the time on when its level is open.
+  // Declares a variable as known from here on, or once its level is open.
   void define(Expr var) { define(var, innermost()); }
   void define(Expr var, std::size_t level);
   bool is_defined(Expr var) const { return var_levels_.count(var.payload()) != 0; }
 
   std::size_t level_of(Expr expr);
-  // Of the expression itself, its arguments left out.
+  // The level of the expression itself, without its arguments.
   std::size_t own_level(Expr expr) const;
 
  private:
   void note_written(const Steps& body);
 
-  // A number per expression, all forgotten at once.
+  // A number per expression; all are cleared in constant time.
   class Numbers {
    public:
     void clear() { ++epoch_; }
@@ -62,7 +63,7 @@ class LoopNest {
 
   std::vector<std::int64_t> indices_;
   std::unordered_map<std::int64_t, std::size_t> var_levels_;
-  std::unordered_set<std::int64_t> written_;  // by the present step at the top
+  std::unordered_set<std::int64_t> written_;  // by the current top-level step
   Numbers known_;
   std::vector<Expr> stack_;
 };

@@ -118,7 +118,7 @@ class Parser {
   }
   std::string_view word() {
     skip();
-    if (peek() == '`') {  // any text
+    if (peek() == '`') {  // any text in backquotes
       const std::size_t end = line_.text.find('`', at_ + 1);
       if (end == std::string_view::npos) fail("a closing `");
       const std::size_t start = std::exchange(at_, end + 1) + 1;
@@ -137,7 +137,7 @@ class Parser {
     at_ = std::size_t(rest - line_.text.data());
     return out;
   }
-  // The colon before a dtype; that at the end of a loop's head is none.
+  // The colon before a dtype, as opposed to the one at the end of a loop's head.
   bool take_suffix() {
     const std::size_t dtype = line_.text.find_first_not_of(' ', at_ + 1);
     return dtype != std::string_view::npos && peek() == ':' && take(":");
@@ -157,7 +157,7 @@ class Parser {
     if (found == buffers_.end()) fail(cat("a buffer, which `", name, "` is not"));
     return found->second;
   }
-  // "x: f64[?, 3] per worker"; lengths of inputs that are not said are their own.
+  // "x: f64[?, 3] per worker"; unknown lengths of inputs are dim expressions.
   std::int64_t declare(Role role, int slot) {
     const std::string name(word());
     expect(":");
@@ -240,7 +240,7 @@ class Parser {
   static double as_double(Expr value) { return from_bits(value.payload(), value.dtype()); }
 
   // ---- expressions ----
-  // A constant whose dtype nobody has said takes that of what it meets.
+  // A constant whose dtype is not given takes that of the expression that it is combined with.
   struct Term {
     Expr value;          // or
     std::string number;  // of an unknown dtype
@@ -271,7 +271,7 @@ class Parser {
     const Term term = expression();
     return typed(term, dtype);
   }
-  // 3, -0.5, 1e-3, inf, nan, true; with ":f32" of that dtype.
+  // 3, -0.5, 1e-3, inf, nan, true; with a suffix ":f32", of that dtype.
   std::optional<Term> number() {
     skip();
     const std::size_t start = at_;
@@ -389,7 +389,7 @@ class Parser {
     if (const auto to = dtype_of(name)) return node(Code::cast, *to, {argument(0)});
     if (name.starts_with("bitcast_"))
       if (const auto to = dtype_of(name.substr(8))) return node(Code::bitcast, *to, {argument(0)});
-    const std::size_t first = name == "select" || name == "lookup" ? 1 : 0;  // of those of one dtype
+    const std::size_t first = name == "select" || name == "lookup" ? 1 : 0;  // where arguments of one dtype start
     if (name == "select" && terms.size() > 0) terms[0].value = typed(terms[0], DType::Bool);
     for (std::size_t i = first; i < terms.size(); ++i)
       for (std::size_t k = first; k < terms.size(); ++k)
@@ -542,7 +542,7 @@ class Parser {
   Loop loop(int depth) {
     const std::string name(word());
     auto& names = program_.index_names;
-    // One name, one index: that of its number, if it is free.
+    // Each name has one index: the one of its number, if that is free.
     std::size_t id = std::size_t(std::find(names.begin(), names.end(), name) - names.begin());
     if (id == names.size())
       if (auto number = number_after(name, "i"); number && *number >= 0 && *number < most_indices)
@@ -709,11 +709,11 @@ class Parser {
   Line line_{0, 0, {}};
   std::size_t at_ = 0;
   Expr until_;             // of the loop being read
-  bool in_shape_ = false;  // where variables of later steps are known to be lengths
+  bool in_shape_ = false;  // where unknown variables, of later steps, are lengths
   std::map<std::string, std::int64_t, std::less<>> buffers_;
   std::map<std::string, Expr, std::less<>> indices_, shared_;
   std::map<std::int64_t, Expr> variables_;
-  std::map<std::int64_t, CarryKind> kinds_;  // of extremes and their positions, which updates tell
+  std::map<std::int64_t, CarryKind> kinds_;  // of extremes and their positions, known from their updates
 };
 
 // ---- the whole of a Program as text ---------------------------------------------------------------------------------
@@ -728,7 +728,7 @@ class Source {
     for (std::size_t b = 0; b < program_.buffers.size(); ++b) declare(b);
     std::map<std::int64_t, const Function*> ordered;
     for (auto& [payload, function] : program_.functions) ordered[payload] = &function;
-    // Functions may call those that were made before them.
+    // Functions may call those that were created before them.
     for (auto& [payload, function] : ordered) {
       const std::string body = text(function->body, 1);
       std::vector<std::string> parameters;
@@ -774,7 +774,7 @@ class Source {
   }
 
   // ---- expressions ----
-  // The text of one; what is long and will be used again gets a line of its own before.
+  // The text of an expression. A long sub-expression gets a line of its own before it.
   std::string text(Expr root, int depth) {
     std::vector<Expr> stack{root};
     while (!stack.empty()) {

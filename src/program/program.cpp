@@ -63,7 +63,7 @@ class Printer {
     return join(parts, ", ");
   }
 
-  // What a function does with memory: reads it, writes it ("out"), or both ("inout").
+  // How a function accesses memory: it reads it ("in"), writes it ("out"), or both ("inout").
   std::string argument_text(const std::variant<Expr, BufferArgument>& argument) const {
     if (auto* expr = std::get_if<Expr>(&argument)) return text(*expr);
     auto& [buffer, kind, offset] = std::get<BufferArgument>(argument);
@@ -71,7 +71,7 @@ class Printer {
     return cat(direction, name(buffer), offset ? cat(" from ", text(offset)) : "");
   }
 
-  // Before memory is planned, temporaries that steps use come into being by themselves.
+  // Declares temporaries that steps use and none allocates, as there are before memory is planned.
   void declare_unallocated() {
     std::vector<bool> unallocated(program_.buffers.size(), false);
     const auto is_temporary = [&](std::int64_t buffer) {

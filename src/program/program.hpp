@@ -1,6 +1,6 @@
-// Program: the loop-level IR, the one meeting point of all code generators: buffers and a tree of steps over scalar
-// expressions. Steps run in order; loops contain steps. Scalars live in `var`s, arrays in buffers. program/steps.hpp
-// walks over them.
+// Program: the loop-level IR, from which all code generators start: buffers and a tree of steps over scalar
+// expressions. Steps run in order; loops contain steps. Scalars are stored in `var`s, arrays in buffers.
+// program/steps.hpp provides walks over steps.
 #pragma once
 
 #include <deque>
@@ -24,7 +24,7 @@ struct Buffer {
   Role role = Role::temporary;
   std::vector<Expr> shape;  // of temporaries and outputs; of inputs: dim expressions
   int slot = -1;            // which input or output of the function; of a temporary: its place in the workspace
-  bool on_stack = false;    // a small temporary of known lengths, which needs nothing of the workspace
+  bool on_stack = false;    // a small temporary of known lengths, which needs no workspace
   Array value;              // of a constant
   bool per_worker = false;  // of a temporary: each thread that shares a loop has its own
   int ndim() const { return int(shape.size()); }
@@ -46,22 +46,22 @@ struct Accumulate {
   Combiner combiner;
   Expr value;
 };
-// var = value, or for a carried var of an enclosing loop: var = combine(var, value).
+// Let: var = value. Update, for a carried var of an enclosing loop: var = combine(var, value).
 struct Let {
   Expr var;
   Expr value;
 };
-// Of an arg_reduce: `position_var` becomes `position` when the value is taken, so that it tells where the first of
-// equal extremes was (a nan is more extreme than all).
+// In an arg_reduce, `position_var` is set to `position` when the value is taken, so that it is the position of the
+// first of equal extremes (a nan is more extreme than any number).
 struct Update {
   Expr var;
   Combiner combiner;
   Expr value;
   Expr position_var = {}, position = {};
 };
-// A scalar carried around a loop; its final value is readable after the loop. What is combined starts as the combiner's
-// identity (a position as 0). A state starts as `init`, is readable in each iteration as it was when that began, and
-// has one Next in the loop's body, whose value it has in the next iteration.
+// A scalar carried around a loop; its final value is readable after the loop. Combined values start as the combiner's
+// identity (positions as 0). A state starts as `init`; each iteration reads the value that it had when the iteration
+// began, and the loop's body has one Next for it, with its value in the next iteration.
 struct Carry {
   Expr var;
   CarryKind kind = CarryKind::reduce;
@@ -69,28 +69,28 @@ struct Carry {
   Expr init = {};                     // of a state
   bool is_state() const { return kind == CarryKind::state; }
 };
-// Of a state of the loop in whose body this is, at the end of the iteration.
+// The next value of a state of the loop that directly contains this step; it is assigned at the end of the iteration.
 struct Next {
   Expr var;
   Expr value;
 };
-// In which order the lanes of a vector loop add what they carry: by the widest element of its body, in bytes, and by
-// how many accumulators take turns. 0: as the body says (program/lane_order.hpp). A pass that moves a part of the body
-// into another loop states the order that the whole body had, since results are the same bits with and without that
-// pass.
+// The order in which the lanes of a vector loop add what they carry, given by the widest element of its body, in bytes,
+// and by the number of accumulators that take turns. 0: derived from the body (program/lane_order.hpp). A pass that
+// moves a part of the body into another loop declares the order that the whole body had, since results are the same
+// bits with and without that pass.
 struct LaneOrder {
   int element_bytes = 0, accumulators = 0;
   explicit operator bool() const { return element_bytes != 0; }
 };
 // How a vector loop is run on vectors of one width. One pass sets it (codegen/schedule.hpp) in the copy of a Program
-// that code is generated from, and every emitter obeys it, so that sums have the same bits in all of them.
+// that code is generated from, and every emitter follows it, so that sums have the same bits in all of them.
 struct Schedule {
   int lanes = 0;             // iterations that run together; 0: not scheduled
   int accumulators = 1;      // groups of lanes that take turns, each with accumulators of its own
-  bool single_pass = false;  // the extent is a number, and all iterations fit into the lanes
-  bool pairwise = false;     // sums of floats go up a binary tree, block by block (Higham, 1993)
-  int straight_passes = 0;   // up to so many whole passes are straight code; 0 where the extent is no number
-  int runs_of = -1;          // the Accumulate of the body whose offset the loop also reads by (codegen/index_runs.hpp)
+  bool single_pass = false;  // the extent is constant, and all iterations fit into the lanes
+  bool pairwise = false;     // sums of floats are added in a binary tree, block by block (Higham, 1993)
+  int straight_passes = 0;   // up to this many whole passes are straight code; 0 where the extent is not constant
+  int runs_of = -1;          // the Accumulate of the body whose offset the loop also reads at (codegen/index_runs.hpp)
   std::vector<std::int64_t> streamed;  // buffers whose stores may be non-temporal
   explicit operator bool() const { return lanes != 0; }
   friend bool operator==(const Schedule&, const Schedule&) = default;
@@ -100,49 +100,49 @@ struct Loop {
   Expr extent;
   std::vector<Carry> carries;
   Steps body;
-  bool vector = false;  // iterations are independent but for carries: lanes may run together
-  // A hint. Not 0: soon after, the same is done for what lies this many iterations further on; its reads may be started
+  bool vector = false;  // iterations are independent except for carries: lanes may run together
+  // A hint. If not 0, the elements that are this many iterations ahead will be accessed soon; they may be prefetched
   // now.
   std::int64_t prefetch_distance = 0;
-  // After the first iteration in which this holds there is no other; it is asked when the body is done, before states
-  // become their next values. Iterations count in order then.
+  // The loop ends after the first iteration in which this holds. It is evaluated at the end of the body, before states
+  // take their next values. The order of iterations counts then.
   Expr until = {};
-  // Of a loop at the top, where chunks of iterations may run at once, each with a part of what is carried: rough
-  // operations per iteration. Who runs it as any other loop is right, too.
+  // For a top-level loop that may run in parallel chunks of iterations, each with a part of what is carried: the rough
+  // number of operations per iteration. To run it like any other loop is correct, too.
   Expr parallel_cost = {};
   LaneOrder lane_order = {};
   Schedule schedule = {};
 };
-// One of the two runs. Nothing that only the other one needs is read or computed.
+// Exactly one of the two sides runs. Nothing that only the other side needs is read or computed.
 struct If {
   Expr condition;
   Steps then, otherwise;
 };
-// Memory for a buffer of this shape: from here on its data may be used. At the top only, not in a loop.
+// Allocates memory for a buffer of this shape; its data may be used from here on. Only at the top level, not in a loop.
 struct Allocate {
   std::int64_t buffer;
 };
-// All elements become the value.
+// Sets all elements to the value.
 struct Fill {
   std::int64_t buffer;
   Expr value;
 };
 enum class AccessKind : std::uint8_t { read, write, combine };  // combine: read and written
-// The memory of a buffer, from an element on, and what the function does with it. In a loop, what it writes does not
-// reach the block of the next iteration.
+// The memory of a buffer, from an element on, and how the function accesses it. In a loop, its writes don't reach the
+// block of the next iteration.
 struct BufferArgument {
   std::int64_t buffer;
   AccessKind kind;
   Expr offset = {};  // in elements, int64; none: the first element
 };
 // A runtime function of int64, float64 and data pointers. With a `status`, an int64 variable, it returns an int64,
-// which the variable becomes; else it returns nothing. In a loop, it is called in each iteration, in order.
+// which is assigned to the variable; else it returns nothing. In a loop, it is called in each iteration, in order.
 struct Call {
   std::string function;
   std::vector<std::variant<Expr, BufferArgument>> arguments;
   Expr status = {};
 };
-// The call fails, with the message of `check`, unless the condition holds. In a loop, the first iteration that breaks
+// The call fails, with the message of `check`, unless the condition holds. In a loop, the first iteration that violates
 // it ends the call.
 struct Check {
   Expr condition;
@@ -157,8 +157,9 @@ struct Step {
   std::variant<Store, Accumulate, Let, Update, Loop, Allocate, Fill, Call, Check, HostCall, Next, If> what;
 };
 
-// A function of the program's own. It is called by name, as those of the runtime are: its body with the arguments for
-// the parameters, which are variables with negative numbers. Code has one copy of it, however often it is called.
+// A function that the program defines. It is called by name, as runtime functions are; a call evaluates its body with
+// the arguments for the parameters, which are variables with negative numbers. Code has one copy of it, however often
+// it is called.
 struct Function {
   std::vector<Expr> parameters;
   Expr body;
@@ -168,7 +169,7 @@ struct Program {
   std::shared_ptr<ExprPool> pool = std::make_shared<ExprPool>();
   std::vector<Buffer> buffers;
   std::vector<std::string> index_names;
-  std::vector<std::string> checks;     // what each Check says when it fails
+  std::vector<std::string> checks;     // the message of each Check when it fails
   std::vector<std::string> callbacks;  // what each HostCall runs, for printing
   std::string name = "program";
   std::unordered_map<std::int64_t, Function> functions;  // by the payload of their calls
@@ -176,7 +177,7 @@ struct Program {
   int input_count = 0, output_count = 0;
   int workspace_slots = 0;
 
-  // Null when it is no call, or one of a runtime function.
+  // Null when it is no call, or a call of a runtime function.
   const Function* function_of(Expr call) const {
     if (call.code() != Code::call || functions.empty()) return nullptr;
     const auto found = functions.find(call.payload());
@@ -184,20 +185,20 @@ struct Program {
   }
 };
 
-// Where each buffer's lengths start in runtime::Frame::lengths; one more entry: the total.
+// Where each buffer's lengths start in runtime::Frame::lengths; one more entry has the total.
 std::vector<std::int64_t> length_offsets(const Program& program);
 
-// Rough operations on elements in one step, the bodies of loops left out.
+// The rough number of operations on elements in one step, without the bodies of loops.
 std::int64_t operations(const Step& step);
-// Of a buffer whose lengths are numbers, none of them negative; nothing for others, and where it is more than fits.
+// The bytes of a buffer whose lengths are constants, none of them negative; none for others, and on overflow.
 std::optional<std::int64_t> constant_bytes(const Buffer& buffer);
 
 // Readable pseudo-code.
 std::string to_string(const Program& program);
-std::vector<std::string> step_texts(const Program& program);  // of each step at the top, in lines
-// InternalError naming the step when the program breaks a rule of the IR: unknown buffers, use before allocation, reads
-// before anything is written, fills after something was written, an allocation in a loop, wrong ranks or dtypes,
-// variables and indices out of scope, updates of variables that no loop carries.
+std::vector<std::string> step_texts(const Program& program);  // of each top-level step, in lines
+// Throws InternalError naming the step when the program breaks a rule of the IR: unknown buffers, use before
+// allocation, reads before anything is written, fills after something was written, an allocation in a loop, wrong ranks
+// or dtypes, variables and indices out of scope, updates of variables that no loop carries.
 void verify(const Program& program);
 
 }  // namespace bitale::program

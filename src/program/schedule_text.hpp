@@ -8,7 +8,7 @@
 
 namespace bitale::program {
 
-// Empty for a loop that has none. `name`: of a buffer, by its number.
+// Empty for a loop without a schedule. `name`: gives the name of a buffer by its number.
 template <class Name>
 std::string schedule_text(const Schedule& schedule, const Name& name) {
   auto& [lanes, accumulators, single_pass, pairwise, straight_passes, runs_of, streamed] = schedule;

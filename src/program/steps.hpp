@@ -1,7 +1,8 @@
-// Steps taken apart. `visit_parts` says, once for each kind of step, which expressions it evaluates, which buffers it
-// accesses and how, which variables it defines, and which steps it contains; all walks over a Program stand on it, to
-// look or to rewrite. Steps are taken apart by structured bindings, and kinds by exhaustive overload sets: a new field,
-// or a new kind of step, does not compile until it is described here and in each pass that treats kinds by themselves.
+// Decomposition of steps. `visit_parts` reports, once for each kind of step, which expressions it evaluates, which
+// buffers it accesses and how, which variables it defines, and which steps it contains; all walks over a Program,
+// read-only or rewriting, are built on it. Steps are decomposed by structured bindings, and kinds by exhaustive
+// overload sets: a new field, or a new kind of step, does not compile until it is described here and in each pass that
+// distinguishes kinds.
 #pragma once
 
 #include <concepts>
@@ -34,22 +35,22 @@ decltype(auto) match(S& step, Fs&&... fs) {
   return std::visit(Overloaded<std::decay_t<Fs>...>{std::forward<Fs>(fs)...}, step.what);
 }
 
-// Where the IR allows a step: the verifier holds every Program to it. Loops may only contain what their emitters know
-// how to repeat; memory is allocated, and the host asked, at the top.
+// Whether the IR allows a step in a loop; the verifier enforces it. Loops may only contain steps that emitters can
+// repeat; memory is allocated, and the host called, at the top level.
 inline bool may_be_in_loop(const Step& step) {
   return match(
       step, [](const OneOf<Store, Accumulate, Let, Update, Loop, Call, Check, Next, If> auto&) { return true; },
       [](const OneOf<Allocate, Fill, HostCall> auto&) { return false; });
 }
 
-// In one side of an If, on top of that: memory and what the host brings would be known on one side only.
+// Whether the IR also allows it in a side of an If: memory and results of the host would be known on one side only.
 inline bool may_be_in_if(const Step& step) {
   return match(
       step, [](const OneOf<Store, Accumulate, Let, Update, Loop, Fill, Call, Check, If> auto&) { return true; },
       [](const OneOf<Allocate, HostCall, Next> auto&) { return false; });
 }
 
-// Whether iterations of a vector loop may do it together, as lanes.
+// Whether iterations of a vector loop may run the step together, as lanes.
 inline bool may_be_in_lanes(const Step& step) {
   return match(
       step, [](const OneOf<Store, Accumulate, Let, Update> auto&) { return true; },
@@ -64,11 +65,11 @@ std::string_view kind_name(const Step& step);
 enum class Reach : std::uint8_t {
   element,  // the element at `at`
   whole,    // every element
-  by_call,  // what a runtime function does with its memory
-  by_host,  // an input of a host call; or an output, whose memory the host brings
+  by_call,  // memory that is passed to a runtime function
+  by_host,  // an input of a host call; or an output, whose memory the host provides
 };
 
-// What a step does to a buffer by itself. What its expressions load is an access, too, but is found in those.
+// An access of the step itself to a buffer. Loads in its expressions are accesses, too, but are found in those.
 template <class AnyId, class AnyPlaces>
 struct BasicAccess {
   AnyId& buffer;
@@ -84,11 +85,11 @@ using MutableAccess = BasicAccess<std::int64_t, std::vector<Expr>>;
 enum class Definition : std::uint8_t {
   index,     // of a loop: known in its body
   named,     // by a Let, or as the status of a call, from there on
-  carried,   // by a loop: known after it, of running ones in each iteration after their update
-  combined,  // by an update or as the next value of a state, of a carried variable
+  carried,   // by a loop: known after it; prefix scans also in each iteration, after their update
+  combined,  // by an update, or as the next value of a state: a carried variable
 };
 
-// A visitor of parts that ignores them all. Those who want some hide the functions for these.
+// A visitor that ignores all parts. Derived visitors hide the functions for the parts that they need.
 struct IgnoredParts {
   void expr(const Expr&) {}
   template <class Id, class Places>
@@ -102,7 +103,7 @@ struct IgnoredParts {
 
 namespace parts {
 
-// Of an access that is not one of an element.
+// The indices of an access that is not to an element.
 template <class S>
 constexpr std::conditional_t<std::is_const_v<S>, const std::vector<Expr>, std::vector<Expr>>* nowhere = nullptr;
 
@@ -198,8 +199,8 @@ void visit(S& step, V& v) {
 
 }  // namespace parts
 
-// Every part of one step, of the steps in it only the lists that they are. Accesses come before the expressions that
-// say where, and those before what the step defines.
+// Visits every part of one step; of nested steps, only the lists. An access comes before the expressions of its
+// indices, and these come before the definitions of the step.
 template <AnyStep S, class V>
 void visit_parts(S& step, V&& visitor) {
   std::visit([&](auto& kind) { parts::visit(kind, visitor); }, step.what);
@@ -241,14 +242,14 @@ struct OfDefinitions : IgnoredParts {
 
 }  // namespace parts
 
-// Every expression that one step evaluates, those of the steps in it left out: visit(Expr&), of a constant step
+// Every expression that one step evaluates, without those of nested steps: visit(Expr&), for a constant step
 // visit(const Expr&).
 template <AnyStep S, class Visit>
 void for_each_expr(S& step, Visit&& visit) {
   using E = std::conditional_t<std::is_const_v<S>, const Expr, Expr>;
   visit_parts(step, parts::OfExprs<E, Visit>{{}, visit});
 }
-// Every access of one step: visit(Access), of a step that may be changed visit(MutableAccess).
+// Every access of one step: visit(Access), for a mutable step visit(MutableAccess).
 template <AnyStep S, class Visit>
 void for_each_access(S& step, Visit&& visit) {
   visit_parts(step, parts::OfAccesses<Visit>{{}, visit});
@@ -264,7 +265,7 @@ void for_each_definition(S& step, Visit&& visit) {
   visit_parts(step, parts::OfDefinitions<Visit>{{}, visit});
 }
 
-// Every step, each before the steps in it. Nesting is as deep as arrays have dimensions.
+// Every step, each before its nested steps. Nesting is as deep as arrays have dimensions.
 template <class S, class Visit>
 requires std::same_as<std::remove_const_t<S>, Steps>
 void visit_steps(S& steps, Visit&& visit) {
@@ -284,7 +285,7 @@ void for_each_load(S& step, ExprWalk& walk, Visit&& visit) {
   });
 }
 
-// Of one step and those in it.
+// The same for one step and its nested steps.
 template <class Visit>
 void for_each_expr_within(const Step& step, Visit&& visit) {
   for_each_expr(step, visit);
@@ -297,7 +298,7 @@ void for_each_access_within(const Step& step, Visit&& visit) {
   for_each_body(
       step, [&](const Steps& body) { visit_steps(body, [&](const Step& inner) { for_each_access(inner, visit); }); });
 }
-// Every buffer that they read or write, some more than once: visit(buffer).
+// Every buffer that these read or write, some more than once: visit(buffer).
 template <class Visit>
 void for_each_buffer(const Step& step, Visit&& visit) {
   ExprWalk walk;
@@ -309,14 +310,14 @@ void for_each_buffer(const Step& step, Visit&& visit) {
   for_each_access_within(step, [&](const Access& access) { visit(access.buffer); });
 }
 
-// Whether one step, those in it left out, may end the call with an error.
+// Whether one step, without its nested steps, may end the call with an error.
 inline bool may_fail(const Step& step) {
   return match(
       step, [](const OneOf<Check, HostCall, Allocate> auto&) { return true; },
       [](const OneOf<Store, Accumulate, Let, Update, Loop, Fill, Call, Next, If> auto&) { return false; });
 }
 
-// Whether the step computes from expressions and memory alone, and contains no others.
+// Whether the step computes from expressions and memory alone, and contains no other steps.
 inline bool is_simple(const Step& step) {
   return match(
       step, [](const OneOf<Store, Accumulate, Let, Update> auto&) { return true; },

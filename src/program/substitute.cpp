@@ -37,7 +37,8 @@ Expr Rebuild::operator()(Expr root) {
   return done_.find(root);
 }
 
-// It still stands for the same function, of arguments made anew, and is still rounded where the other was.
+// The new expression keeps the source call, with rebuilt arguments, and may not be contracted where the old one may
+// not.
 void Rebuild::keep_properties(Expr before, Expr after) const {
   ExprPool& pool = before.pool();
   if (pool.forbids_contraction(before)) pool.forbid_contraction(after);

@@ -1,4 +1,4 @@
-// Sub-expressions, an expression itself among its own: questions about them, and others in their place.
+// Queries about the sub-expressions of an expression, itself included, and their substitution.
 #pragma once
 
 #include <cstdint>
@@ -20,26 +20,26 @@ inline bool contains(Expr root, Expr part) {
   return any_within(root, [&](Expr expr) { return expr == part; });
 }
 
-using Substitution = std::unordered_map<std::uint32_t, Expr>;  // what stands for an expression, by its number
+using Substitution = std::unordered_map<std::uint32_t, Expr>;  // by number of an expression: its replacement
 Expr substitute(Expr root, const Substitution& substitution);
 
 // The same operation on these arguments.
 Expr with_arguments(Expr expr, std::span<const Expr> arguments);
 
-// Expressions made anew from their leaves up, each once: `make` is given an expression and what its arguments have
-// become, and says what it becomes.
+// Rebuilds expressions from their leaves up, each once: `make` is given an expression and its rebuilt arguments, and
+// returns the replacement of the expression.
 class Rebuild {
  public:
   using Make = std::function<Expr(Expr expr, std::span<const Expr> arguments)>;
   explicit Rebuild(Make make) : make_(std::move(make)) {}
   Expr operator()(Expr root);
-  void forget() { done_ = {}; }  // what expressions have become
+  void forget() { done_ = {}; }  // clears the rebuilt expressions
 
  private:
-  // What has become of expressions.
+  // Memoized results, by expression.
   class Done {
    public:
-    // Nothing where the expression is not done.
+    // Null where the expression has not been rebuilt.
     Expr find(Expr expr) const {
       const Entry* found = entries_.find(hash_of_number(expr.id()), Is{expr.id()});
       return found ? found->value : Expr();

@@ -1,4 +1,4 @@
-// The verifier: what every pass may rely on and must keep.
+// The verifier: the invariants that every pass may rely on and must preserve.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -32,7 +32,7 @@ class Verifier {
     throw InternalError(cat("program: ", what, "\n", to_string(program_)));
   }
 
-  // A buffer whose elements somebody reads or combines with.
+  // A buffer whose elements are read or combined with.
   const Buffer& read(std::int64_t id) const {
     const Buffer& out = buffer(id);
     if (!written_[std::size_t(id)]) fail(cat("buffer ", out.name, " is read before anything is written to it"));
@@ -46,7 +46,7 @@ class Verifier {
     return program_.buffers[std::size_t(id)];
   }
 
-  // float16 is a format of memory: nothing but its bits may be used.
+  // float16 is a storage format: only its bits may be used.
   void check_format(Expr expr) const {
     const auto is_format = [](DType dtype) { return computing_dtype(dtype) != dtype; };
     const bool moves = expr.code() == Code::constant || expr.code() == Code::var || expr.code() == Code::load ||
@@ -92,7 +92,7 @@ class Verifier {
     if (!fits) fail(cat("a call of ", call.pool().function_name(call.payload()), " does not fit"));
   }
 
-  // A function sees its parameters only.
+  // A function may use only its parameters.
   void verify(const Function& function) {
     ExprWalk()(function.body, [&](Expr expr) {
       const auto& parameters = function.parameters;
@@ -103,7 +103,7 @@ class Verifier {
     });
   }
 
-  // A buffer that is the program's own to write to.
+  // A buffer that the program may write to.
   const Buffer& writable(std::int64_t id) const {
     const Buffer& out = buffer(id);
     if (out.role == Role::input || out.role == Role::constant)
@@ -189,7 +189,7 @@ class Verifier {
     states_ = std::move(states);
     in_if_ = in_if;
     indices_.erase(s.index.payload());
-    // What is defined in a body is known in its iteration only.
+    // Variables defined in a body are known in its iteration only.
     forget(outside);
     for (auto& carry : s.carries) {
       carried_.erase(carry.var.payload());
@@ -203,7 +203,8 @@ class Verifier {
     check(s.value);
     if (s.value.dtype() != s.var.dtype()) fail("a next value of the wrong dtype");
   }
-  // What only one side has written is not there afterwards, nor what a side has defined.
+  // Afterwards, buffers that only one side has written count as unwritten, and variables that a side has defined are
+  // unknown.
   void verify(const If& s) {
     if (s.condition.dtype() != DType::Bool) fail("a branch by something that is not bool");
     check(s.condition);
@@ -273,9 +274,9 @@ class Verifier {
   const Program& program_;
   std::vector<bool> ready_, written_;  // by buffer: it has memory, and some step has written to it
   std::unordered_set<std::int64_t> indices_, variables_, carried_, running_;
-  std::unordered_map<std::int64_t, int> states_;  // of the loop whose body this is: how many next values they have
+  std::unordered_map<std::int64_t, int> states_;  // states of the current loop -> number of their next values
   bool in_if_ = false;                            // of the innermost loop, or of the top
-  std::vector<std::int64_t> defined_;             // the variables, in the order in which they came to be known
+  std::vector<std::int64_t> defined_;             // the variables, in the order of their definitions
 };
 
 }  // namespace

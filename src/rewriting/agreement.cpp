@@ -27,7 +27,7 @@ double magnitude(const std::vector<double>& point) {
 double relative_error(double value, const exact::Number& truth) {
   if (!std::isfinite(value)) return inf;
   const exact::Number difference = abs(exact::Number(value) - truth);
-  static const exact::Number unresolved = exp(exact::Number(-921));  // 1e-400: beyond what 450 digits tell beside 1
+  static const exact::Number unresolved = exp(exact::Number(-921));  // 1e-400: beyond 450 digits relative to 1
   if (difference < unresolved) return 0;
   return truth == 0 ? inf : (difference / abs(truth)).nearest();
 }
@@ -64,20 +64,20 @@ std::string Agreement::complaint(double left, double right, const std::vector<do
   }
   if (!std::isfinite(right)) return is_huge ? "" : "the left side is finite, the right side is not";
   if (!truth) return inexact_complaint(left, right, point);
-  // 450 digits don't tell 1e-200 beside 1e308.
+  // 450 digits cannot resolve 1e-200 next to 1e308.
   static const exact::Number unresolved = exp(exact::Number(-1000));
   double largest = 0;
   for (double value : point)
     if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
   if (abs(exact::Number(right) - *truth) < unresolved * exact::Number(largest)) return {};
-  if (abs(*truth) < smallest_ && std::abs(right) < smallest_) return {};  // both vanish
+  if (abs(*truth) < smallest_ && std::abs(right) < smallest_) return {};  // both underflow
   const double error = relative_error(right, *truth);
   if (error <= 64 * epsilon_ * (1 + magnitude(point)) || error <= 4 * relative_error(left, *truth)) return {};
   return cat("the values differ, and the right side is further from the exact value ", truth->str(20));
 }
 
-// Where the mathematics has no value but both sides have one, little may differ. Without exact arithmetic functions may
-// amplify what rounding does.
+// If there is no exact value but both sides have one, they may differ only slightly. Without exact arithmetic,
+// functions may amplify rounding errors.
 std::string Agreement::inexact_complaint(double left, double right, const std::vector<double>& point) const {
   double size = std::max({1.0, std::abs(left), std::abs(right)}), relative = 4 * epsilon_;
   if (!has_exact_form_) {

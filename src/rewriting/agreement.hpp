@@ -1,5 +1,5 @@
-// When two values of a rule's sides agree: what may differ by rounding, what is decided by exact arithmetic, and which
-// differences the rule declares.
+// Whether the values of a rule's two sides agree: which rounding differences are accepted, what exact arithmetic
+// decides, and which differences the rule declares.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace bitale::rewriting {
 
-// Which of the differences that a rule may declare were met.
+// The differences that a rule may declare: which of them have occurred.
 struct Differences {
   bool wider = false, either_zero = false, declared = false;
 };
@@ -21,7 +21,7 @@ class Agreement {
   // `constants`: one number per pattern constant.
   Agreement(const Rule& rule, DType dtype, std::vector<double> constants, DType result, Differences& seen);
 
-  // What is wrong with these values of the sides at this point (one value per variable leaf); "" when they agree.
+  // The complaint about these values of the sides at this point (one value per variable leaf); "" if they agree.
   std::string complaint(double left, double right, const std::vector<double>& point) const;
 
  private:
@@ -38,7 +38,7 @@ class Agreement {
   Differences& seen_;
 };
 
-// |value - truth| / |truth|; infinite where only one of both is 0 or finite.
+// |value - truth| / |truth|; infinite if `value` is not finite, or if only `truth` is 0.
 double relative_error(double value, const exact::Number& truth);
 
 }  // namespace bitale::rewriting

@@ -1,4 +1,4 @@
-// Checking a rule by numbers: what users run on rules of their own, and the tests on all registered ones. Equations are
+// Numerical verification of a rule: users run it on their own rules, the tests on all registered ones. Equations are
 // compared side by side (check_equation.cpp); functions on their samples, before and after.
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,8 @@ namespace {
 
 // ---- values of a sample's leaves ------------------------------------------------------------------------------------
 
-// Integer scalars, which are lengths or positions, are 3. Ordinary floats are never 0; integers are so on demand.
+// Integer scalars, which are lengths or positions, are 3. Ordinary floats are never 0; integers may be, unless
+// `without_zeros`.
 Array value_of(const Variable& leaf, int seed, std::int64_t length, bool special, bool without_zeros) {
   Dims shape;
   for (std::int64_t known : leaf.static_shape()) shape.push_back(known == unknown_length ? length : known);
@@ -39,7 +40,7 @@ Array value_of(const Variable& leaf, int seed, std::int64_t length, bool special
   return out.astype(leaf.dtype());
 }
 
-// What is wrong with one element; "" when nothing is.
+// The complaint about one element; "" if there is none.
 std::string complaint(const Rule& rule, double before, double after, double tolerance) {
   if (before == after || (std::isnan(before) && std::isnan(after))) return {};
   if (!std::isfinite(before))
@@ -55,7 +56,7 @@ class SampleCheck {
   SampleCheck(const Rule& rule, const Variable& expression, CheckReport& report)
       : rule_(rule), expression_(expression), leaves_(graph_inputs(Variables{expression})), report_(report) {}
 
-  // The rule must fire on the sample as it is.
+  // The rule must fire on the unchanged sample.
   void run() {
     if (!rewrite()) {
       fail(cat("does not fire on its sample ", text()));
@@ -63,7 +64,7 @@ class SampleCheck {
     }
     compare_all();
   }
-  // Where it fires with leaves of other dtypes, the values must be the same as well.
+  // If the rule fires with leaves of other dtypes, the values must agree, too.
   void run_where_it_fires() {
     try {
       if (rewrite()) compare_all();
@@ -114,7 +115,7 @@ class SampleCheck {
     try {
       before = evaluate(expression_, leaves_, values);
     } catch (const Error&) {
-      return;  // these values don't go together
+      return;  // these values are incompatible
     }
     try {
       after = evaluate(after_, leaves_, values);
@@ -135,7 +136,7 @@ class SampleCheck {
     for (std::int64_t k = 0; k < a.size(); ++k) {
       ++report_.compared;
       const std::string wrong = complaint(rule_, a.data_as<double>()[k], b.data_as<double>()[k], tolerance);
-      if (wrong.empty() || (special && rule_.has_tag("cancelling"))) continue;  // what cancels may have been huge
+      if (wrong.empty() || (special && rule_.has_tag("cancelling"))) continue;  // cancelled terms may have been huge
       fail(cat("on ", text(), ": ", before.str(), " became ", after.str(), ": ", wrong));
       return;
     }
@@ -159,7 +160,7 @@ class SampleCheck {
 
 namespace {
 
-// The expression on new leaves, some of other dtypes; every node is made anew, so that dtypes follow. Null where its
+// The expression on new leaves, some of other dtypes; every node is rebuilt, so that dtypes are propagated. Null if its
 // operations refuse them.
 Variable on_leaves(const Variable& expression, const Variables& leaves, const Variables& others) {
   VariableMap built;
@@ -183,7 +184,7 @@ Variable on_leaves(const Variable& expression, const Variables& leaves, const Va
   return found == built.end() ? expression : found->second;
 }
 
-// A sample on leaves of other dtypes: each float leaf alone, and all of them but each.
+// Checks a sample with other dtypes: for each float leaf alone, and for all float leaves but one.
 void check_mixed(const Rule& rule, const Variable& sample, CheckReport& report) {
   const Variables leaves = graph_inputs(Variables{sample});
   for (std::size_t chosen = 0; chosen < leaves.size(); ++chosen)

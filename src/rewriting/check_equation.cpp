@@ -1,6 +1,6 @@
-// One list of points per dtype (ordinary numbers, special values, those of the rule) goes through both sides as one
-// vector; then ordinary ones as scalars, as nothing, with static lengths, and broadcast against each other. Where the
-// sides differ, exact arithmetic decides. What the rule claims must be seen.
+// For each dtype, a list of points (ordinary numbers, special values, those of the rule) is evaluated on both sides as
+// one vector; then ordinary points as scalars, as empty arrays, with static lengths, and broadcast against each other.
+// If the sides differ, exact arithmetic decides. Each difference that the rule declares must occur.
 #include "rewriting/check_equation.hpp"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string point_text(const Point& point) {
 
 // ---- points ---------------------------------------------------------------------------------------------------------
 
-// The more leaves, the fewer values of each: all combinations are taken.
+// Fewer values per leaf for more leaves, since all combinations are used.
 std::vector<double> float_values(std::size_t leaves) {
   if (leaves <= 1)
     return {-10,    -3, -1.5, -1,  -0.5, -1e-3, 1e-3, 0.25,    0.5,      0.75,   1,     1.5,
@@ -59,7 +59,7 @@ std::vector<double> int_values(DType dtype, std::size_t leaves) {
   return out;
 }
 
-// Of a value for each leaf.
+// All combinations of one value for each leaf.
 Points all_combinations(const std::vector<std::vector<double>>& values) {
   Points out{{}};
   for (auto& of_leaf : values) {
@@ -85,7 +85,7 @@ Points points_of(const Rule& rule, DType dtype, std::size_t leaves) {
   return out;
 }
 
-// Where few functions overflow or lose digits.
+// Points at which few functions overflow or lose digits.
 Points ordinary_points(DType dtype, std::size_t leaves) {
   Points out;
   for (std::int64_t k = 0; k < 18; ++k) {
@@ -100,8 +100,8 @@ Points ordinary_points(DType dtype, std::size_t leaves) {
   return out;
 }
 
-// For operands of different dtypes: the ends of narrow integers, where they wrap, and floats at which a step in fewer
-// bits overflows or rounds.
+// Points for operands of different dtypes: the limits of narrow integers, where they wrap, and floats at which a step
+// in fewer bits overflows or rounds.
 Points mixed_points(const std::vector<DType>& dtypes) {
   std::vector<std::vector<double>> values;
   for (DType dtype : dtypes) {
@@ -114,7 +114,7 @@ Points mixed_points(const std::vector<DType>& dtypes) {
   return all_combinations(values);
 }
 
-// The choices of constants: all combinations of what the rule lists and the dtype has.
+// The choices of constants: all combinations of values that the rule lists and the dtype can represent.
 Points constant_choices(const Rule& rule, DType dtype) {
   std::vector<double> values = rule.constants();
   std::erase_if(values, [&](double c) {
@@ -126,7 +126,7 @@ Points constant_choices(const Rule& rule, DType dtype) {
 
 // ---- shapes ---------------------------------------------------------------------------------------------------------
 
-// What the types of the variable leaves say, and the shapes of their values.
+// The static shapes of the variable leaves, and the shapes of their values.
 struct Shapes {
   std::vector<Dims> types, values;
 };
@@ -152,7 +152,7 @@ std::vector<Shapes> shapes_for(std::size_t leaves) {
 
 // ---- the check ------------------------------------------------------------------------------------------------------
 
-// The sides on leaves of some types.
+// The two sides over leaves of certain types.
 struct Sides {
   Variables leaves, inputs;  // all leaves, and those that vary
   Variable left, right;
@@ -202,7 +202,7 @@ class EquationCheck {
     }
   }
 
-  // Operations over axes need as many dimensions as the pattern has; a lower rank than that is not tried.
+  // Operations over axes need as many dimensions as the pattern has; lower ranks are not tried.
   bool raise_ranks(Shapes& shapes) const {
     for (std::size_t i = 0; i < variables_.size(); ++i)
       if (int(shapes.types[i].size()) < variables_[i].ndim()) return false;
@@ -217,7 +217,7 @@ class EquationCheck {
     return out;
   }
 
-  // None where the operations refuse the dtype or rank, or the rule fails (which is reported).
+  // None if the operations refuse the dtype or rank, or the rule fails (which is reported).
   std::optional<Sides> sides_on(const std::vector<Dims>& types, DType dtype, const Point& constants) {
     Sides out;
     for (std::size_t i = 0; i < variables_.size(); ++i)
@@ -230,7 +230,7 @@ class EquationCheck {
     }
     return complete(std::move(out), dtype_name(dtype)) ? std::optional(out_) : std::nullopt;
   }
-  // Adds the right side, as the rule makes it.
+  // Adds the right side as the rule builds it.
   bool complete(Sides sides, std::string_view where) {
     FunctionGraph graph(sides.inputs, {sides.left}, false);
     const auto result = equation_.apply(graph, graph.outputs()[0].owner(), true);
@@ -242,7 +242,7 @@ class EquationCheck {
     return true;
   }
 
-  // Whether all assumptions hold, element by element, as one array.
+  // An elementwise array of whether all assumptions hold.
   Array assumptions_hold(const Variables& leaves, const Variables& inputs, const std::vector<Array>& values,
                          DType dtype) const {
     Variable all = constant(Array(true));
@@ -290,7 +290,7 @@ class EquationCheck {
     try {
       results.push_back(evaluate(sides->left, sides->inputs, values));
     } catch (const Error&) {
-      return;  // a maximum of nothing: these values don't go together
+      return;  // such as a maximum of no elements: these values are incompatible
     }
     try {
       results.push_back(evaluate(sides->right, sides->inputs, values));
@@ -335,16 +335,16 @@ class EquationCheck {
       fail(cat(dtype_name(dtype), ": left ", sides[0].str(), ", right ", sides[1].str(), ": the values differ"));
   }
 
-  // Operands of different dtypes: each step of the left side computes in a dtype of its own, and where the rule fires
-  // nothing may have moved into another one. All combinations are tried, constants included; many don't go together,
-  // and in most the rule does not fire.
+  // Checks operands of different dtypes: each step of the left side computes in a dtype of its own, and where the rule
+  // fires, no step may have moved to another one. All combinations are tried, constants included; many are
+  // incompatible, and for most the rule does not fire.
   void mix_dtypes() {
     const auto& leaves = equation_.leaves();
     if (!pointwise_ || leaves.size() < 2 || !report_.failures.empty()) return;
     const std::size_t kinds = std::size(mixed_dtypes);
     std::size_t combinations = 1;
     for (std::size_t i = 0; i < leaves.size(); ++i) combinations *= kinds;
-    // Of many leaves a part, spread evenly: the step shares no factor with the number of dtypes.
+    // For many leaves only an evenly spread part is tried: the step is coprime to the number of dtypes.
     constexpr std::size_t most = 216, step = 41;
     for (std::size_t k = 0; k < std::min(most, combinations); ++k) {
       std::vector<DType> chosen;
@@ -373,7 +373,7 @@ class EquationCheck {
       const double value = rule_.constants()[constant++ % rule_.constants().size()];
       sides.leaves.push_back(constant_like(value, chosen[i]));
       constants.push_back(*scalar_constant(sides.leaves.back()));
-      if (constants.back() != value) return;  // the dtype does not have it
+      if (constants.back() != value) return;  // the dtype cannot represent it
     }
     try {
       sides.left = equation_.left_on(sides.leaves);
@@ -401,7 +401,7 @@ class EquationCheck {
                      join(names, ", "));
   }
 
-  // Ten times nearer to the exact value at the worst point, and near at all points.
+  // The right side must be ten times closer to the exact value at the worst point, and close at all points.
   void check_accuracy() {
     const std::string op = without_exact_form(equation_.left());
     if (!op.empty()) return fail(cat("claims to be more accurate, which can't be checked: ", op, " has no exact form"));
@@ -452,7 +452,7 @@ class EquationCheck {
   Variables variables_;  // the leaves that vary
   Sides out_;
   Differences seen_;
-  std::map<std::string, std::size_t> kinds_;  // how often each complaint was met
+  std::map<std::string, std::size_t> kinds_;  // how often each complaint occurred
   bool pointwise_ = true;
 };
 

@@ -1,4 +1,4 @@
-// The check of an equation: both sides by numbers, on every dtype it is declared for.
+// The check of an equation: both sides are compared numerically, for every dtype that it is declared for.
 #pragma once
 
 #include "bitale/rewriting/rules.hpp"

@@ -13,7 +13,7 @@ namespace {
 
 bool has(const Tags& tags, std::string_view tag) { return std::find(tags.begin(), tags.end(), tag) != tags.end(); }
 
-// PyTensor's tags that nothing carries here (yet): naming them in a query is no mistake.
+// PyTensor's tags that nothing has here (yet): queries may name them without an error.
 constexpr std::string_view reserved_tags[] = {"fast_run",
                                               "fast_compile",
                                               "minimum_compile",
@@ -61,7 +61,8 @@ bool is_phase(std::string_view tag) {
   return std::any_of(std::begin(phase_table), std::end(phase_table), [&](auto& row) { return row.name == tag; });
 }
 
-// Its own, less the names of other phases. What must be asked for is not brought in by naming the phase.
+// The rule's own tags without the names of phases; those of the phase are added. Opt-in rules are not selected by
+// naming the phase.
 Tags tags_in_phase(const Rule& rule, std::string_view phase) {
   Tags out{rule.name()};
   for (auto& tag : rule.tags())
@@ -191,7 +192,7 @@ Plan SequenceDB::query(const RewriteQuery& query) const {
   Plan out;
   for (auto& entry : entries_) {
     if (entry.position > query.position_cutoff || has(query.exclude, entry.name)) continue;
-    // A phase needs no tags of its own: it runs when some of its rules are selected.
+    // A phase needs no tags of its own: it runs if some of its rules are selected.
     std::vector<const Rule*> rules = entry.rules ? entry.rules->query(query) : std::vector<const Rule*>{};
     if (rules.empty() && !(entry.pass && selects(query, entry.tags))) continue;
     out.push_back(std::make_unique<const Stage>(entry.name, entry.position, RuleIndex(std::move(rules)), entry.pass));
@@ -214,7 +215,7 @@ OptDB::OptDB() {
     sequence_.add_phase(std::string(row.name), row.position, tags);
   }
   for (auto& pass : registered_passes()) sequence_.add_pass(pass.name, pass.position, pass.tags, pass.run);
-  // In order of name, so that nothing depends on the order in which files are loaded.
+  // Sorted by name, so that nothing depends on the order of static initialization.
   auto list = topics();
   std::sort(list.begin(), list.end(), [](auto& a, auto& b) { return std::string_view(a.name) < b.name; });
   for (auto& entry : list) {

@@ -1,6 +1,6 @@
-// The rewrite databases. optdb is a sequence of phases at positions; a phase is a set of rules that are applied until
-// nothing changes, or one function over the graph. A query selects phases and rules by tags; what it selects is
-// prepared once and kept.
+// The rewrite databases. optdb is a sequence of phases at positions; a phase is a set of rules that are applied until a
+// fixed point, or one function over the graph. A query selects phases and rules by tags; the resulting plan is prepared
+// once and memoized.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ using GraphPass = std::function<void(FunctionGraph&)>;
 // Whether something with these tags is selected.
 bool selects(const RewriteQuery& query, const Tags& tags);
 
-// A set of rules, each with the tags it has here.
+// A set of rules, each with its tags in this database.
 class EquilibriumDB {
  public:
   void add(const Rule& rule, Tags tags);
@@ -43,14 +43,14 @@ struct Stage {
   std::string name;
   double position;
   RuleIndex rules;
-  GraphPass pass;  // in place of rules
+  GraphPass pass;  // instead of rules
 };
 using Plan = std::vector<std::unique_ptr<const Stage>>;
 
 // Phases in order of position, then name.
 class SequenceDB {
  public:
-  // InternalError for a name that is taken.
+  // InternalError if the name is already used.
   EquilibriumDB& add_phase(std::string name, double position, Tags tags);
   void add_pass(std::string name, double position, Tags tags, GraphPass pass);
   EquilibriumDB* phase(std::string_view name);
@@ -77,13 +77,13 @@ class OptDB {
   std::shared_ptr<const Plan> plan(const RewriteQuery& query);
   // Adds rules to the phases that their tags name.
   void add(std::vector<std::unique_ptr<Rule>> rules, bool overwrite);
-  // Nodes may refer to the name of a rule that is in no phase.
+  // Keeps a rule that is in no phase alive, since nodes may refer to its name.
   void keep(std::shared_ptr<const Rule> rule);
   // All rules ever added that were not overwritten, by name.
   std::vector<const Rule*> rules();
   const Rule& rule(std::string_view name);  // KeyError with a suggestion
   std::vector<std::string> phases_of(const Rule& rule) const;
-  std::string topic_of(const Rule& rule) const;  // "" of rules added at run time
+  std::string topic_of(const Rule& rule) const;  // "" for rules added at run time
 
  private:
   OptDB();

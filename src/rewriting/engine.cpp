@@ -55,8 +55,8 @@ class Equilibrium {
   ~Equilibrium() { graph_.detach(*work_); }
   Equilibrium(const Equilibrium&) = delete;
 
-  // A pass over the whole graph, and then passes over the surroundings of what the last one changed, until one changes
-  // nothing. Within a pass, what changes is seen again at once, so a second pass rarely finds anything.
+  // A pass over the whole graph, then passes over the surroundings of the changes of the last pass, until a pass
+  // changes nothing. Within a pass, changed nodes are revisited at once, so a second pass rarely finds anything.
   void run() {
     work_->add_all(graph_);
     do {
@@ -80,7 +80,7 @@ class Equilibrium {
     bool stopped = false;
   };
 
-  // Rules are about real numbers; what they look at is not far from the node that they replace.
+  // Rules are written for real numbers; the nodes that they inspect are close to the node that they replace.
   bool is_near_complex(const Apply& node) const {
     if (!has_complex_) return false;
     const auto made_of_complex = [](const Variable& v) { return v.has_owner() && touches_complex(v.owner()); };
@@ -113,8 +113,8 @@ class Equilibrium {
       std::optional<Variables> result = rule.apply(graph_, node);
       return result && replace(rule, node, *result);
     } catch (const ShapeError&) {
-      // Known lengths contradict each other as soon as they meet in one node: the graph fails when it runs, and says
-      // where.
+      // Known lengths contradict each other once they meet in one node: the graph fails at run time and reports the
+      // location.
       return false;
     } catch (const ConflictingAssumptionsError&) {  // the user's error, not the rule's
       throw;
@@ -137,7 +137,7 @@ class Equilibrium {
       pairs.emplace_back(before, result[i]);
     }
     if (pairs.empty()) return false;
-    std::vector<RewriteReport::Step> steps;  // as text now: the replacement changes the nodes
+    std::vector<RewriteReport::Step> steps;  // formatted before the replacement changes the nodes
     if (session_.verbose || session_.report.record_steps)
       for (auto& [before, after] : pairs)
         steps.push_back({stage_.name, rule.name(), expression_text(before), expression_text(after), {}});
@@ -171,7 +171,7 @@ class Equilibrium {
 
   void stop(std::size_t rule, const Apply& node) {
     uses_[rule].stopped = true;
-    // A rule may undo what another one does: those that were used as often are suspects too.
+    // A rule may undo another one: rules with a similar number of uses are reported, too.
     std::vector<std::string> others;
     for (std::size_t i = 0; i < uses_.size(); ++i)
       if (i != rule && 2 * uses_[i].hits > uses_[rule].hits) others.push_back(rules_[i]->name());
@@ -181,7 +181,7 @@ class Equilibrium {
          node);
   }
 
-  // The graph is as before the rule. on_opt_error decides what follows.
+  // Reports a failure; the graph is unchanged by the rule. on_opt_error determines the reaction.
   void fail(const std::string& message, const Apply& node) {
     InconsistencyError error(message);
     error.add("node", expression_text(node.output(), 2) + place_of(node));
@@ -203,7 +203,7 @@ class Equilibrium {
   bool changed_ = false;
 };
 
-// Every change a pass made before it failed was complete: they stay.
+// Changes that a pass made before it failed are complete transactions, and are kept.
 void apply_pass(const Stage& stage, FunctionGraph& graph, Session& session) {
   try {
     const RuleScope scope(interned_rule(stage.name));

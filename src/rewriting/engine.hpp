@@ -1,17 +1,17 @@
-// Applies the rules of a phase until nothing changes. Each replacement is a transaction of the FunctionGraph; new nodes
-// carry the rule's name and the user's line of what they replace.
+// Applies the rules of a phase until a fixed point. Each replacement is a transaction of the FunctionGraph; new nodes
+// carry the rule's name and the user's line of the node that they replace.
 #pragma once
 
 #include "rewriting/database.hpp"
 
 namespace bitale::rewriting {
 
-// What holds for one call of rewrite().
+// The settings of one call of rewrite().
 struct Session {
   explicit Session(RewriteReport& report);
   RewriteReport& report;
   bool verbose;
-  std::string silenced;  // rules that verbose does not speak of: ",a,b,"
+  std::string silenced;  // rules not printed in verbose mode: ",a,b,"
   bool is_silenced(std::string_view rule) const;
   std::string on_error;  // config.on_opt_error
   double max_use_ratio;

@@ -58,7 +58,7 @@ Variables Equation::assumptions_on(const Variables& leaves, DType literal_dtype)
 
 namespace {
 
-// Leaves of other lengths than the graph's may not go together: then nothing is shown.
+// Whether the assumptions are proven to hold. Leaves of incompatible lengths raise an error: then nothing is proven.
 bool are_shown(const Equation& equation, const Variables& leaves, DType dtype) {
   try {
     const Variables conditions = equation.assumptions_on(leaves, dtype);
@@ -90,9 +90,9 @@ std::optional<Variables> Equation::apply(FunctionGraph& graph, const Apply& node
   return Variables{*result};
 }
 
-// What the left side's operations do to their operands is done beforehand, so that all steps of the right side compute
-// in the dtype of the left side's. A spread constant becomes its number: views of constants are not folded, and what
-// rules do to them would never end.
+// Converts the leaves as the left side's operations convert their operands, so that all steps of the right side compute
+// in the dtype of the left side's. A repeated constant becomes its number: views of constants are not folded, and rules
+// on them would never terminate.
 bool Equation::convert_leaves(Binding& binding) const {
   for (std::size_t slot = 0; slot < binding.leaves.size(); ++slot) {
     Variable& leaf = binding.leaves[slot];

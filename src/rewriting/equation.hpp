@@ -1,5 +1,5 @@
-// An equation between two patterns, read from left to right: where the left side fits, the right side is built on what
-// its leaves stand for, and brought to the type of what it replaces.
+// An equation between two patterns, read from left to right: where the left side matches, the right side is built over
+// the bound leaves and converted to the type of the variable that it replaces.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ class Equation {
  public:
   Equation(const std::string& rule, const Variable& left, const Variable& right);
 
-  // None where the left side does not fit, a condition refuses, or an assumption is not seen to hold. `granted`: the
+  // None if the left side does not match, a condition refuses, or an assumption is not proven. `granted`: the
   // assumptions are taken to hold.
   std::optional<Variables> apply(FunctionGraph& graph, const Apply& node, bool granted) const;
 
@@ -31,7 +31,7 @@ class Equation {
   std::uint32_t dtypes = floats;
   std::vector<Condition> conditions;
   void require_once_used(const Variable& part);
-  // ValueError when one uses a leaf that the left side lacks.
+  // ValueError if a condition uses a leaf that the left side lacks.
   void assume(Variables conditions);
   const Variables& assumptions() const { return assumptions_; }
   // The assumptions as expressions over other leaves.
@@ -39,7 +39,7 @@ class Equation {
 
  private:
   Variable right_side(const Binding& binding, DType result) const;
-  bool convert_leaves(Binding& binding) const;  // false where that can't be
+  bool convert_leaves(Binding& binding) const;  // false if that is impossible
 
   std::string rule_;
   Variable left_source_, right_source_;

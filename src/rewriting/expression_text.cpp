@@ -1,4 +1,4 @@
-// A line of text for an expression: mathematics for elementwise operations, label(inputs) for others.
+// One line of text for an expression: formulas for elementwise operations, label(inputs) for others.
 #include "bitale/core/text.hpp"
 #include "ops/elemwise.hpp"
 #include "rewriting/engine.hpp"
@@ -18,7 +18,7 @@ std::string in_context(const Text& part, int precedence) {
   return part.precedence < precedence ? cat("(", part.text, ")") : part.text;
 }
 
-// Recursion goes as deep as the levels asked for.
+// Recursion is limited by the requested number of levels.
 Text text_of(const Variable& v, int levels) {
   if (const std::optional<double> number = scalar_constant(v); number && v.name().empty()) {
     std::string text = number_text(*number);

@@ -1,5 +1,5 @@
-// Small services for rules: constants seen through views, lengths without values, and bringing a replacement to the
-// type of what it replaces.
+// Helpers for rules: constants seen through views, lengths without values, and the conversion of a replacement to the
+// type of the variable that it replaces.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
@@ -10,7 +10,7 @@ namespace bitale::rewriting {
 
 namespace {
 
-// Longer constants are taken to be data, not a number that was spread out.
+// Longer constants are considered data, not a repeated number.
 constexpr std::int64_t most_equal_elements = 4096;
 
 template <class T>
@@ -20,7 +20,7 @@ std::optional<double> common_value(const Array& values) {
   for (std::int64_t i = 1; i < flat.size(); ++i)
     if (!(data[i] == data[0])) return std::nullopt;
   const double value = double(data[0]);
-  // A 64-bit integer that a double can't hold is no number for rules; 2^53 and less always is.
+  // A 64-bit integer that a double may not represent exactly (beyond 2^53) is no number for rules.
   if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
     if (value > 9007199254740992.0 || value < -9007199254740992.0) return std::nullopt;
   return value;
@@ -53,7 +53,7 @@ bool lacks_lengths(const Variable& value, const Variable& like) {
   return false;
 }
 
-// Repeats value along the axes in which it has length 1 and `like` has not.
+// Repeats value along the axes where it has length 1 and `like` does not.
 std::optional<Variable> broadcast_like(const Variable& value, const Variable& like) {
   const Variables lengths = inferred_lengths(like), own = own_lengths(value);
   if (lengths.size() != own.size()) return std::nullopt;
@@ -96,7 +96,7 @@ bool is_among(DType dtype, std::uint32_t dtypes) {
 }
 
 std::optional<double> scalar_constant(const Variable& variable) {
-  // A view shows elements of what it views, so equal elements stay equal. A check is one that must stay.
+  // A view shows elements of its input, so equal elements stay equal. Checks are views, too, but must be kept.
   const VariableNode* at = variable.node();
   while (at->owner) {
     const Apply owner = Apply::of(at->owner);
@@ -123,14 +123,14 @@ Variables inferred_lengths(const Variable& variable) {
   std::vector<Shape> outputs = owner.op().infer_shape(owner, inputs);
   if (outputs.empty()) return {};
   Variables out = std::move(outputs[std::size_t(variable.index())]);
-  // What the type knows is better than any expression.
+  // Static lengths are better than any expression.
   for (std::size_t axis = 0; axis < out.size(); ++axis)
     if (variable.static_shape()[axis] != unknown_length) out[axis] = constant(Array(variable.static_shape()[axis]));
   return out;
 }
 
 std::optional<Variable> fit(const Variable& value, const Variable& like) {
-  // A static length of 1 is more specific than an unknown one, yet most likely means "not repeated yet".
+  // A static length of 1 is more specific than an unknown one, but most likely means "not repeated yet".
   if (like.type()->is_super(*value.type()) && !lacks_lengths(value, like)) return value;
   if (!is_tensor(value) || !is_tensor(like) || value.ndim() > like.ndim()) return std::nullopt;
   Variable out = pad_rank(value, like.ndim());

@@ -48,7 +48,7 @@ void replace_inner_graph(FunctionGraph& graph, const Apply& node, InnerGraphRef 
 void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, RewriteReport& report) {
   if (std::find(query.exclude.begin(), query.exclude.end(), structural) != query.exclude.end()) return;
   std::unordered_map<InnerGraphRef, InnerGraphRef, HashGraph, EqualGraphs> rewritten;
-  // One after the other, each after those it reads, for a new node begins with the inputs that the old one has now.
+  // In topological order, one node at a time, since a new node takes the current inputs of the old one.
   std::vector<Apply> nodes;
   for (std::size_t slot = 0; slot < graph.slot_count(); ++slot)
     if (const Apply node = graph.at_slot(slot); node && !node.op().elementwise() && inner_graph_of(node.op())) {

@@ -1,4 +1,4 @@
-// Rewriting of inner graphs: those of ops that are still there when all phases have run, each distinct one once.
+// Rewriting of inner graphs: those of the ops that remain after all phases, each distinct one once.
 #pragma once
 
 #include "bitale/graph/inner_graph.hpp"
@@ -6,11 +6,11 @@
 
 namespace bitale::rewriting {
 
-// As the query says, but never in place: who calls an inner graph keeps what it passes. Nothing is done where the query
-// excludes structural rules, which make nothing more stable.
+// Uses the query, but without inplace rewrites: the caller of an inner graph keeps the values that it passes. Nothing
+// is done if the query excludes structural rules (which do not improve stability).
 void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, RewriteReport& report);
 
-// The same op with another inner graph, which has outputs of the same types.
+// Replaces the inner graph of the node's op by one with outputs of the same types.
 void replace_inner_graph(FunctionGraph& graph, const Apply& node, InnerGraphRef after);
 
 }  // namespace bitale::rewriting

@@ -1,5 +1,5 @@
-// Compiling, matching and building patterns. Matching keeps a list of open goals (pattern node, variable), so that a
-// commutative node can try its second order after everything to the right of it has failed.
+// Compilation, matching and construction of patterns. Matching backtracks over a list of open goals (pattern node,
+// variable), so that a commutative node can try its second order after everything to the right of it has failed.
 #include "rewriting/pattern.hpp"
 
 #include <algorithm>
@@ -95,7 +95,8 @@ Pattern::Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& op
     levels.push_back(level);
   }
   depth_ = levels.back();
-  // From the root down. Operands of what is not elementwise are computed in dtypes of their own.
+  // Regions are assigned from the root down. Operands of operations that are not elementwise start regions of their
+  // own.
   const auto open_region = [this](PatternNode& node) {
     node.region = regions_++;
     node.opens_region = true;
@@ -195,8 +196,7 @@ class Matcher {
   }
 
  private:
-  // Solves every goal; on failure goals and bindings are as they were. Recursion goes no deeper than the pattern is
-  // large.
+  // Solves all goals; on failure goals and bindings are restored. Recursion is no deeper than the size of the pattern.
   bool solve() {
     if (goals_.empty()) return true;
     const Goal goal = goals_.back();
@@ -269,7 +269,7 @@ class Matcher {
   std::vector<Goal> goals_;
 };
 
-// Beside floats, whole numbers stay small integers, which widen nothing.
+// For floats, whole numbers become small integers, which do not widen the dtype of the result.
 Variable literal(double value, DType dtype) {
   if (is_integer(dtype)) return constant_like(value, dtype);
   if (!std::isfinite(value)) return constant_like(value, is_float(dtype) ? dtype : DType::Float64);

@@ -1,6 +1,6 @@
-// One side of an equation as a small tree that can be laid over a graph. Elementwise operations match by their scalar
-// op, commutative ones in either order; other operations match by name and by the attributes that say what they do
-// (lists of axes and dtypes belong to the instance: they are taken from what was matched).
+// One side of an equation as a small tree that is matched against a graph. Elementwise operations match by their scalar
+// op, commutative ones in either order; other operations match by name and by the attributes that define their
+// behaviour (lists of axes and dtypes belong to the instance: they are taken from the matched op).
 #pragma once
 
 #include <optional>
@@ -22,36 +22,35 @@ struct PatternNode {
   const ScalarOp* scalar = nullptr;  // of an elementwise operation
   std::vector<int> inputs;           // nodes of the pattern
   bool commutative = false, once_used = false;
-  // Of an operation: the dtype that the pattern's own node computes in; the region of elementwise operations that it
-  // belongs to, of which the one nearest to the root opens it; and whether it computes in the same dtype as that one.
-  // Then it must do so in what is matched.
+  // For an operation: the dtype in which the pattern's own node computes; the region of elementwise operations that it
+  // belongs to, which is opened by the node nearest to the root; and whether it computes in the same dtype as that
+  // node. If so, the matched nodes must, too.
   DType dtype = DType::Float64;
   int region = 0;
   bool opens_region = false, computes_as_region = true;
 };
 
-// The dtype in which a node computes: elementwise operations convert their operands to it. Of other operations, the
+// The dtype in which a node computes: elementwise operations convert their operands to it. For other operations, the
 // dtype of the result.
 DType compute_dtype(const Apply& node);
 
-// The nodes of an expression over pattern leaves, inputs first; the root is the last.
+// The nodes of an expression over pattern leaves, inputs first; the root is last.
 class Pattern {
  public:
   // Leaves and non-elementwise ops get slots in order of occurrence; those already in the tables keep theirs.
   Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& ops);
   const PatternNode& root() const { return nodes_.back(); }
   const std::vector<PatternNode>& nodes() const { return nodes_; }
-  // The region in which every use of the leaf converts it to the region's dtype, so that this may as well be done
-  // beforehand; -1 of what serves as a condition only, and of operands of operations that are not elementwise.
-  // `many_regions` where uses differ.
+  // The region to whose dtype every use converts the leaf, so that it can be converted beforehand; -1 for leaves used
+  // only as a condition, and for operands of operations that are not elementwise. `many_regions` if uses differ.
   static constexpr int many_regions = -2;
   int region_of_leaf(int leaf_slot) const;
   int region_count() const { return regions_; }
-  // How many levels of operations.
+  // The number of levels of operations.
   int depth() const { return depth_; }
-  // Whether it may match, judged by what RuleIndex sorts nodes by.
+  // Whether the pattern may match, judged by the keys of RuleIndex.
   bool may_match(const Apply& node) const;
-  // The node of a part of the expression, or nullptr.
+  // The pattern node of a part of the expression, or nullptr.
   PatternNode* find(const Variable& part);
 
  private:
@@ -60,22 +59,22 @@ class Pattern {
 };
 
 bool is_pattern_constant(const Variable& leaf);
-// Whether a node's op is the one that the pattern means, whatever its axes and dtypes.
+// Whether a node's op is the op of the pattern, up to axes and dtypes.
 bool same_operation(const Op& pattern, const Op& actual);
 
-// What a pattern's slots stand for.
+// The values bound to a pattern's slots.
 struct Binding {
   Variables leaves;
   std::vector<OpRef> ops;
-  std::vector<DType> dtypes;  // in which each region computes, the root's first
+  std::vector<DType> dtypes;  // the dtype of each region, the root's first
 };
 
-// Lays the pattern over a variable. The binding is filled when it fits. All steps of a region must compute in one
-// dtype: of uint8 u and float64 d, the sign of u may not leave (-u) * d, in which it wraps.
+// Matches the pattern against a variable, and fills the binding on success. All steps of a region must compute in one
+// dtype: for uint8 u and float64 d, the sign must not be moved out of (-u) * d, where it wraps in uint8.
 bool match(const Pattern& pattern, const FunctionGraph& graph, const Variable& subject, Binding& binding);
 
-// Builds the expression on the bound leaves, anew: dtypes and ranks are those of the leaves. Floating literals become
-// the root's dtype where they would widen the result.
+// Builds the expression over the bound leaves, with dtypes and ranks inferred from these. Floating literals are
+// converted to the root's dtype where they would widen the result.
 Variable build(const Pattern& pattern, const Binding& binding);
 
 }  // namespace bitale::rewriting

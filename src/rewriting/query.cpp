@@ -1,4 +1,4 @@
-// Queries and the named ones.
+// Rewrite queries, and the table of named queries.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"

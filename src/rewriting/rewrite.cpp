@@ -1,4 +1,4 @@
-// The entry points: rewriting a graph, and what can be told about rules and reports.
+// The entry points: rewriting of graphs, and descriptions of rules and reports.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -65,7 +65,7 @@ ExtraRewrite extra_rewrite(std::shared_ptr<const rewriting::Rule> rule, double p
 
 Variables rewrite_graph(const Variables& expressions, const std::vector<std::string>& include,
                         const std::vector<std::string>& exclude, RewriteReport* report) {
-  // The leaves stay the caller's own, so that results can be used beside the originals.
+  // The caller's leaves are kept, so that results can be combined with the original expressions.
   VariableMap memo;
   FunctionGraph graph(graph_inputs(expressions), clone(expressions, memo), false);
   rewrite(graph, RewriteQuery{.include = include, .exclude = exclude}, report);

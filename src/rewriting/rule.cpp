@@ -1,4 +1,4 @@
-// Declaring rules: roots, claims, and the checks that a declaration makes sense.
+// Declarations of rules: roots, claims, and the validation of declarations.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"

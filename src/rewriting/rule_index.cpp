@@ -9,7 +9,7 @@ namespace bitale::rewriting {
 
 namespace {
 
-// Of a variable. Kinds of ops come after these.
+// Kinds of variables. Kinds of ops follow these.
 enum : std::uint32_t { no_input, leaf, constant_leaf, first_op };
 
 std::uint32_t kind_of(const VariableNode& v) {

@@ -1,5 +1,5 @@
-// Which rules are worth trying on a node: found in constant time by its op and by what its first inputs are. The first
-// node of a sort asks every rule, and the answer is kept.
+// Index of the rules that may apply to a node, looked up in constant time by the kinds of its op and of its first
+// inputs. For the first node of a sort all rules are tested, and the result is memoized.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace bitale::rewriting {
 
-// What decides it: the kinds of the node's op and of its inputs.
+// The key of the index: the kinds of the node's op and of its inputs.
 struct NodeSort {
   explicit NodeSort(const ApplyNode& node);
   bool operator==(const NodeSort&) const = default;
@@ -29,7 +29,7 @@ class RuleIndex {
   const std::vector<const Rule*>& rules() const { return rules_; }
   // Positions in rules(), in order. Thread-safe; valid as long as the index.
   std::span<const int> at(const Apply& node) const;
-  // How many levels of nodes below its root any rule looks at.
+  // The largest number of levels of nodes below its root that any rule inspects.
   int depth() const { return depth_; }
 
  private:

@@ -1,4 +1,4 @@
-// The rules of the phase `stabilize` that do more than rearrange: those that differentiation applies, too.
+// The rules of the phase `stabilize` that are not merely structural; differentiation applies these, too.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@ namespace bitale::rewriting {
 
 const RewriteQuery& stabilizing();
 
-// What the first of these rules that fires makes of a node over the graph's variables. The node itself is not in the
-// graph: a rule may ask what would become of another order of operations.
+// The result of the first of these rules that fires on a node over the graph's variables. The node itself is not in the
+// graph, so that a rule can query the result of another order of operations.
 std::optional<Variable> stable_form_of(FunctionGraph& graph, const Apply& node);
 
 }  // namespace bitale::rewriting

@@ -1,9 +1,9 @@
 // Stable forms for differentiation (autodiff/stable_forms.hpp), by the rules of the phase `stabilize`.
 //
-// The whole graph is not rewritten for that: a look at each node finds those on which such a rule may fire, and only
-// their surroundings are copied and rewritten. What the surroundings need from further below are placeholders, as are
-// borders. Where the formula of a variable that is used outside has changed, the new one, over the user's own
-// variables again, is the variable's stable form.
+// The whole graph is not rewritten for that: the nodes on which such a rule may fire are looked up, and only their
+// surroundings are copied and rewritten. Variables from further below become placeholders, and so do borders. If the
+// formula of a variable that is used outside has changed, the new formula, translated back to the user's own variables,
+// is the variable's stable form.
 #include "autodiff/stable_forms.hpp"
 
 #include <algorithm>
@@ -20,11 +20,11 @@ namespace bitale::rewriting {
 
 namespace {
 
-// How far around a node on which a rule may fire others may follow: above it, by rules on what the first one made, and
-// below, by what rules look at.
+// The extent of the surroundings of a node on which a rule may fire: above it, for rules that fire on the results of
+// the first one, and below it, for the nodes that rules inspect.
 constexpr int levels_above = 8, levels_below = 12;
 
-// Which nodes have had their inputs changed, or are new.
+// Records the nodes that are new or whose inputs were changed.
 class ChangedNodes final : public Feature {
  public:
   std::string name() const override { return "ChangedNodes"; }
@@ -39,7 +39,7 @@ class ChangedNodes final : public Feature {
   PointerSet nodes_;
 };
 
-// Nodes around those on which a rule may fire.
+// The nodes around those on which a rule may fire.
 class Surroundings {
  public:
   explicit Surroundings(const ToStabilize& graph) : nodes_(graph.nodes), is_passed_(graph.is_passed) {
@@ -50,10 +50,10 @@ class Surroundings {
     find_outputs(graph.outputs);
   }
 
-  // Those that are used outside.
+  // The variables that are used outside.
   const Variables& outputs() const { return outputs_; }
   bool is_inside(std::size_t i) const { return level_[i] > 0; }
-  // Whether the node that computes the variable is seen from its user.
+  // Whether the node that computes the variable is part of the surroundings.
   bool is_seen(const Variable& v) const {
     const std::uint32_t* at = position_below(v);
     return at && is_inside(*at);
@@ -106,7 +106,7 @@ class Surroundings {
   Variables outputs_;
 };
 
-// The surroundings as a graph of their own, and the way back.
+// The surroundings as a separate graph, and the translation back.
 class Excerpt {
  public:
   Excerpt(const ToStabilize& graph, const Surroundings& around) {
@@ -115,7 +115,7 @@ class Excerpt {
     for (const Variable& v : around.outputs()) outputs_.push_back(*copies_.find(v.node()));
   }
 
-  // The outputs' formulas after rewriting, those that are others now.
+  // The outputs' new formulas, for outputs whose formula has changed.
   std::vector<StableForm> rewritten(const Variables& originals) {
     FunctionGraph graph(inputs_, outputs_, false);
     const Variables before = graph.outputs();
@@ -171,7 +171,7 @@ class Excerpt {
     return found ? *found : v;
   }
 
-  // What did not change is the user's own node, unless it stands for something else from now on.
+  // An unchanged node maps back to the user's own node, unless a variable of that has a stable form.
   void bring_back(const Apply& node, bool differs) {
     bool keeps = !differs;
     for (const Variable& output : node.outputs()) {

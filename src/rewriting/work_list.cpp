@@ -7,12 +7,12 @@ namespace bitale::rewriting {
 
 namespace {
 
-// A change far below a node with very many users is left to the next pass.
+// Beyond this many users above a change, the rest is left to the next pass.
 constexpr std::size_t most_noted_above = 32;
-// How far above a change the next pass looks. Few rules see this far.
+// The number of levels above a change that the next pass visits. Few rules look this far.
 constexpr int levels_of_next_pass = 64;
 
-// Calls visit(node) for those that use the node's outputs.
+// Calls visit(node) for the nodes that use the node's outputs.
 template <class Visit>
 void visit_users(const FunctionGraph& graph, ApplyNode* node, Visit&& visit) {
   for (std::size_t output = 0; output < node->output_count; ++output)
@@ -52,7 +52,7 @@ void WorkList::add_changed(const FunctionGraph& graph) {
 }
 
 Apply WorkList::next(const FunctionGraph& graph) {
-  // What a change noted first comes first: inputs before what needs them.
+  // The nodes of the latest change are visited in the order in which they were noted: inputs before their users.
   changed_.insert(changed_.end(), noted_.rbegin(), noted_.rend());
   noted_.clear();
   while (!changed_.empty()) {
@@ -63,7 +63,7 @@ Apply WorkList::next(const FunctionGraph& graph) {
   }
   while (at_ < all_.size()) {
     const std::uint32_t slot = all_[at_++];
-    // A node that was noted meanwhile has had its turn.
+    // A node that was noted in the meantime was already visited.
     if (!take(slot)) continue;
     if (Apply node = graph.at_slot(slot)) return node;
   }
@@ -79,7 +79,7 @@ bool WorkList::take(std::uint32_t slot) { return std::exchange(waiting_[slot], f
 
 void WorkList::note(std::uint32_t slot) {
   touched_.push_back(slot);
-  // Nodes of the pass that it has not reached yet wait there: what they need is simplified first.
+  // Nodes that the pass has not reached yet keep their place in it: their inputs are simplified first.
   if (set_waiting(slot)) noted_.push_back(slot);
 }
 
@@ -106,7 +106,7 @@ void WorkList::on_change_input(FunctionGraph& graph, const Client& client, const
     note(std::uint32_t(graph.slot(client.node)));
     note_above(graph, client.node);
   }
-  // Rules that want a variable to have one use may now apply to the use that is left.
+  // Rules that require a variable to have a single use may now apply to the remaining use.
   const std::span<const Client> left = graph.clients(before);
   if (left.size() == 1 && left[0].node) note(std::uint32_t(graph.slot(left[0].node)));
 }

@@ -1,5 +1,5 @@
-// The nodes that rules have yet to see, as slots of the graph. It watches the graph: what a change brings or touches
-// comes next, and so do the nodes a few levels above, since rules look below their root.
+// The worklist of nodes to which rules are yet to be applied, as slots of the graph. It observes the graph: nodes that
+// a change adds or touches come next, as do the nodes a few levels above, since rules look below their root.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace bitale::rewriting {
 
 class WorkList final : public Feature {
  public:
-  // `levels`: how far above a changed node rules may notice.
+  // `levels`: how many levels below their root rules look, and thus how far above a changed node they may be affected.
   explicit WorkList(int levels) : levels_(levels) {}
   std::string name() const override { return "rewriting work list"; }
 
   // All nodes of the graph, inputs first.
   void add_all(FunctionGraph& graph);
-  // The nodes far around all that changed since the last call of add_all or add_changed, inputs first.
+  // The wider surroundings of all changes since the last call of add_all or add_changed, inputs first.
   void add_changed(const FunctionGraph& graph);
   void add(const FunctionGraph& graph, const Apply& node) { note(std::uint32_t(graph.slot(node.node()))); }
   // The next node, or a null one.
@@ -29,19 +29,19 @@ class WorkList final : public Feature {
 
  private:
   using Slots = std::vector<std::uint32_t>;
-  bool set_waiting(std::uint32_t slot);  // whether it was not
-  bool take(std::uint32_t slot);         // whether it was waiting
+  bool set_waiting(std::uint32_t slot);  // returns whether it was not waiting
+  bool take(std::uint32_t slot);         // returns whether it was waiting
   void note(std::uint32_t slot);
   void note_above(const FunctionGraph& graph, ApplyNode* node);
 
   int levels_;
-  Slots all_;  // the pass over the graph, and where it stands
+  Slots all_;  // the pass over the graph, and its position
   std::size_t at_ = 0;
-  Slots noted_;    // by the change under way, first come first
-  Slots changed_;  // a stack: goes before the pass
+  Slots noted_;    // by the change in progress, in order
+  Slots changed_;  // a stack, visited before the pass
   Slots touched_;  // since the pass began; may repeat
-  // By slot. Each that is set stands in one of the lists. A node that has left may stand there still, and another one
-  // may have its slot by now: it is then that one's turn.
+  // By slot. Each slot that is set is in one of the lists. A removed node may still be listed, and its slot may by now
+  // belong to another node, which is then visited instead.
   std::vector<char> waiting_;
 };
 

@@ -1,5 +1,5 @@
-// Repeated values: elementwise operations repeat by themselves, so an Alloc among their operands rarely has work to
-// do, and what must be repeated is repeated last.
+// Rules on repeated values (Alloc). Elementwise operations broadcast their operands, so an Alloc among the operands is
+// rarely needed; where repetition is needed, it is moved behind the computation.
 #include "ops/alloc.hpp"
 
 #include <algorithm>
@@ -21,15 +21,16 @@ Variables lengths_in(const Variable& alloc) {
   return {node.inputs().begin() + 1, node.inputs().end()};
 }
 
-// Whether a dimension is known to be of length 1 by the Alloc only: what it repeats would not broadcast in its place.
+// Whether some dimension is known to have length 1 only from the Alloc's type: the unrepeated value would not broadcast
+// along it.
 bool says_more_than(const Variable& alloc, const Variable& padded_value) {
   for (int axis = 0; axis < alloc.ndim(); ++axis)
     if (is_one(alloc, axis) && !is_one(padded_value, axis)) return true;
   return false;
 }
 
-// What an Alloc repeats, with the Alloc's other promise kept: along axes where the value is not repeated its length is
-// the one asked for. Nothing is added where the lengths are known to agree.
+// The value that an Alloc repeats. The Alloc also promises that along axes where the value is not repeated, its length
+// is the requested one: this is kept as a check, except where the lengths are known to agree.
 Variable checked_value(const Variable& alloc) {
   const Variable value = value_of(alloc);
   const Variables lengths = lengths_in(alloc);
@@ -45,7 +46,7 @@ Variable checked_value(const Variable& alloc) {
   return any ? specify_shape(value, wanted) : value;
 }
 
-// second(x, y) is y where it has all of x's dimensions, else y repeated.
+// second(x, y) is y if y has all of x's dimensions, otherwise y repeated.
 std::optional<Variables> second_to_alloc(FunctionGraph&, const Apply& node) {
   return one(fit(node.input(1), node.output()));
 }
@@ -64,7 +65,7 @@ std::optional<Variables> alloc_of_alloc(FunctionGraph&, const Apply& node) {
   return one(fit(node.op()(inputs), node.output()));
 }
 
-// Operands whose repetition the other operands bring about anyway are used unrepeated.
+// Operands that would be broadcast by the other operands anyway are used without their Alloc.
 std::optional<Variables> drop_alloc_operands(FunctionGraph&, const Apply& node) {
   const Variable output = node.output();
   Variables operands = node.inputs();
@@ -86,7 +87,7 @@ std::optional<Variables> drop_alloc_operands(FunctionGraph&, const Apply& node) 
   return one(fit(node.op()(operands), output));
 }
 
-// Updates repeat the new value by themselves, where its length is 1 by its type.
+// Updates broadcast the new value themselves where its static length is 1.
 std::optional<Variables> update_by_alloc(FunctionGraph&, const Apply& node) {
   const Variable& update = node.input(1);
   if (!is_alloc(update)) return std::nullopt;
@@ -97,7 +98,7 @@ std::optional<Variables> update_by_alloc(FunctionGraph&, const Apply& node) {
   return one(fit(node.op()(inputs), node.output()));
 }
 
-// f(alloc(a), b) with b a single number: f is computed before repeating.
+// f(alloc(a), b), where b is a single number: f is applied before the repetition.
 std::optional<Variables> alloc_last(FunctionGraph&, const Apply& node) {
   const Variable output = node.output();
   Variable repeated;
@@ -115,14 +116,14 @@ std::optional<Variables> alloc_last(FunctionGraph&, const Apply& node) {
   return one(fit(alloc(node.op()(operands), lengths_in(repeated)), output));
 }
 
-// A view of a repeated value repeats a view of the value.
+// A view of a repeated value becomes the repetition of a view of the value.
 std::optional<Variables> dimshuffle_of_alloc(FunctionGraph&, const Apply& node) {
   const Variable& inner = node.input(0);
   if (!is_alloc(inner)) return std::nullopt;
   const Variables before = lengths_in(inner);
   const Variable value = padded(value_of(inner), inner.ndim());
   const auto& order = op_as<DimShuffle>(node.output())->new_order;
-  for (int axis = 0; axis < inner.ndim(); ++axis)  // a dimension of length 1 may be one only by its length
+  for (int axis = 0; axis < inner.ndim(); ++axis)  // a dimension may have length 1 only because of the Alloc's length
     if (std::find(order.begin(), order.end(), axis) == order.end() && !is_one(value, axis)) return std::nullopt;
   Variables lengths;
   for (int axis : order)
@@ -130,7 +131,7 @@ std::optional<Variables> dimshuffle_of_alloc(FunctionGraph&, const Apply& node) 
   return one(fit(alloc(dimshuffle(value, order), lengths), node.output()));
 }
 
-// In the end dimensions that Alloc puts in front by itself are not put in first.
+// In the uncanonicalize phase, leading dimensions of length 1 that an Alloc adds anyway are not inserted before it.
 std::optional<Variables> alloc_of_expanded(FunctionGraph&, const Apply& node) {
   const Variable& value = node.input(0);
   const auto* view = op_as<DimShuffle>(value);
@@ -143,7 +144,7 @@ std::optional<Variables> alloc_of_expanded(FunctionGraph&, const Apply& node) {
   return one(fit(node.op()(inputs), node.output()));
 }
 
-// The value of a repeated number, whatever shape it gets.
+// The reshape of a repeated number is the number repeated to the new shape.
 std::optional<Variables> reshape_of_alloc(FunctionGraph&, const Apply& node) {
   const Variable& inner = node.input(0);
   if (!is_alloc(inner) || value_of(inner).ndim() != 0) return std::nullopt;

@@ -1,5 +1,5 @@
-// Signs, neutral operands on the right, cancelling, and constants of sums and products. One normal form: a minus sign
-// stands as far outside as it can; of several constants in a sum or product one is left.
+// Rules on signs, neutral right operands, cancellation, and constants in sums and products. The normal form: a minus
+// sign is as far outside as possible, and of several constants in a sum or product one remains.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -37,7 +37,7 @@ void neutral_on_the_right(Rules& rules) {
   rules.equation("int_div_by_one", int_div(x, 1), x).on(integers).tags(useless, canonicalize);
 }
 
-// Cancelling leaves something that depends on the inputs: x - x and x / x keep their nan.
+// Cancellation applies only if the result still depends on the inputs: x - x and x / x keep their nan.
 void cancelling(Rules& rules) {
   auto [x, y, z] = pattern_variables<3>();
   auto cancel = [&](std::string name, const Variable& left, const Variable& right) -> Rule& {
@@ -64,7 +64,7 @@ void cancelling(Rules& rules) {
   cancel("term_minus_sum", x - (x + y), -y).either_zero();
   cancel("term_minus_difference", x - (x - y), y).either_zero();
   cancel("difference_minus_first", (x - y) - x, -y).either_zero();
-  // Integers wrap, so that nothing is lost.
+  // Integers have no nan and wrap around, so no value is lost.
   rules.equation("integer_minus_itself", x - x, Operand(0).variable)
       .on(integers)
       .tags(canonicalize, "local_elemwise_sub_zeros");
@@ -77,13 +77,13 @@ void cancelling(Rules& rules) {
   compare("integer_differs_from_itself", neq(x, x), 0, integers);
   compare("integer_at_least_itself", ge(x, x), 1, integers);
   compare("integer_at_most_itself", le(x, x), 1, integers);
-  compare("less_than_itself", lt(x, x), 0, numbers);  // of nan, too
+  compare("less_than_itself", lt(x, x), 0, numbers);  // also for nan
   compare("greater_than_itself", gt(x, x), 0, numbers);
   const Variable bits = pattern_variable("x", DType::Int64);
   rules.equation("xor_with_itself", xor_(bits, bits), Operand(0).variable).on(integers | bools).tags(canonicalize);
 }
 
-// Where a choice gives 0, what it is multiplied with or divided by does not matter, nor that it may be nan there.
+// Where a switch yields 0, the other factor or the divisor does not matter, even if it is nan there.
 std::optional<Variables> sink_into_mask(FunctionGraph& graph, const Apply& node) {
   const Variable output = node.output();
   const bool is_product = is_elemwise(output, "mul");
@@ -114,7 +114,7 @@ void masks(Rules& rules) {
       .sample([] { return switch_(gt(sample_vector(), 0), sample_vector(), 0.0) / sample_vector(); });
 }
 
-// These make a constant of what is nan for some inputs: only on demand.
+// These replace expressions that are nan for some inputs by constants, so they apply only on request.
 void nan_losing(Rules& rules) {
   auto [x] = pattern_variables<1>();
   auto lose = [&](std::string name, const Variable& left, double right) -> Rule& {
@@ -141,7 +141,8 @@ bool is_ordinary(double value) { return std::isfinite(value) && (value == 0 || s
 void constants_of_sums(Rules& rules) {
   auto [x] = pattern_variables<1>();
   const Variable c = pattern_constant("c"), d = pattern_constant("d");
-  // One constant for two only where it is their very sum: beside an x that nearly cancels it, a rounded one would show.
+  // Two constants are combined only if their sum is exact: a rounding error would be visible next to an x that nearly
+  // cancels the sum.
   const auto exact = [=](const Match& m, double sign) {
     return is_exact_sum(m.value(c), sign * m.value(d), m.node().output().dtype());
   };
@@ -188,12 +189,12 @@ void constants_of_sums(Rules& rules) {
 void constants_of_products(Rules& rules) {
   auto [x] = pattern_variables<1>();
   const Variable c = pattern_constant("c"), d = pattern_constant("d");
-  // The folded constant must be one that the original could have had: no overflow that was not there.
+  // Folding must not introduce an overflow or underflow that the original expression did not have.
   auto product = [=](const Match& m) { return is_ordinary(m.value(c) * m.value(d)) && m.value(c) * m.value(d) != 0; };
   auto quotient = [=](const Match& m) { return is_ordinary(m.value(c) / m.value(d)) && m.value(c) != 0; };
   auto inverse = [=](const Match& m) { return is_ordinary(m.value(d) / m.value(c)) && m.value(d) != 0; };
-  // c over what underflows is infinite, and stays so unless c is as small as one over the largest number times the
-  // smallest one.
+  // c divided by an underflowed value is infinite. After folding it still is, unless c is as small as the product of
+  // the largest and the smallest number.
   auto not_tiny = [=](const Condition& when) {
     constexpr double small = 1e-6;  // in float32, too
     return [=](const Match& m) { return when(m) && std::abs(m.value(c)) >= small; };
@@ -227,7 +228,7 @@ void absolute_values(Rules& rules) {
   const std::pair<std::string, Variable> positives[] = {
       {"sqr", sqr(x)}, {"exp", exp(x)}, {"sigmoid", sigmoid(x)}, {"softplus", softplus(x)}, {"cosh", cosh(x)}};
   for (auto& [name, positive] : positives) rules.equation("abs_of_" + name, abs(positive), positive).tags(canonicalize);
-  // Inside, abs may meet what has a sign already; in the end one abs is left of several.
+  // Moved to the operands, abs may cancel against operands of known sign; later several abs are merged into one.
   rules.equation("abs_of_product", abs(x * y), abs(x) * abs(y)).tags(canonicalize, "local_abs_lift");
   rules.equation("abs_of_quotient", abs(x / y), abs(x) / abs(y)).tags(canonicalize, "local_abs_lift");
   rules.equation("abs_of_sqrt", abs(sqrt(x)), sqrt(x)).tags(canonicalize).either_zero();  // sqrt(-0.0) is -0.0
@@ -235,13 +236,14 @@ void absolute_values(Rules& rules) {
 
 // ---- signs of quotients ---------------------------------------------------------------------------------------------
 
-// sign(x / c) is sign(x) for positive c, and -sign(x) for negative c. Not of larger c, by which tiny x become 0.
+// sign(x / c) is sign(x) for positive c and -sign(x) for negative c. This fails for |c| > 1, where x / c underflows to
+// 0 for tiny x.
 std::optional<Variables> sign_of_quotient(FunctionGraph&, const Apply& node) {
   const Variable output = node.output(), &value = node.input(0);
   if (!is_float(output.dtype()) || !is_elemwise(value, "true_div")) return std::nullopt;
   const std::optional<double> c = scalar_constant(value.owner().input(1));
   if (!c || !(std::abs(*c) <= 1) || *c == 0) return std::nullopt;
-  const Variable x = cast(value.owner().input(0), output.dtype());  // there is no -1 of an unsigned dtype
+  const Variable x = cast(value.owner().input(0), output.dtype());  // an unsigned dtype has no -1
   return one(fit(*c > 0 ? sign(x) : -sign(x), output));
 }
 
@@ -256,8 +258,8 @@ void signs_of_quotients(Rules& rules) {
 
 // ---- products of sums -----------------------------------------------------------------------------------------------
 
-// Multiplying out a sum pays where that takes a factor away: (x / y + z) * y is x + z * y. A term may then overflow
-// where nothing did before, so these are to be asked for.
+// Distributing a product over a sum pays off when a factor cancels: (x / y + z) * y is x + z * y. A term may then
+// overflow where nothing did before, so these rules apply only on request.
 void distributing(Rules& rules) {
   auto [x, y, z] = pattern_variables<3>();
   auto distribute = [&](std::string name, const Variable& left, const Variable& right, const Variable& sum,

@@ -1,5 +1,5 @@
-// Statements about matrices (assume) become facts that the graph keeps, so that no node stands between what rules look
-// for, and the matrix is one variable whether a statement was made at that place or at another.
+// Statements about matrices (assume) are turned into facts that the graph keeps. Their nodes then no longer hide the
+// patterns that rules match, and the matrix is a single variable wherever the statements were made.
 #include "bitale/ops/assume.hpp"
 #include "bitale/rewriting/passes.hpp"
 #include "bitale/rewriting/rules.hpp"

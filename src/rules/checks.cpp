@@ -1,4 +1,4 @@
-// Checks of the user's: those that always hold go, those that follow each other are one.
+// User checks: checks that always hold are removed, and nested checks are merged into one.
 #include <algorithm>
 
 #include "bitale/ops/debugging.hpp"
@@ -15,7 +15,7 @@ bool always_holds(const Variable& condition) {
   return value && value->item() != 0;
 }
 
-// Each once, without those that always hold.
+// The conditions without duplicates and without those that always hold.
 Variables needed(std::span<const Variable> conditions) {
   Variables out;
   for (auto& condition : conditions) {

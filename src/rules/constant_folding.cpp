@@ -1,5 +1,5 @@
-// Nodes whose inputs are all constants are evaluated once, by the reference implementation, unless the result would be
-// a large array that was not there before.
+// Constant folding: a node whose inputs are all constants is evaluated once, by the reference implementation, unless
+// the result would be a large array that did not exist before.
 #include <algorithm>
 #include <limits>
 
@@ -11,15 +11,15 @@ namespace bitale::rewriting {
 
 namespace {
 
-// Elements that a result may have beyond those of the inputs.
+// A result may have up to this many elements, even if the inputs have fewer.
 constexpr std::int64_t largest_new_constant = 4096;
 
-// Known number of elements, at most `largest`; 0 where it is not known.
+// The number of elements by the static shape, at most `largest`; 0 if a length is unknown.
 std::int64_t known_size(const Variable& v) {
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   std::int64_t size = 1;
   for (std::int64_t length : v.static_shape()) {
-    if (length == unknown_length) return 0;  // found out by evaluation: ops that make much of little say so in may_fold
+    if (length == unknown_length) return 0;  // unless may_fold refuses, evaluation finds out
     if (length != 0 && size > largest / length) return largest;
     size *= length;
   }
@@ -44,7 +44,7 @@ std::optional<Variables> fold(FunctionGraph&, const Apply& node) {
   try {
     evaluate_node(node, in, out);
   } catch (const std::exception&) {
-    return std::nullopt;  // it will fail when it runs, and say where
+    return std::nullopt;  // the node will fail at run time and report its location
   }
   Variables folded;
   for (auto& value : out) folded.push_back(constant(value));

@@ -1,4 +1,4 @@
-// Joins: parts that hold nothing go, parts that belong together become one.
+// Joins: empty parts are removed, and adjacent parts that can be expressed as one are merged.
 #include <algorithm>
 
 #include "ops/alloc.hpp"
@@ -25,7 +25,7 @@ std::optional<Variables> useless_join(FunctionGraph&, const Apply& node) {
   return one(fit(parts.size() == 1 ? parts[0] : join(axis, parts), node.output()));
 }
 
-// Replaces neighbours for which `merge` finds one part in their place.
+// Replaces adjacent parts by the single part that `merge` finds for them, if any.
 template <class Merge>
 std::optional<Variables> merge_neighbours(const Apply& node, Merge merge) {
   Variables parts;
@@ -52,13 +52,13 @@ std::optional<Variables> join_of_make_vector(FunctionGraph&, const Apply& node) 
   });
 }
 
-// Whether position a lies before b, or is b, in every array: both known and counted from the same end.
+// Whether a <= b as positions in an array of any length: both are known and counted from the same end.
 bool in_order(const Variable& a, const Variable& b) {
   const auto first = known_integer(a), second = known_integer(b);
   return first && second && (*first < 0) == (*second < 0) && *first <= *second;
 }
 
-// [a:b] and [b:c] are [a:c].
+// [a:b] followed by [b:c] is [a:c].
 std::optional<DimBounds> joint_slice(const DimBounds& a, const DimBounds& b, std::int64_t length) {
   if (a.integer || b.integer) return std::nullopt;
   const auto first = known_range(a, length), second = known_range(b, length);
@@ -112,7 +112,7 @@ std::optional<Variables> join_of_join(FunctionGraph& graph, const Apply& node) {
   return one(fit(join(axis, parts), node.output()));
 }
 
-// Values that are all repeated along another dimension are joined before that.
+// Values that are all repeated along another dimension are joined before the repetition.
 std::optional<Variables> join_of_alloc(FunctionGraph&, const Apply& node) {
   const int axis = axis_of(node), rank = node.output().ndim();
   std::vector<bool> repeated(std::size_t(rank), true);

@@ -1,5 +1,5 @@
-// Views that only reorder, add or drop dimensions: nested ones join, those that change nothing go, and elementwise
-// operations are done at the lowest rank.
+// DimShuffle rules: nested views are composed, identity views are removed, and elementwise operations are computed at
+// the lowest possible rank.
 #include "ops/dimshuffle.hpp"
 
 #include <algorithm>
@@ -29,7 +29,8 @@ std::optional<Variables> join_dimshuffles(FunctionGraph&, const Apply& node) {
   return one(dimshuffle(inner.owner().input(0), order));
 }
 
-// A view of an elementwise result is taken of the operands instead: they fuse, and meet other views.
+// A view of an elementwise result becomes an elementwise operation on views of the operands: operations then fuse, and
+// views meet other views.
 std::optional<Variables> lift(FunctionGraph& graph, const Apply& node) {
   const DimShuffle& outer = view(node.output());
   const Variable& value = node.input(0);
@@ -45,8 +46,8 @@ bool is_one_element(const Variable& v) {
   return true;
 }
 
-// In the end elements are computed at the lowest rank: dimensions that were put in below an elementwise operation are
-// put in above it.
+// Later, elements are computed at the lowest rank: dimensions that were inserted in the operands of an elementwise
+// operation are inserted in its result instead.
 bool is_put_in(const Variable& v, int axis) {
   if (v.is_constant()) return is_one(v, axis);
   const auto* op = op_as<DimShuffle>(v);
@@ -82,7 +83,8 @@ std::optional<Variables> sink(FunctionGraph&, const Apply& node) {
   return one(dimshuffle(node.op()(operands), order));
 }
 
-// Where all operands are in one other order, so is the result: whoever can read a matrix either way then does.
+// If all operands are transposed in the same way, the result is transposed instead: consumers that can read a matrix in
+// either order then need no copy.
 std::optional<Variables> sink_order(FunctionGraph&, const Apply& node) {
   const Variable output = node.output();
   std::vector<int> order;
@@ -102,7 +104,7 @@ std::optional<Variables> sink_order(FunctionGraph&, const Apply& node) {
   return one(dimshuffle(node.op()(operands), order));
 }
 
-// A vector made of one scalar, its dimension dropped, is the scalar.
+// A one-element MakeVector whose dimension is dropped is its scalar.
 std::optional<Variables> scalar_of_vector(FunctionGraph&, const Apply& node) {
   const Variable& vector = node.input(0);
   if (!op_as<MakeVector>(vector) || !is_one(vector, 0)) return std::nullopt;

@@ -1,4 +1,4 @@
-// Matrix products: transposes move to the operands, where they cost nothing.
+// Matrix products: transposes are moved to the operands, where they cost nothing.
 #include "ops/dot.hpp"
 
 #include "ops/alloc.hpp"
@@ -9,7 +9,7 @@ namespace bitale::rewriting {
 
 namespace {
 
-// (x y).T is y.T x.T, of two matrices.
+// (x y).T is y.T x.T for two matrices.
 std::optional<Variables> transpose_of_dot(FunctionGraph& graph, const Apply& node) {
   const Variable& product = node.input(0);
   if (!op_as<Dot>(product) || graph.clients(product).size() != 1) return std::nullopt;
@@ -19,7 +19,7 @@ std::optional<Variables> transpose_of_dot(FunctionGraph& graph, const Apply& nod
   return one(fit(dot.op()({transpose(dot.input(1)), transpose(dot.input(0))}), node.output()));
 }
 
-// A sum of one product is that product: an outer product fuses with what is around it.
+// A sum of one product is that product: an outer product then fuses with the surrounding operations.
 std::optional<Variables> dot_to_mul(FunctionGraph&, const Apply& node) {
   const Variable &x = node.input(0), &y = node.input(1);
   const Variable output = node.output();

@@ -1,5 +1,5 @@
-// Ops that are formulas over other ops are replaced by them, first of all passes. A formula may use such ops again; one
-// that never comes to an end is refused.
+// Ops that are formulas over other ops (Expansion) are replaced by their formulas before all other passes. A formula
+// may contain such ops again; one that never terminates is rejected.
 #include "bitale/core/error.hpp"
 #include "bitale/core/location.hpp"
 #include "bitale/core/text.hpp"
@@ -12,14 +12,14 @@ namespace bitale::rewriting {
 
 namespace {
 
-constexpr int largest_depth = 100;  // of formulas in formulas
+constexpr int largest_depth = 100;  // of nested formulas
 
 Variables expanded(const Apply& node, const Expansion& op) {
   const LocationScope place(node.provenance().where);
   return with_node_context(node, [&] { return op.expansion(node).value_or(Variables()); });
 }
 
-// What stands for the node, of the types that its readers were built for.
+// The node's replacements, converted to the types that its clients were built for.
 Replacements with_fitted_formula(const Apply& node, const Variables& formula) {
   Replacements pairs;
   for (std::size_t k = 0; k < formula.size(); ++k) {
@@ -33,7 +33,7 @@ void expand(FunctionGraph& graph) {
   const RuleScope scope("expand");
   for (int depth = 0;; ++depth) {
     bool changed = false;
-    // One after the other, each after those it reads: a formula begins with the inputs that its node has now.
+    // In topological order, one node at a time: a formula is built over the node's current inputs.
     for (auto& node : graph.toposort()) {
       const auto* op = node.op().elementwise() ? nullptr : dynamic_cast<const Expansion*>(&node.op());
       if (!op || !graph.contains(node)) continue;

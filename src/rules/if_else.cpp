@@ -1,4 +1,5 @@
-// Choices that are settled: by a constant, by sides that are the same, by the same choice further out.
+// IfElse nodes whose choice is decided: by a constant condition, by equal branches, or by an outer IfElse on the same
+// condition.
 #include "ops/if_else.hpp"
 
 #include "bitale/ops/ifelse.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 const IfElse& choice_of(const Apply& node) { return dynamic_cast<const IfElse&>(node.op()); }
 
-// The values as the outputs of the node; nothing where one doesn't fit. Null values leave their output alone.
+// The values converted to the types of the node's outputs; nothing if one does not fit. A null value keeps its output.
 std::optional<Variables> fitted_branches(Variables values, const Apply& node) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (!values[k]) continue;

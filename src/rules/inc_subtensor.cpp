@@ -1,5 +1,5 @@
-// Updates of a part of an array: those that change nothing or everything go, updates of the same part join, and what is
-// read after a write is found without it.
+// Updates of a part of an array: updates that change nothing or everything are removed, updates of the same part are
+// merged, and reads after a write are forwarded past it.
 #include "ops/inc_subtensor.hpp"
 
 #include <algorithm>
@@ -18,19 +18,19 @@ namespace bitale::rewriting {
 
 namespace {
 
-// The number that all elements are, also of a constant that is repeated to unknown lengths.
+// The value of all elements, if it is one constant, possibly repeated to unknown lengths.
 std::optional<double> repeated_number(const Variable& v) {
   return scalar_constant(op_as<Alloc>(v) ? v.owner().input(0) : v);
 }
 bool is_zero_update(const Variable& v) { return repeated_number(v) == 0.0; }
 
-// Any update, basic or by index tensors: x, y, then the index.
+// Any update, basic or with index tensors. Its inputs are x, y and the index.
 struct Update {
   bool set;
   Apply node;
   Variable x() const { return node.input(0); }
   Variable y() const { return node.input(1); }
-  // The same update of another x, with another value.
+  // The same update applied to another x and another value.
   Variable of(const Variable& x, const Variable& y) const {
     Variables inputs = node.inputs();
     inputs[0] = x;
@@ -51,7 +51,7 @@ bool value_fits(const Update& update) {
   return update.y().ndim() == 0 || fits(update.y(), lengths_of_updated(update.node));
 }
 
-// Whether its index is in range whatever comes, so that nothing is lost when it is not looked at.
+// Whether the index is in range for all inputs, so that no error is lost when the update is removed.
 bool index_never_fails(const Update& update) {
   const Dims& lengths = update.x().static_shape();
   if (is_basic(update)) return never_fails(bounds_of(update.node), lengths);
@@ -63,7 +63,7 @@ bool index_never_fails(const Update& update) {
 
 bool never_fails(const Update& update) { return index_never_fails(update) && value_fits(update); }
 
-// Whether both write the same part.
+// Whether both updates write the same part.
 bool same_part(const Update& a, const Update& b) {
   if (is_basic(a) && is_basic(b)) return is_same(bounds_of(a.node), bounds_of(b.node));
   const auto* first = dynamic_cast<const AdvancedIncSubtensor*>(&a.node.op());
@@ -91,7 +91,7 @@ bool takes_all(const Variable& x, const Bounds& bounds) {
   return true;
 }
 
-// inc by 0 is x; setting the whole is the new value.
+// Incrementing by 0 is x; setting all of x is the new value.
 std::optional<Variables> useless_update(FunctionGraph&, const Apply& node) {
   const Update update = *update_at(node.output());
   const Variable x = update.x(), y = update.y();
@@ -102,7 +102,7 @@ std::optional<Variables> useless_update(FunctionGraph&, const Apply& node) {
   return one(fit(update.set ? y : x + y, node.output()));
 }
 
-// Writing the number that is everywhere.
+// Writing the value that all elements already have.
 std::optional<Variables> write_of_same(FunctionGraph&, const Apply& node) {
   const Update update = *update_at(node.output());
   if (!update.set) return std::nullopt;
@@ -112,7 +112,7 @@ std::optional<Variables> write_of_same(FunctionGraph&, const Apply& node) {
   return one(update.x());
 }
 
-// Whether x is zero in this part: zeros, maybe updated in other parts.
+// Whether x is zero in this part: zeros, possibly updated in other parts.
 bool is_zero_in(Variable x, const Bounds& part) {
   constexpr int most_updates = 32;
   for (int i = 0; i < most_updates; ++i) {
@@ -154,7 +154,7 @@ bool has_same_lengths(const Variable& a, const Variable& b) {
   return true;
 }
 
-// x + zeros[i].inc(y) is x[i].inc(y): gradients of indexing add up in place.
+// x + zeros[i].inc(y) is x[i].inc(y): gradients of indexing accumulate in place.
 std::optional<Variables> add_of_sparse_update(FunctionGraph& graph, const Apply& node) {
   const Variable output = node.output();
   if (output.dtype() == DType::Bool) return std::nullopt;
@@ -162,7 +162,7 @@ std::optional<Variables> add_of_sparse_update(FunctionGraph& graph, const Apply&
     const Variable &part = node.input(i), &x = node.input(1 - i);
     const std::optional<Update> update = update_at(part);
     if (!update || !is_zero_update(update->x()) || graph.clients(part).size() != 1) continue;
-    if (update->set && !is_basic(*update)) continue;  // what is set twice would be added twice
+    if (update->set && !is_basic(*update)) continue;  // an element that is set twice would be added twice
     if (x.dtype() != output.dtype() || part.dtype() != output.dtype() || !same_broadcast(x, output) ||
         !same_broadcast(part, output))
       continue;
@@ -181,7 +181,7 @@ std::optional<Variables> update_of_update(FunctionGraph& graph, const Apply& nod
   if (!inner || !same_part(*inner, outer)) return std::nullopt;
   if (!value_fits(*inner)) return std::nullopt;
   if (outer.set) return one(outer.of(inner->x(), outer.y()));
-  // Positions named twice by index tensors are set once but added to twice.
+  // A position that index tensors name twice is set once but incremented twice.
   if (inner->set && !is_basic(outer)) return std::nullopt;
   const DType dtype = outer.x().dtype();
   if (dtype == DType::Bool || graph.clients(outer.x()).size() != 1 || !value_fits(outer)) return std::nullopt;
@@ -192,7 +192,7 @@ std::optional<Variables> update_of_update(FunctionGraph& graph, const Apply& nod
 
 constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
 
-// Positions from `low` to before `high`, whatever the length turns out to be; none when that is not known.
+// The positions [low, high), for any length of the dimension; none if they are not known.
 struct Interval {
   std::int64_t low, high;
 };
@@ -225,7 +225,7 @@ bool are_apart(const Variable& x, const Bounds& read, const Bounds& write) {
   return false;
 }
 
-// x[i].set(y)[i] is y, x[i].inc(y)[i] is x[i] + y, and elsewhere x is as it was.
+// x[i].set(y)[i] is y, x[i].inc(y)[i] is x[i] + y, and reads of other parts read x.
 std::optional<Variables> read_of_write(FunctionGraph&, const Apply& node) {
   const auto* write = op_as<IncSubtensor>(node.input(0));
   if (!write) return std::nullopt;
@@ -242,7 +242,7 @@ std::optional<Variables> read_of_write(FunctionGraph&, const Apply& node) {
   return one(fit(part_of(x, read) + value, node.output()));
 }
 
-// The read dimension by dimension of the value, where those that repeat have only position 0.
+// The part of y that is read, dimension by dimension; dimensions that broadcast have only position 0.
 Variable part_of_value(const Variable& y, const Bounds& region_read) {
   Bounds bounds(region_read.end() - y.ndim(), region_read.end());
   for (int axis = 0; axis < y.ndim(); ++axis)
@@ -251,7 +251,8 @@ Variable part_of_value(const Variable& y, const Bounds& region_read) {
   return part_of(y, bounds);
 }
 
-// Along dimensions that the write takes whole, reading comes first: x[:, i].set(y)[j] is x[j][i].set(y[j]).
+// Along dimensions that the write covers in full, the read moves before the write: x[:, i].set(y)[j] is
+// x[j][i].set(y[j]).
 std::optional<Variables> read_along_write(FunctionGraph& graph, const Apply& node) {
   const auto* write = op_as<IncSubtensor>(node.input(0));
   if (!write || graph.clients(node.input(0)).size() != 1) return std::nullopt;
@@ -270,7 +271,7 @@ std::optional<Variables> read_along_write(FunctionGraph& graph, const Apply& nod
 
 // ---- constant index tensors -----------------------------------------------------------------------------------------
 
-// Positions as known numbers from the front, when all of them are there.
+// The known positions, counted from the front, if all of them are in range.
 std::optional<std::vector<std::int64_t>> known_positions(const Variable& index, std::int64_t length) {
   if (index.ndim() != 1 || !are_positions(index, length)) return std::nullopt;
   const Array values = index.constant()->astype(DType::Int64).contiguous();
@@ -286,7 +287,7 @@ bool has_repeats(std::vector<std::int64_t> values) {
   return std::adjacent_find(values.begin(), values.end()) != values.end();
 }
 
-// Where each position was last written; none when some were not written, empty when none were.
+// For each position, the index of its last write; nothing if only some were written, empty if none were.
 std::optional<std::vector<std::int64_t>> places(const std::vector<std::int64_t>& read,
                                                 const std::vector<std::int64_t>& written) {
   std::vector<std::int64_t> out;

@@ -1,5 +1,6 @@
-// Results written over inputs that nobody reads any more, for linkers that run one op after the other. Who may
-// overwrite what is read off one order of the nodes, all at once; the destroy handler then checks it as one change.
+// Inplace rewrites: results are written over dead inputs, for linkers that run ops sequentially. Which inputs may be
+// overwritten is determined for all nodes at once from one topological order; the destroy handler then checks all
+// replacements as a single change.
 #include "ops/inplace.hpp"
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
@@ -11,7 +12,7 @@ namespace bitale::rewriting {
 
 namespace {
 
-// Without a consistent beginning there is none: the linker then copies what is destroyed.
+// If the graph is inconsistent from the start, no handler is attached, and the linker copies destroyed inputs.
 void add_destroy_handler(FunctionGraph& graph) {
   if (graph.feature<DestroyHandler>()) return;
   try {
@@ -22,7 +23,7 @@ void add_destroy_handler(FunctionGraph& graph) {
   if (!graph.feature<Supervisor>()) graph.attach(std::make_shared<Supervisor>(graph.inputs()));
 }
 
-// The node's op in a form that overwrites an input, if the order allows one. What is one element long isn't worth it.
+// The node's op in a form that overwrites an input, if the order allows one. Scalars are not worth it.
 OpRef form_in_order(const Aliasing& aliasing, const Apply& node, std::size_t position) {
   std::vector<int> allowed;
   for (int i = 0; i < int(node.inputs().size()); ++i)
@@ -51,14 +52,15 @@ void add_pairs(Replacements& pairs, const Apply& before, const Apply& after) {
   for (int k = 0; k < int(before.output_count()); ++k) pairs.emplace_back(before.output(k), after.output(k));
 }
 
-// The same results, of the same types, however much was learnt of them.
+// The same node with another op and other inputs; the output types are kept, including what rewriting has added to
+// them.
 Apply remade(const Apply& node, const OpRef& op, const Variables& inputs) {
   std::vector<Type> types;
   for (auto& output : node.outputs()) types.push_back(output.type());
   return Apply(op, inputs, types);
 }
 
-// All of them; a later one reads what an earlier one makes now.
+// The replacements of all candidates; later nodes read the new outputs of earlier ones.
 Replacements replacements(const std::vector<Candidate>& found) {
   Replacements pairs;
   VariableMap now;
@@ -83,7 +85,7 @@ void make_inplace(FunctionGraph& graph, std::string_view op_name, const char* pa
     replace_all_validate(graph, replacements(found), pass, verbose);
     return;
   } catch (const InconsistencyError&) {
-    // A feature objects to one or the other.
+    // A feature rejects some of the replacements: they are tried separately.
   }
   for (auto& [node, op] : found) {
     Replacements pairs;

@@ -1,4 +1,4 @@
-// Exponentials and logarithms: inverse pairs, and forms that lose no digits and do not overflow.
+// Exponentials and logarithms: inverse pairs, and forms that neither lose digits nor overflow.
 #include <algorithm>
 
 #include "core/limits.hpp"
@@ -9,7 +9,7 @@ namespace bitale::rewriting {
 
 namespace {
 
-// log(a / b) where one of both is positive. Near a = b the quotient has digits that the difference has not.
+// log(a / b), where a or b is positive. Near a = b the quotient is more accurate than the difference of logarithms.
 std::optional<Variables> log_of_quotient(FunctionGraph&, const Apply& node) {
   const Variable& value = node.input(0);
   if (!is_elemwise(value, "true_div")) return std::nullopt;
@@ -45,7 +45,7 @@ void stability(Rules& rules) {
       .wider_domain()
       .sample([] { return log(2 / sample_vector()); })
       .sample([] { return log(sample_vector() / cosh(sample_vector())); });
-  // Of tiny positive x, exp(x) rounds to 1: the logarithm is -inf, not nan.
+  // For tiny positive x, exp(x) rounds to 1: the logarithm is -inf, not nan.
   rules.equation("log1mexp", log1p(-exp(x)), log1mexp(x))
       .tags(stabilize, "local_log1p_plusminus_exp")
       .more_accurate()
@@ -55,7 +55,7 @@ void stability(Rules& rules) {
       .tags(stabilize, "logmexpm1_to_log1mexp")
       .either_zero()
       .more_accurate();
-  // Equal operands, also both -inf: the difference is 0 and its logarithm -inf.
+  // For equal operands, even both -inf, the difference is 0 and its logarithm -inf.
   rules.equation("log_diff_exp", log(exp(x) - exp(y)), x + log1mexp(switch_(eq(x, y), 0, y - x)))
       .tags(stabilize, "logdiffexp_to_log1mexpdiff")
       .differs_at({0.0, -0.0, 1e-310, 1e-200, -inf, -1e200})  // y > x, exp(x) - exp(y) rounds to 0: -inf, not nan

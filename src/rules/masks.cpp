@@ -1,5 +1,5 @@
-// Masks: what is done with the selected elements at their own places, or summed up, is a choice element by element. It
-// needs neither their positions nor memory for them, and is one loop with what else is computed there.
+// Boolean masks: an update or reduction of the selected elements becomes an elementwise switch. It needs neither the
+// positions nor memory for the selected elements, and is one loop together with the surrounding computation.
 #include <algorithm>
 
 #include "ops/advanced_inc_subtensor.hpp"
@@ -16,18 +16,18 @@ namespace bitale::rewriting {
 
 namespace {
 
-constexpr int most_levels = 4;  // of what is computed of selected elements
+constexpr int most_levels = 4;  // of operations on the selected elements
 
-// What a mask selects along dimension `axis`, which is those that the mask covers made one. Of a tensor "in full",
-// those are apart.
+// What a mask selects along dimension `axis`. This dimension stands for all dimensions that the mask covers, flattened
+// into one; in a tensor "in full" they are separate.
 struct Selection {
   Variable mask;
   int axis;
-  Variables checks = {};  // nodes that say that the mask fits what it selects from
+  Variables checks = {};  // nodes that check that the mask fits the tensor it selects from
   int covered() const { return mask.ndim(); }
 };
 
-// The selection from x by an index; none where the positions may be those of a shorter mask.
+// The selection from x by an index; none if the positions may come from a shorter mask.
 std::optional<Selection> selection_from(const Variable& x, const std::vector<int>& axes, const Variable& index) {
   Selection out{{}, axes[0]};
   Variable positions = index;
@@ -42,7 +42,7 @@ std::optional<Selection> selection_from(const Variable& x, const std::vector<int
   return out;
 }
 
-// Whether a dimension of `whole` is certainly as long as the k-th of the mask: by its type, or because a check says so.
+// Whether a dimension of `whole` certainly has the length of the mask's k-th dimension: by its type, or by a check.
 bool has_length_of_mask(const Variable& whole, const Selection& of, int k) {
   const int axis = of.axis + k;
   if (is_length_of(length_of(of.mask, k), whole, axis)) return true;
@@ -53,8 +53,8 @@ bool has_length_of_mask(const Variable& whole, const Selection& of, int k) {
   });
 }
 
-// What was reshaped to make the dimensions one, if those are the dimensions that the mask covers: others may have the
-// same number of elements.
+// The tensor that was reshaped to flatten the dimensions, if these are the dimensions that the mask covers: other
+// dimensions may have the same number of elements.
 std::optional<Variable> taken_apart(const Variable& x, const Selection& of) {
   if (!op_as<Reshape>(x)) return std::nullopt;
   const Variable whole = x.owner().input(0), lengths = x.owner().input(1);
@@ -68,7 +68,7 @@ std::optional<Variable> taken_apart(const Variable& x, const Selection& of) {
   return whole;
 }
 
-// x, of which the selection takes a part, in full.
+// x, from which the selection takes a part, in full.
 Variable in_full(const Variable& x, const Selection& of) {
   if (of.covered() == 1) return x;
   const bool repeats = is_one(x, of.axis);
@@ -88,7 +88,7 @@ Variable in_full(const Variable& x, const Selection& of) {
   return repeats ? dimshuffle(x, order) : reshape(x, lengths);
 }
 
-// The mask, once it fits, repeated along the other dimensions of a tensor of that rank in full.
+// The mask, after its checks, as it broadcasts against a tensor in full of that rank.
 Variable mask_in_full(const Selection& of, int rank) {
   Variable mask = of.mask;
   for (auto& check : of.checks) mask = op_as<CheckMask>(check)->of(check.owner(), mask);
@@ -97,7 +97,7 @@ Variable mask_in_full(const Selection& of, int rank) {
   return dimshuffle(mask, order);
 }
 
-// Of what is computed from selected elements, the first selection.
+// The first selection in an expression over selected elements.
 Variable gather_in(const Variable& value, int levels = most_levels) {
   if (op_as<AdvancedSubtensor>(value)) return value;
   if (!scalar_op_of(value) || levels == 0) return {};
@@ -106,10 +106,10 @@ Variable gather_in(const Variable& value, int levels = most_levels) {
   return {};
 }
 
-// What is computed of selected elements, computed of all; none where that would take long. Adds checks to the
+// An expression over selected elements, computed for all elements; none if that would be expensive. Adds checks to the
 // selection.
 std::optional<Variable> of_all(const Variable& value, Selection& of, int levels = most_levels) {
-  if (is_one(value, of.axis)) return in_full(value, of);  // the same for all
+  if (is_one(value, of.axis)) return in_full(value, of);  // the same for all elements
   if (const auto* gather = op_as<AdvancedSubtensor>(value)) {
     const Variables from = value.owner().inputs();
     const auto other = selection_from(from[0], gather->axes, from[1]);
@@ -145,7 +145,7 @@ std::optional<Variables> masked_update(FunctionGraph&, const Apply& node) {
   return one(fit(after, node.output()));
 }
 
-// sum(x[mask]) is sum(switch(mask, x, 0)), and so for other reductions that an element leaves as they are.
+// sum(x[mask]) is sum(switch(mask, x, 0)), and likewise for other reductions with an identity element.
 std::optional<Variables> reduction_of_masked(FunctionGraph&, const Apply& node) {
   const auto& op = *op_as<CAReduce>(node.output());
   const Variable& selected = node.input(0);
@@ -171,7 +171,7 @@ std::optional<Variables> reduction_of_masked(FunctionGraph&, const Apply& node) 
 }
 
 void declare_masks(Rules& rules) {
-  constexpr int levels_seen = most_levels + 3;  // and the gather, the check, the positions
+  constexpr int levels_seen = most_levels + 3;  // plus the gather, the check and the positions
   auto some = [](const Variable& x) { return IndexItem(gt(x, 0.5)); };
   rules.function("masked_update", Root::op({"AdvancedIncSubtensor"}), masked_update)
       .doc("Setting or increasing what a mask selects, by what is known for all, is a choice element by element.")

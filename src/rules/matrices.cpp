@@ -76,7 +76,7 @@ Variable as_right_side(const System& s, const Variable& columns) {
 
 namespace {
 
-// Rows of b in the order of `places`, per matrix.
+// The rows of b in the order of `places`, for each matrix.
 Variable rows_of(const Variable& b, const Variable& places) {
   if (places.ndim() == 1) return take(b, places, b.ndim() - 2);
   return take_along_axis(b, expand_dims(places, places.ndim()), b.ndim() - 2);

@@ -1,5 +1,5 @@
-// Kronecker products and block-diagonal matrices: systems, determinants, inverses and factors of them are made of those
-// of their parts. Both are expressions over products, shapes and joins, and recognized as such.
+// Kronecker products and block-diagonal matrices: systems, determinants, inverses and factors of them are computed from
+// those of their parts. Both are recognized as expressions over products, shapes and joins.
 #include "rules/matrix_blocks.hpp"
 #include "bitale/ops/contraction.hpp"
 #include "ops/dimshuffle.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 // ---- what they look like --------------------------------------------------------------------------------------------
 
-// x without its dimensions `axes` of length 1; what they were added to, where they are new.
+// x without its dimensions `axes` of length 1; if a view inserted them, the variable below the view.
 Variable without_axes(const Variable& x, const std::vector<int>& axes) {
   const auto* op = op_as<DimShuffle>(x);
   if (op && op->keeps_order() && op->dropped().empty() && op->inserted() == axes) return x.owner().input(0);
@@ -45,7 +45,7 @@ bool is_zero(const Variable& v) { return range_of(v).is_always(0); }
 
 }  // namespace
 
-// Rows of parts of which one is not 0, each of them right below the one before.
+// A join of rows, each of which has exactly one nonzero part, diagonally below that of the row before.
 std::optional<Variables> as_blocks(FunctionGraph& graph, const Variable& v) {
   const auto* rows = op_as<Join>(v);
   if (!rows || v.ndim() < 2 || rows->axis != v.ndim() - 2) return std::nullopt;
@@ -178,7 +178,7 @@ std::optional<Variables> cholesky_of_blocks(FunctionGraph& graph, const Apply& n
   if (!factor) return std::nullopt;
   const auto of = [&](const Variable& a) { return cholesky(a, factor->lower, factor->on_error); };
   if (const auto parts = as_kronecker(graph, factor->of)) {
-    // Both may be negative definite.
+    // The product is positive definite also if both parts are negative definite.
     const auto is_definite = [&](const Variable& a) { return structure_of(graph, a).is(Fact::PositiveDefinite); };
     if (factor->on_error == OnError::Nan || (!is_definite(parts->left) && !is_definite(parts->right)))
       return std::nullopt;

@@ -1,5 +1,4 @@
-// Kronecker products and block-diagonal matrices are expressions over products, shapes and joins: how rules recognize
-// them.
+// Recognition of Kronecker products and block-diagonal matrices, which are expressions over products, shapes and joins.
 #pragma once
 
 #include "rules/matrices.hpp"
@@ -9,9 +8,9 @@ namespace bitale::rewriting {
 struct Kronecker {
   Variable left, right;
 };
-// (x[:, None, :, None] * y[None, :, None, :]).reshape(...) of two square matrices.
+// Matches (x[:, None, :, None] * y[None, :, None, :]).reshape(...) of two square matrices.
 std::optional<Kronecker> as_kronecker(FunctionGraph& graph, const Variable& v);
-// The square matrices along the diagonal of one that is square itself, and 0 elsewhere; of a batch, too.
+// The square blocks of a block-diagonal square matrix, or of a batch of such matrices.
 std::optional<Variables> as_blocks(FunctionGraph& graph, const Variable& v);
 
 }  // namespace bitale::rewriting

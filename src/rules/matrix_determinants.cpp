@@ -1,4 +1,4 @@
-// Determinants, and their logarithms, by structure and by factors that others need as well.
+// Determinants and their logarithms, computed from the matrix's structure or from factors that are needed anyway.
 #include "ops/from_attributes.hpp"
 #include "ops/lengths.hpp"
 #include "rules/matrices.hpp"
@@ -21,7 +21,7 @@ std::optional<Variables> determinant_of_product(FunctionGraph& graph, const Appl
   if (!is_product(a)) return std::nullopt;
   const Variable left = a.owner().input(0), right = a.owner().input(1);
   if (left.ndim() < 2 || right.ndim() < 2 || (!is_square(graph, left) && !is_square(graph, right)))
-    return std::nullopt;  // if one of both is square, the other one is, since their product is
+    return std::nullopt;  // if one is square, so is the other, since their product is
   if (!is_logarithmic(node)) return fitted(node, {det(left) * det(right)});
   const auto first = slogdet(left), second = slogdet(right);
   return fitted(node, {first.sign * second.sign, first.logabsdet + second.logabsdet});
@@ -43,7 +43,7 @@ std::optional<Variables> determinant_of_inverse(FunctionGraph& graph, const Appl
   return fitted(node, {sign, neg(logarithm)});
 }
 
-// By the Cholesky factor, which a system with the same matrix needs, too.
+// Uses the Cholesky factor, which a system with the same matrix also needs.
 std::optional<Variables> determinant_of_definite(FunctionGraph& graph, const Apply& node) {
   const Variable& a = matrix_of(node);
   const Structure known = structure_of_square(graph, a);
@@ -71,7 +71,7 @@ std::optional<Variables> logarithm_of_determinant(FunctionGraph&, const Apply& n
 std::optional<Variables> sign_of_determinant(FunctionGraph& graph, const Apply& node) {
   const Variable& x = node.input(0);
   if (!is_matrix_op(x, "Det")) return std::nullopt;
-  // only beside a logarithm: alone, the sign is as cheap of the determinant
+  // only if the logarithm is needed, too: alone, the sign is as cheap from the determinant
   for (auto& client : graph.clients(x.owner().input(0)))
     if (client.node && is_matrix_op(Apply::of(client.node).output(0), "SLogDet"))
       return one(fit(slogdet(x.owner().input(0)).sign, node.output()));
@@ -80,7 +80,7 @@ std::optional<Variables> sign_of_determinant(FunctionGraph& graph, const Apply& 
 
 // ---- declarations ---------------------------------------------------------------------------------------------------
 
-// Both the determinant and its sign and logarithm.
+// Adds samples of the determinant and of its sign and logarithm.
 void declare(Rule& rule, const std::function<Variable()>& matrix) {
   rule.sample([=] { return det(matrix()); }).sample([=] { return slogdet(matrix()).logabsdet; }).sample([=] {
     return slogdet(matrix()).sign;

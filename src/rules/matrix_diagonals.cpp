@@ -1,5 +1,5 @@
-// Kronecker products and block-diagonal matrices beyond systems and determinants: their diagonals, products of diagonal
-// matrices, pseudo-inverses, and blocks that are made of blocks.
+// Kronecker products and block-diagonal matrices, beyond systems and determinants: their diagonals, products of
+// diagonal matrices, pseudo-inverses, and nested blocks.
 #include <algorithm>
 
 #include "bitale/ops/contraction.hpp"
@@ -13,7 +13,7 @@ namespace bitale::rewriting {
 
 namespace {
 
-// Of x[..., places, places], a matrix x that nobody else reads, and the places, which count from the first row.
+// A read x[..., places, places] of a matrix x that has no other reader; the places count from the first row.
 struct DiagonalRead {
   Variable of, places;
 };
@@ -30,7 +30,7 @@ std::optional<DiagonalRead> as_diagonal_read(const FunctionGraph& graph, const A
   return readers == 1 ? std::optional(DiagonalRead{x, places}) : std::nullopt;
 }
 
-// Of vectors, all products of an element of the one and an element of the other.
+// All products of an element of x and an element of y, for vectors.
 Variable all_products(const Variable& x, const Variable& y) {
   const Variable products = expand_dims(x, 1) * expand_dims(y, 0);
   return reshape(products, Operands{lengths::mul(length_of(x, 0), length_of(y, 0))});
@@ -64,7 +64,7 @@ std::optional<Variables> kronecker_of_diagonals(FunctionGraph& graph, const Appl
   return one(fit(switch_(unit, expand_dims(d, 1), constant_like(0, d.dtype())), node.output()));
 }
 
-// Blocks that are blocks themselves, all the way down.
+// The blocks with nested block-diagonal matrices flattened.
 Variables innermost_blocks(FunctionGraph& graph, const Variables& blocks) {
   Variables out;
   for (auto& block : blocks) {

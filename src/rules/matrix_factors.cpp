@@ -1,5 +1,4 @@
-// Factors and eigenvalues of matrices whose structure gives them away: of diagonal matrices, and of products of
-// factors.
+// Factors and eigenvalues that follow from a matrix's structure: of diagonal matrices, and of products of factors.
 #include "bitale/ops/complex.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ordered.hpp"
@@ -12,9 +11,9 @@ namespace bitale::rewriting {
 
 namespace {
 
-// d along the columns of each matrix.
+// Each matrix a with its columns multiplied by d.
 Variable times_columns(const Variable& a, const Variable& d) { return a * expand_dims(d, d.ndim() - 1); }
-// The diagonal matrices of vectors, of one or of a batch.
+// The diagonal matrices of a vector or of a batch of vectors.
 Variable diagonal_matrices(const Variable& d) {
   const Variable unit = eye(length_of(d, d.ndim() - 1), {}, 0, DType::Bool);
   return switch_(unit, expand_dims(d, d.ndim()), constant_like(0, d.dtype()));
@@ -27,7 +26,8 @@ Variable unit_of(const Variable& d) {
 
 // ---- Cholesky factors -----------------------------------------------------------------------------------------------
 
-// L L^T, or U^T U, which is the same with L = U^T: L, with columns of the other sign where the diagonal is negative.
+// The factor of L L^T, or of U^T U, which is the same with L = U^T: L, with negated columns where its diagonal is
+// negative.
 std::optional<Variables> cholesky_of_product(FunctionGraph& graph, const Apply& node) {
   const auto factor = as_cholesky(node.output());
   if (!factor || !is_product(factor->of)) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<Variables> cholesky_of_diagonal(FunctionGraph& graph, const Apply&
   return one(fit(diagonal_matrices(sqrt(diagonal_of(factor->of))), node.output()));
 }
 
-// Both triangles are the other one's transpose, and a is factored once.
+// The upper factor is the transpose of the lower one, so that a is factored only once.
 std::optional<Variables> upper_factor_of_lower(FunctionGraph& graph, const Apply& node) {
   const auto factor = as_cholesky(node.output());
   if (!factor || factor->lower || !structure_of_square(graph, factor->of).is(Fact::Symmetric)) return std::nullopt;
@@ -63,7 +63,7 @@ std::optional<Variable> diagonal_input(FunctionGraph& graph, const Apply& node, 
   return known.is(Fact::Diagonal) ? std::optional(diagonal_of(a)) : std::nullopt;
 }
 
-// Of a symmetric matrix both are real.
+// A symmetric matrix has real eigenvalues and eigenvectors.
 std::optional<Variables> eigenvalues_of_symmetric(FunctionGraph& graph, const Apply& node) {
   const Variable& a = node.input(0);
   const Attributes attributes = core_op(node.output(0))->attributes();
@@ -100,7 +100,7 @@ std::optional<Variables> singular_values_of_diagonal(FunctionGraph& graph, const
   if (node.output_count() == 1) return one(fit(neg(sort(neg(abs(*d)), last)), node.output()));
   const Variable places = argsort(neg(abs(*d)), last);
   const Variable sorted = take_along_axis(*d, places, last);
-  // LAPACK changes the signs of right vectors, and is given the transpose, whose right vectors are the left ones here.
+  // LAPACK changes the signs of the right vectors. It gets the transpose, whose right vectors are the left ones here.
   const Variable vectors = vectors_along(places, node.output(0));
   const Variable signs = switch_(lt(sorted, 0), constant_like(-1, d->dtype()), constant_like(1, d->dtype()));
   const auto u = fit(times_columns(vectors, signs), node.output(0));
@@ -124,7 +124,7 @@ std::optional<Variables> schur_of_diagonal(FunctionGraph& graph, const Apply& no
   return Variables{node.input(0), *z};
 }
 
-// The diagonal of the second triangle is not negative, as LAPACK leaves it.
+// The diagonal of the second triangle is made nonnegative, as LAPACK does.
 std::optional<Variables> qz_of_diagonal(FunctionGraph& graph, const Apply& node) {
   const Variable &a = node.input(0), &b = node.input(1);
   if (!structure_of_square(graph, a).is(Fact::Diagonal) || !structure_of_square(graph, b).is(Fact::Diagonal) ||
@@ -172,9 +172,9 @@ std::optional<Variables> sylvester_of_diagonal(FunctionGraph& graph, const Apply
   return one(fit(q / checked, node.output()));
 }
 
-// ---- one decomposition for all --------------------------------------------------------------------------------------
+// ---- shared decompositions ------------------------------------------------------------------------------------------
 
-// Values alone, where a decomposition of the same matrix gives them along with vectors.
+// Values alone are taken from a decomposition of the same matrix that computes them along with vectors.
 std::optional<Variables> values_of_decomposition(FunctionGraph& graph, const Apply& node) {
   if (node.output_count() != 1) return std::nullopt;
   const bool singular = is_matrix_op(node.output(), "SVD");
@@ -195,7 +195,7 @@ std::optional<Variables> values_of_decomposition(FunctionGraph& graph, const App
 // ---- declarations ---------------------------------------------------------------------------------------------------
 
 Variable sample_diagonal() { return diag(exp(sample_vector())); }
-// Of any sign, not in order.
+// Entries of both signs, unsorted.
 Variable sample_indefinite_diagonal() { return diag(sin(exp(sample_vector() * 3.0))); }
 Variable sample_batch_of_diagonals() {
   const Variable x = sample_batch();

@@ -1,5 +1,5 @@
-// Permutations, selections of rows and columns, and other orthogonal matrices: what is a reading of places and not a
-// product, and determinants that are 1 or -1.
+// Permutations, selections of rows and columns, and other orthogonal matrices: products become gathers, and
+// determinants are 1 or -1.
 #include "bitale/ops/ordered.hpp"
 #include "ops/advanced_subtensor.hpp"
 #include "ops/lengths.hpp"
@@ -9,7 +9,7 @@ namespace bitale::rewriting {
 
 namespace {
 
-// 1, or -1 for an odd number of pairs that are in the other order.
+// The sign of a permutation matrix: 1, or -1 for an odd number of inversions.
 Variable parity_of(const Variable& permutation, DType dtype) {
   const int rank = permutation.ndim();
   const Variable places = argmax(permutation, rank - 1);
@@ -35,7 +35,7 @@ std::optional<Variables> logarithm_of_orthogonal(FunctionGraph& graph, const App
   return fitted(node, {sign_of, switch_(isnan(sign_of), sign_of, constant_like(0, sign_of.dtype()))});
 }
 
-// The index of rows, or of columns, that it takes out of an identity matrix.
+// The index with which v takes rows, or columns, from an identity matrix.
 std::optional<Variable> selected_from_identity(FunctionGraph& graph, const Variable& v, int axis) {
   const auto* op = op_as<AdvancedSubtensor>(v);
   if (!op || v.ndim() != 2 || op->axes != std::vector<int>{axis}) return std::nullopt;
@@ -44,7 +44,8 @@ std::optional<Variable> selected_from_identity(FunctionGraph& graph, const Varia
   return places;
 }
 
-// The rows of y that the rows of the identity on the left stand for, or the columns of x on the right.
+// If x consists of rows of the identity, the product is a gather of rows of y; if y consists of columns of the
+// identity, a gather of columns of x.
 std::optional<Variables> product_with_selection(FunctionGraph& graph, const Apply& node) {
   const Variable &x = node.input(0), &y = node.input(1);
   if (const auto places = selected_from_identity(graph, x, 0)) return one(fit(take(y, *places, 0), node.output()));

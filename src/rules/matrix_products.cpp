@@ -1,4 +1,4 @@
-// Products of matrices with known structure, and what is read of products.
+// Products of matrices with known structure, and reads of parts of products.
 #include <algorithm>
 
 #include "ops/advanced_subtensor.hpp"
@@ -40,7 +40,7 @@ std::optional<Variables> transpose_of_symmetric(FunctionGraph& graph, const Appl
   return x && structure_of(graph, *x).is(Fact::Symmetric) ? one(fit(*x, node.output())) : std::nullopt;
 }
 
-// Whether a node alone reads the variable's elements; others may read its lengths.
+// Whether only one client reads the variable's elements; others may read its lengths.
 bool is_read_once(const FunctionGraph& graph, const Variable& v) {
   const auto clients = graph.clients(v);
   return std::count_if(clients.begin(), clients.end(),

@@ -1,5 +1,5 @@
-// One factorization for all that needs one: systems and determinants of a matrix of which nothing is known,
-// determinants beside decompositions, tridiagonal systems, and batches of right sides of one matrix.
+// Shared factorizations: systems and determinants of the same general matrix, determinants next to decompositions,
+// tridiagonal systems, and batches of right sides with one matrix.
 #include "bitale/ops/search.hpp"
 #include "ops/from_attributes.hpp"
 #include "ops/lengths.hpp"
@@ -9,13 +9,13 @@ namespace bitale::rewriting {
 
 namespace {
 
-// Symmetric systems are none of them: they read one triangle.
+// Symmetric systems do not count: they read only one triangle.
 bool factors_a_general_matrix(const Variable& v) {
   return is_matrix_op(v, "Solve") || is_matrix_op(v, "Det") || is_matrix_op(v, "SLogDet") ||
          is_matrix_op(v, "LUFactor");
 }
 
-// Whether the matrix is factored for somebody else, too.
+// Whether another node factors the same matrix, too.
 bool is_shared(FunctionGraph& graph, const Apply& node) {
   for (auto& client : graph.clients(node.input(0)))
     if (client.node && client.node != node.node() && client.index == 0 &&
@@ -44,10 +44,9 @@ std::optional<Variables> shared_determinant(FunctionGraph& graph, const Apply& n
   return fitted(node, {parity * prod(sign(d), last), sum(log(abs(d)), last)});
 }
 
-// ---- determinants beside decompositions
-// -------------------------------------------------------------------------------
+// ---- determinants beside decompositions -----------------------------------------------------------------------------
 
-// Numbers whose product is the determinant, or has its absolute value: of a decomposition of the matrix.
+// Numbers from a decomposition of the matrix whose product is the determinant, or has its absolute value.
 struct Numbers {
   Variable values;
   bool squared = false, with_sign = true;
@@ -82,16 +81,16 @@ std::optional<Variables> determinant_of_decomposed(FunctionGraph& graph, const A
     if (numbers->squared) return determinant_of_numbers(node, sqr(d));
     if (numbers->with_sign) return determinant_of_numbers(node, d);
     const Variable logarithm = sum(log(abs(d)), Axes{{d.ndim() - 1}});
-    // nobody reads the sign
+    // the sign is unused
     return fitted(node, {logarithm + constant_like(std::numeric_limits<double>::quiet_NaN(), d.dtype()), logarithm});
   }
   return std::nullopt;
 }
 
-// ---- tridiagonal systems
-// ----------------------------------------------------------------------------------------------
+// ---- tridiagonal systems --------------------------------------------------------------------------------------------
 
-// Whether the node is about the same three diagonals; or, `turned`, about those of the transposed matrix.
+// Whether both nodes read the same three diagonals; with `turned`, whether `other` reads those of the transposed
+// matrix.
 bool is_of_diagonals(const Apply& node, const Apply& other, bool turned) {
   return node.input(0).same_as(other.input(turned ? 2 : 0)) && node.input(1).same_as(other.input(1)) &&
          node.input(2).same_as(other.input(turned ? 0 : 2));
@@ -111,15 +110,14 @@ std::optional<Variables> shared_tridiagonal_system(FunctionGraph& graph, const A
   if (!other) return std::nullopt;
   const int batch = node.input(1).ndim() - 1;
   if (node.input(3).ndim() != batch + 2) return std::nullopt;
-  // As the factors that are there are, or else as this system is.
+  // The orientation is that of existing factors, or else that of this system.
   const bool is_factor = is_matrix_op(other->output(0), "LUFactorTridiagonal");
   const bool turned = is_factor && !is_of_diagonals(*other, node, false);
   const auto factors = tridiagonal_lu_factor(node.input(turned ? 2 : 0), node.input(1), node.input(turned ? 0 : 2));
   return one(fit(tridiagonal_lu_solve(factors, node.input(3), turned, 2), node.output()));
 }
 
-// ---- batches of right sides
-// -------------------------------------------------------------------------------------------
+// ---- batches of right sides -----------------------------------------------------------------------------------------
 
 // A matrix that is the same for the whole batch is factored once: the right sides become columns of one matrix.
 std::optional<Variables> one_matrix_for_batch(FunctionGraph&, const Apply& node) {

@@ -1,4 +1,4 @@
-// Systems of equations and inverses, by what is known of their matrices.
+// Systems of equations and inverses, specialized by what is known of their matrices.
 #include "bitale/ops/debugging.hpp"
 #include "ops/dimshuffle.hpp"
 #include "ops/lengths.hpp"
@@ -8,12 +8,12 @@ namespace bitale::rewriting {
 
 namespace {
 
-// b with d along the rows of its matrices.
+// b with the rows of its matrices divided by d.
 Variable divided_by_rows(const System& s, const Variable& d) {
   return s.b_ndim == 1 ? s.b / d : s.b / expand_dims(d, d.ndim());
 }
 
-// The diagonal of a system's matrix. One with a 0 is singular: an error, or nan in the solution.
+// The diagonal of a system's matrix. A 0 in it makes the matrix singular: an error, or nan in the solution.
 Variable regular_diagonal(FunctionGraph& graph, const System& s) {
   const Variable d = diagonal_of(s.a);
   if (structure_of_square(graph, s.a).is(Fact::PositiveDiagonal)) return d;
@@ -27,7 +27,7 @@ Variable regular_diagonal(FunctionGraph& graph, const System& s) {
 
 // ---- inverses -------------------------------------------------------------------------------------------------------
 
-// inv(A) b is the solution of A x = b, and b inv(A) that of x A = b.
+// inv(A) b is the solution of A x = b, and b inv(A) is that of x A = b.
 std::optional<Variables> product_with_inverse(FunctionGraph& graph, const Apply& node) {
   const Variable &x = node.input(0), &y = node.input(1);
   if (const auto a = as_inverse(graph, x))
@@ -60,7 +60,7 @@ std::optional<Variables> system_of_transposed(FunctionGraph&, const Apply& node)
   return one(fit(solution(*system), node.output()));
 }
 
-// inv(A) x = b: x is A b.
+// The solution of inv(A) x = b is x = A b.
 std::optional<Variables> system_of_inverse(FunctionGraph& graph, const Apply& node) {
   const auto system = as_system(node.output());
   if (!system) return std::nullopt;
@@ -71,7 +71,7 @@ std::optional<Variables> system_of_inverse(FunctionGraph& graph, const Apply& no
   return one(fit(as_right_side(*system, matmul(matrix, right_columns(*system))), node.output()));
 }
 
-// A x = A y: x is y.
+// The solution of A x = A y is x = y.
 std::optional<Variables> system_of_own_product(FunctionGraph&, const Apply& node) {
   const auto system = as_system(node.output());
   if (!system || !is_product(system->b)) return std::nullopt;
@@ -112,13 +112,13 @@ std::optional<Variables> system_of_triangular(FunctionGraph& graph, const Apply&
   return one(fit(triangular_solution(*system), node.output()));
 }
 
-// Both factors are of a kind whose systems are solved in quadratic time.
+// A system whose matrix is a product of two factors, both of a kind whose systems are solved in quadratic time.
 std::optional<Variables> system_of_product(FunctionGraph& graph, const Apply& node) {
   const auto system = as_system(node.output());
   if (!system || !is_product(system->a)) return std::nullopt;
   const Apply product = system->a.owner();
   if (product.input(0).ndim() < 2 || product.input(1).ndim() < 2) return std::nullopt;
-  // If one of both is square, the other one is, since their product is.
+  // If one is square, so is the other, since their product is.
   if (!is_square(graph, product.input(0)) && !is_square(graph, product.input(1))) return std::nullopt;
   for (auto& factor : product.inputs()) {
     const Structure known = structure_of_square(graph, factor);

@@ -1,6 +1,6 @@
-// Normal forms of longer sums and products: a tree of products and quotients is a list of factors above and below the
-// line, a tree of sums and differences is a list of terms with coefficients. What occurs on both sides cancels, equal
-// terms are collected. A tree that nothing cancels in stays as it was written.
+// Normal forms of longer sums and products: a tree of products and quotients is a list of factors of the numerator and
+// the denominator, a tree of sums and differences is a list of terms with coefficients. Entries that occur on both
+// sides cancel, and equal terms are collected. A tree in which nothing cancels is left as it was written.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -12,10 +12,10 @@ namespace bitale::rewriting {
 
 namespace {
 
-// Longer lists are not normalised: looking for equal entries compares all pairs.
+// Longer lists are not normalized: the search for equal entries compares all pairs.
 constexpr std::size_t longest_list = 64;
 
-// Whether the variable is the inner part of a larger tree of the same kind, which will be looked at as a whole.
+// Whether the variable is an inner node of a larger tree of the same kind, which is normalized as a whole.
 bool is_inner(const FunctionGraph& graph, const Variable& v, std::initializer_list<std::string_view> kinds) {
   const ApplyNode* user = only_user(graph, v);
   if (!user) return false;
@@ -26,8 +26,8 @@ bool is_inner(const FunctionGraph& graph, const Variable& v, std::initializer_li
 
 const Variables& inputs_of(const Variable& v) { return v.node()->owner->inputs; }
 
-// Only nodes that compute in the root's dtype and that nobody else uses are taken apart: others convert what they make,
-// or must be computed anyway.
+// Only nodes that compute in the root's dtype and have no other client are decomposed: others convert their result, or
+// must be computed anyway.
 bool may_open(const FunctionGraph& graph, const Variable& v, const Variable& root) {
   if (!scalar_op_of(v)) return false;
   const ScalarTypes types = scalar_types(v.owner());
@@ -85,7 +85,7 @@ bool any_depends(const Variables& list) {
   return std::any_of(list.begin(), list.end(), [](auto& v) { return depends_on_inputs(v); });
 }
 
-// Each factor is converted before it meets another one, as the root has it.
+// Each factor is converted to the root's dtype before it is multiplied, as the root does.
 Variable product_of(const Variables& factors, DType dtype) {
   Variable out;
   for (auto& factor : factors) out = out ? mul(out, cast(factor, dtype)) : cast(factor, dtype);
@@ -131,7 +131,7 @@ class Sum {
 
   const std::vector<Term>& terms() const { return terms_; }
 
-  // Something was collected, the outcome depends on the inputs where the sum did, and no coefficient got lost.
+  // Whether terms were collected, the result still depends on the inputs, and no coefficient overflowed.
   bool is_simpler() const {
     bool collected = false;
     for (auto& term : terms_) {
@@ -183,7 +183,7 @@ bool collect_terms_of(const FunctionGraph& graph, const Variable& root, Sum& out
   return true;
 }
 
-// A term is converted before anything is done to it, as the root has it.
+// A term is converted to the root's dtype before any arithmetic, as the root does.
 Variable with_coefficient(const Term& term, double magnitude, DType dtype) {
   const Variable what = cast(term.what, dtype);
   return magnitude == 1 ? what : mul(constant_like(magnitude, dtype), what);
@@ -191,8 +191,8 @@ Variable with_coefficient(const Term& term, double magnitude, DType dtype) {
 
 Variable sum_of(const Sum& sum, DType dtype) {
   Variable out;
-  std::vector<double> numbers;  // several where their sum would be rounded
-  // A term to start from that needs no sign, if there is one.
+  std::vector<double> numbers;  // several if their sum would be rounded
+  // The sum starts with a term that needs no minus sign, if there is one.
   const Term* first = nullptr;
   for (auto& term : sum.terms())
     if (!first && term.what && term.coefficient > 0) first = &term;

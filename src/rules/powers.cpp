@@ -41,10 +41,10 @@ void declare_powers(Rules& rules) {
       .tags(specialize, "local_pow_specialize")
       .differs_at({-inf, -0.0});
 
-  // Exponents add up, whole ones: others change signs. Opposite ones would leave a constant.
+  // Integer exponents are added; for others the sign could change. Opposite exponents would leave a constant.
   const Variable c = pattern_constant("c"), d = pattern_constant("d");
   auto whole = [](double value) { return value == std::floor(value) && std::abs(value) < 1e6; };
-  // What is needed anyway is not computed anew.
+  // Powers that have other clients are needed anyway, so the product is not recomputed from the base.
   auto only_here = [](const Match& m) {
     const Apply& product = m.node();
     return std::all_of(product.inputs().begin(), product.inputs().end(), [&](const Variable& power) {
@@ -60,7 +60,8 @@ void declare_powers(Rules& rules) {
       .constants({2, 3, -1})
       .wider_domain()
       .tags(canonicalize, "local_mul_pow_to_pow_add");
-  // Of a negative base what is infinite might change its sign: of -inf to the power of 0.5 twice, of -2 to a huge one.
+  // For a negative base the sign of an infinite result might change: for -inf to the power of 0.5 twice, or -2 to a
+  // huge power.
   rules.equation("power_of_c_times_power_of_c", pow(c, y) * pow(c, z), pow(c, y + z))
       .when([=](const Match& m) { return m.value(c) > 0 && std::isfinite(m.value(c)) && only_here(m); })
       .constants({2, 3, 0.5})

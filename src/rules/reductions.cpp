@@ -1,5 +1,5 @@
-// Reductions: nested ones join, views and repetitions below them vanish, and factors that are the same for all terms
-// come out of a sum.
+// Reductions: nested reductions are merged, views and repetitions of their operands are removed, and factors that are
+// the same for all terms are moved out of a sum.
 #include "ops/reduce.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ AxisList reduced_axes(const CAReduce& op, int rank) {
   return out;
 }
 
-// The same reduction over other axes.
+// The same kind of reduction over other axes.
 Variable reduce(const CAReduce& like, const Variable& x, AxisList axes) {
   std::sort(axes.begin(), axes.end());
   std::optional<AxisList> over;
@@ -38,7 +38,7 @@ Variable reduce(const CAReduce& like, const Variable& x, AxisList axes) {
   return (*make_ref<CAReduce>(like.kind, over, like.dtype))({x});
 }
 
-// v without the dimensions in `axes`, in which its length is 1.
+// v without the dimensions `axes`, which have length 1.
 Variable without(const Variable& v, const AxisList& axes) {
   AxisList kept;
   for (int axis = 0; axis < v.ndim(); ++axis)
@@ -52,13 +52,13 @@ bool all_one(const Variable& v, const AxisList& axes) {
 
 // ---- shapes of reductions -------------------------------------------------------------------------------------------
 
-// Dimensions of length 1 need no reducing.
+// Dimensions of length 1 are dropped instead of reduced.
 std::optional<Variables> drop_single_dimensions(FunctionGraph&, const Apply& node) {
   const CAReduce& op = reduction_of(node);
   const Variable& x = node.input(0);
   AxisList singles, rest;
   for (int axis : reduced_axes(op, x.ndim())) {
-    // Positions count in what is left.
+    // Axes are counted after the drop.
     if (is_one(x, axis))
       singles.push_back(axis);
     else
@@ -83,14 +83,14 @@ std::optional<Variables> reduce_of_reduce(FunctionGraph&, const Apply& node) {
   return one(reduce(op, x, axes));
 }
 
-// A reduction of a view is a view of a reduction, and of a full one nothing is left to view.
+// A reduction of a view is a view of a reduction; a full reduction needs no view.
 std::optional<Variables> reduce_of_dimshuffle(FunctionGraph&, const Apply& node) {
   const CAReduce& op = reduction_of(node);
   const Variable& view = node.input(0);
   const auto* shuffle = op_as<DimShuffle>(view);
   if (!shuffle) return std::nullopt;
   const Variable x = view.owner().input(0);
-  if (!shuffle->dropped().empty()) return std::nullopt;  // a squeeze stays below
+  if (!shuffle->dropped().empty()) return std::nullopt;  // a squeeze is kept below the reduction
   AxisList axes;
   std::vector<int> rank_after(std::size_t(x.ndim()), -1), order;
   for (int axis : reduced_axes(op, view.ndim()))
@@ -121,12 +121,12 @@ bool is_finite_constant(const Variable& v) {
   return std::all_of(data, data + values.size(), [](double value) { return std::isfinite(value); });
 }
 
-// What `count` times the same value gives: a multiple, a power, or the value itself. Of no value at all, any is false
-// and all is true; max and min have no value there, so that the question does not come up.
+// The reduction of `count` copies of a value: a multiple, a power, or the value itself. For a count of 0, any is false
+// and all is true; max and min are undefined there, so that they need no case.
 Variable repeated_reduction(std::string_view kind, const Variable& value, const Variable& count, DType dtype) {
   if (kind == "sum") {
     const Variable multiple = mul(cast(value, dtype), cast(count, dtype));
-    // The sum of no infinities is 0, but inf * 0 is not.
+    // An empty sum of infinities is 0, but inf * 0 is nan.
     const bool always_right = !is_float(dtype) || is_finite_constant(value) || known_integer(count).value_or(0) > 0;
     return always_right ? multiple : switch_(eq(count, 0), zeros_like(multiple), multiple);
   }
@@ -157,7 +157,7 @@ std::optional<Variables> reduce_of_alloc(FunctionGraph&, const Apply& node) {
   return one(fit(kept.empty() ? all : alloc(all, kept), output));
 }
 
-// A few scalars are joined directly: the number of elements of x is a product of lengths.
+// A few scalars are combined directly: the number of elements of x becomes a product of lengths.
 std::optional<Variables> reduce_of_make_vector(FunctionGraph&, const Apply& node) {
   const CAReduce& op = reduction_of(node);
   constexpr std::size_t most_elements = 16;
@@ -172,7 +172,7 @@ std::optional<Variables> reduce_of_make_vector(FunctionGraph&, const Apply& node
   return one(fit(total, node.output()));
 }
 
-// A reduction over the axis along which a few single rows were joined combines these.
+// A reduction over the axis along which a few single rows were joined combines the rows elementwise.
 std::optional<Variables> reduce_of_join(FunctionGraph& graph, const Apply& node) {
   const CAReduce& op = reduction_of(node);
   const Variable& joined = node.input(0);
@@ -206,7 +206,7 @@ std::optional<Variables> sum_of_neg(FunctionGraph&, const Apply& node) {
                      reduced_axes(reduction_of(node), node.input(0).ndim())));
 }
 
-// A product or quotient of what is reduced, and a factor or divisor that is the same for all of it.
+// A reduced product or quotient, split into the factor or divisor that is the same for all terms, and the rest.
 struct Scaled {
   Variable factor, rest;
   bool divides = false;
@@ -239,15 +239,15 @@ std::optional<Variables> sum_of_scaled(FunctionGraph& graph, const Apply& node) 
   const auto scaled = scaled_terms(graph, node);
   if (!scaled) return std::nullopt;
   const AxisList axes = reduced_axes(reduction_of(node), node.input(0).ndim());
-  // The sum of nothing is 0, whatever its terms would be divided by.
+  // An empty sum is 0, even if its terms would be divided by 0.
   const bool has_terms = std::all_of(axes.begin(), axes.end(),
                                      [&](int axis) { return node.input(0).static_shape()[std::size_t(axis)] > 0; });
   if (scaled->divides && !has_terms && scalar_constant(scaled->factor).value_or(0) == 0) return std::nullopt;
   return taken_out(*scaled, without(scaled->factor, axes), node);
 }
 
-// prod(a * x) of n elements is a ** n * prod(x). Powers of many elements leave the range of floats long before their
-// product does, so that these must be asked for.
+// prod(a * x) of n elements is a ** n * prod(x). For many elements the power overflows or underflows long before the
+// product does, so that the rule for these applies only on request.
 constexpr std::int64_t few_elements = 8;
 
 std::optional<Variables> prod_of_scaled(FunctionGraph& graph, const Apply& node, std::int64_t most_elements) {
@@ -268,8 +268,8 @@ std::optional<Variables> prod_of_scaled(FunctionGraph& graph, const Apply& node,
   return taken_out(*scaled, pow(without(scaled->factor, axes), cast(count, node.output().dtype())), node);
 }
 
-// sum of (x[b, c] * y[a, c]) ** 2 over b and c, the squares of the gradients of single examples: sum of x[b, c] ** 2
-// over b, then one product of matrices.
+// The sum of (x[b, c] * y[a, c]) ** 2 over b and c, the squared gradients of single examples, is the sum of x[b, c] **
+// 2 over b, then one matrix product.
 std::optional<Variables> sum_of_squared_outer(FunctionGraph& graph, const Apply& node) {
   if (!is_float_reduction(node, "sum") || node.input(0).ndim() != 3) return std::nullopt;
   const Variable& square = node.input(0);
@@ -283,7 +283,7 @@ std::optional<Variables> sum_of_squared_outer(FunctionGraph& graph, const Apply&
     if (!of_x || !of_y || x.dtype() != y.dtype()) continue;
     if (of_x->new_order != AxisList{new_axis, 0, 1} || of_y->new_order != AxisList{0, new_axis, 1}) continue;
     const Variable rows = x.owner().input(0), examples = y.owner().input(0);
-    if (is_one(rows, 1) != is_one(examples, 1)) continue;  // one of them is repeated
+    if (is_one(rows, 1) != is_one(examples, 1)) continue;  // one of them is broadcast
     return one(fit(dot(sqr(examples), reduce(reduction_of(node), sqr(rows), {0})), node.output()));
   }
   return std::nullopt;

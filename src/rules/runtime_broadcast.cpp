@@ -1,4 +1,4 @@
-// RuntimeBroadcast where it can do nothing: the lengths are known, or are the same.
+// Removes a RuntimeBroadcast that has no effect: the lengths are known, or are the same.
 #include "ops/runtime_broadcast.hpp"
 
 #include "ops/lengths.hpp"

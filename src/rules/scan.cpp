@@ -1,5 +1,5 @@
-// Scans: those that share states are one, what nobody reads is not computed, and who reads the last element of a trace
-// reads the final state.
+// Scans: loops that share states are merged, unused results are not computed, and a read of the last element of a trace
+// becomes a read of the final state.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
@@ -16,7 +16,7 @@ namespace bitale::rewriting {
 
 namespace {
 
-// The results of a step, equal ones the same variable; states stand for those that `representative` names.
+// The results of a step, with equal results merged into one variable and each state replaced by its `representative`.
 Variables merged_results(const ScanParts& parts, const std::vector<std::size_t>& representative) {
   Replacements same;
   for (std::size_t k = 0; k < representative.size(); ++k)
@@ -24,7 +24,7 @@ Variables merged_results(const ScanParts& parts, const std::vector<std::size_t>&
   return merge_equal(clone_replace(results_of(parts), same));
 }
 
-// States that begin alike and go on alike are one; so are equal traces. How many states have gone.
+// Merges states with equal initial and next values, and equal traces. Returns the number of removed states.
 std::size_t share_states(Loop& loop) {
   ScanParts& parts = loop.parts;
   const std::size_t count = parts.states.size();
@@ -38,7 +38,7 @@ std::size_t share_states(Loop& loop) {
         break;
       }
   }
-  // Held to be the same until their next values differ.
+  // Partition refinement: states are assumed equal until their next values differ.
   Variables results;
   for (bool changed = true; changed;) {
     changed = false;
@@ -89,7 +89,7 @@ std::size_t share_states(Loop& loop) {
   return gone;
 }
 
-// Without what nobody reads: traces, states, sequences.
+// Removes unused traces, states and sequences; returns whether there were any.
 bool drop_unread(const FunctionGraph& graph, Loop& loop) {
   ScanParts& parts = loop.parts;
   const auto is_read = [&](const Variables& outputs) {
@@ -129,7 +129,7 @@ bool drop_unread(const FunctionGraph& graph, Loop& loop) {
     }
   VariableSet leaves;
   for (auto& leaf : graph_inputs(needed)) leaves.insert(leaf);
-  // A sequence says how many steps there may be: one of another length than n_steps is an error, read or not.
+  // A sequence is also a check of n_steps: a length other than n_steps is an error, even if the sequence is unused.
   for (std::size_t k = 0; k < parts.sequences.size(); ++k)
     if (leaves.contains(parts.elements[k]) || !is_same_length(length_of(parts.sequences[k], 0), parts.n_steps)) {
       out.parts.sequences.push_back(parts.sequences[k]);
@@ -141,7 +141,7 @@ bool drop_unread(const FunctionGraph& graph, Loop& loop) {
   return changed;
 }
 
-// Two loops as one, if that shares states.
+// Both loops merged into one, if that shares states.
 std::optional<Loop> merged(const Apply& a, const Apply& b) {
   if (!same_value(a.input(0), b.input(0))) return std::nullopt;
   const ScanOp &first = *scan_op(a), &second = *scan_op(b);
@@ -149,7 +149,7 @@ std::optional<Loop> merged(const Apply& a, const Apply& b) {
       first.layout().truncate_gradient != second.layout().truncate_gradient)
     return std::nullopt;
   Loop out = loop_of(a), other = loop_of(b);
-  // Equal ops have the very same inner variables: the second one gets its own.
+  // Equal ops have the same inner variables: the second loop gets fresh ones.
   Replacements own;
   const auto renamed = [&](Variable& leaf) {
     own.emplace_back(leaf, Variable(leaf.type(), leaf.name()));
@@ -174,7 +174,7 @@ std::optional<Loop> merged(const Apply& a, const Apply& b) {
     if (share_states(out) == 0) return std::nullopt;
     return out;
   }
-  // Both end after the same step only if they ask the same.
+  // Both loops end after the same step only if their `until` conditions are equal.
   append(out.steps, other.steps);
   out.parts.traced.push_back(other.parts.until);
   out.traces.emplace_back();
@@ -205,7 +205,7 @@ void merge_scans(FunctionGraph& graph) {
   }
 }
 
-// A trace of one value in all steps is that value, repeated.
+// A trace whose value is the same in all steps becomes a repetition of that value.
 bool take_constant_traces(const FunctionGraph& graph, const Apply& node, Loop& loop, Replacements& pairs) {
   ScanParts& parts = loop.parts;
   if (parts.until) return false;
@@ -246,7 +246,7 @@ bool take_constant_traces(const FunctionGraph& graph, const Apply& node, Loop& l
 void remove_unread(FunctionGraph& graph) {
   const RuleScope scope("scan_remove_unused");
   std::vector<Apply> nodes = scans_of(graph);
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {  // readers first
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {  // clients first
     if (!graph.contains(*node)) continue;
     Loop loop = loop_of(*node);
     share_inputs(loop.parts);
@@ -261,7 +261,7 @@ void remove_unread(FunctionGraph& graph) {
 
 // ---- the last element of a trace ------------------------------------------------------------------------------------
 
-// Of a trace of a state's next values: the final state, if there is a step.
+// The last element of a trace of a state's next values is the final state, if there is at least one step.
 std::optional<Variables> last_of_trace(FunctionGraph&, const Apply& node) {
   const Variable& trace = node.input(0);
   if (!trace.has_owner()) return std::nullopt;
@@ -286,7 +286,7 @@ std::optional<Variables> last_of_trace(FunctionGraph&, const Apply& node) {
                              "scan: the last of no steps is asked for"));
 }
 
-// Before states are looked at: one whose trace is read at its end alone is traced no more.
+// Runs before states are analyzed: a state whose trace is read only at its end is no longer traced.
 void read_last_steps(FunctionGraph& graph) {
   const RuleScope scope("scan_last_step");
   if (scans_of(graph).empty()) return;

@@ -1,7 +1,7 @@
-// The gradient of a recurrence of one number by few numbers, in forward mode. Reverse mode goes back over the steps
-// with an adjoint y, which is linear in each step (y' = a y + c), and adds up what depends on it (s' = s + p y + q).
-// What is added up in all steps is linear in each c, too: by the tangent x' = a x + p, in the order of the loop itself,
-// it is the sum of x c + q. So both are one loop, of which no trace is stored.
+// Forward mode for the gradient of a scalar recurrence with respect to a few scalars. Reverse mode runs back over the
+// steps with an adjoint y, which is linear in each step (y' = a y + c), and accumulates sums of it (s' = s + p y + q).
+// Such a sum is linear in each c, too: with the tangent x' = a x + p, computed in the order of the loop itself, it is
+// the sum of x c + q. Both loops thus become one, which stores no trace.
 #include <algorithm>
 #include <unordered_map>
 
@@ -16,9 +16,9 @@ namespace bitale::rewriting {
 
 namespace {
 
-constexpr std::size_t most_sums = 4;    // each takes a tangent of its own, where the adjoint is one for all
-constexpr std::size_t most_states = 4;  // of the loop that is differentiated
-constexpr int most_operations = 8;      // that make an element of what the loop has there
+constexpr std::size_t most_sums = 4;    // each needs its own tangent, while they share one adjoint
+constexpr std::size_t most_states = 4;  // of the differentiated loop
+constexpr int most_operations = 8;      // to compute an element from values of the loop
 
 // ---- linear expressions ---------------------------------------------------------------------------------------------
 
@@ -36,13 +36,13 @@ class LinearForms {
  public:
   explicit LinearForms(const Variable& variable) : variable_(variable) {}
 
-  // None where the expression is another function of it.
+  // None if the expression is not linear in the variable.
   std::optional<Linear> of(const Variable& result) {
     for (const Apply& node : toposort(Variables{result}))
       for (auto& output : node.outputs())
         if (const auto form = of_node(node, output)) forms_.insert_or_assign(output.node(), *form);
     auto form = form_of(result);
-    if (form)  // numbers of less precision may be all there is of a part
+    if (form)  // a part may consist only of numbers of lower precision
       for (Variable* part : {&form->slope, &form->rest})
         if (*part) *part = cast(*part, variable_.dtype());
     return form;
@@ -100,12 +100,12 @@ class LinearForms {
 
 // ---- the adjoint's loop ---------------------------------------------------------------------------------------------
 
-// A sum s' = s + p y + q of the adjoint y, or y itself after all steps.
+// A sum s' = s + p y + q over the adjoint y, or y itself after all steps.
 struct Sum {
   Variable p, q;             // of a step; null: 0
   Variable initial_tangent;  // null: 0
-  Variable initial;          // of the sum; null: 0
-  Variables finals;          // what it stands for
+  Variable initial;          // initial value of the sum; null: 0
+  Variables finals;          // the outputs that it replaces
 };
 
 struct Adjoint {
@@ -132,7 +132,8 @@ std::optional<Adjoint> adjoint_of(const FunctionGraph& graph, const Loop& loop) 
     return std::nullopt;
   for (auto& state : parts.states)
     if (!is_real_number(state) || !state.type()->equals(*parts.states[0].type())) return std::nullopt;
-  // A sum reads itself only to add to it, and no other state reads it; the adjoint is the one state that is none.
+  // A sum reads its own state only to add to it, and no other state reads it; the adjoint is the only state that is not
+  // a sum.
   std::vector<std::optional<Variable>> added(count);
   std::optional<std::size_t> adjoint;
   for (std::size_t k = 0; k < count; ++k) {
@@ -165,10 +166,9 @@ std::optional<Adjoint> adjoint_of(const FunctionGraph& graph, const Loop& loop) 
   return out;
 }
 
-// ---- its sequences in the order of the other loop
-// --------------------------------------------------------------------
+// ---- its sequences in the order of the other loop -------------------------------------------------------------------
 
-// The sequence from its last element on: what was reversed, where it is a reversed one.
+// The sequence in reverse order; if it is a reversed sequence, the original.
 Variable backwards(const Variable& sequence) {
   if (uniform_number(sequence)) return sequence;
   const auto reversed = [](const Variable& v) { return subtensor(v, {Slice{{}, {}, Operand(-1)}}); };
@@ -185,7 +185,8 @@ Variable backwards(const Variable& sequence) {
   return node.op()(operands);
 }
 
-// Whether values depend on a node, of what is computed before another one and of what was made of that since.
+// Whether values depend on the node `on`: for values computed before the node `before`, and for values built from those
+// since.
 class Dependence {
  public:
   Dependence(const Apply& on, const Apply& before) {
@@ -210,8 +211,8 @@ class Dependence {
   std::unordered_map<const void*, bool> depends_;
 };
 
-// Expressions of the steps of a loop for the elements of sequences. What depends on the loop has to be made of its
-// traces by simple operations; of anything else the loop gets a sequence.
+// Expressions in a loop's step for the elements of sequences. A sequence that depends on the loop must be computed from
+// its traces by simple operations; any other becomes a new sequence of the loop.
 class Elements {
  public:
   Elements(Loop& loop, Dependence& dependence) : loop_(loop), dependence_(dependence) {}
@@ -224,7 +225,7 @@ class Elements {
         if (trace.same_as(sequence)) return parts.traced[k];
     for (std::size_t k = 0; k < parts.sequences.size(); ++k)
       if (parts.sequences[k].same_as(sequence)) return parts.elements[k];
-    if (!dependence_.of(sequence)) {  // where it has another length, the loop says so
+    if (!dependence_.of(sequence)) {  // the loop checks its length
       parts.sequences.push_back(sequence);
       parts.elements.emplace_back(tensor_type(sequence.dtype(), {}));
       return parts.elements.back();
@@ -243,13 +244,13 @@ class Elements {
   }
 
  private:
-  // Of what is the same for all steps.
+  // The value of a sequence that is the same in all steps.
   std::optional<Variable> constant_of(const Variable& repeated) {
     if (const auto number = uniform_number(repeated)) return number;
     if (dependence_.of(repeated)) return std::nullopt;
     return subtensor(repeated, {IndexItem(0)});
   }
-  // What the loop computes already.
+  // The value, if the loop already computes it.
   std::optional<Variable> in_step(const Op& op, const Variables& operands) const {
     for (const Apply& each : toposort(results_of(loop_.parts)))
       if (each.op().equals(op) && std::ranges::equal(each.inputs(), operands, same_value)) return each.output();
@@ -268,8 +269,8 @@ bool is_simple(const Loop& loop) {
          std::ranges::all_of(parts.elements, [](auto& each) { return as_tensor(each.type()) && each.ndim() == 0; });
 }
 
-// Whether an expression of a step may be 0 in many steps: by a mask, a choice or a weight, and not where a difference
-// happens to be none. True of long expressions.
+// Whether an expression of a step may be 0 in many steps: because of a mask, a choice or a weight, not because a
+// difference happens to be 0. True for long expressions.
 bool may_vanish(const Variable& v, const Loop& loop, int& left) {
   if (--left < 0) return true;
   if (const auto number = uniform_number(v)) return is_number(*number, 0);
@@ -287,9 +288,10 @@ bool may_vanish(const Variable& v, const Loop& loop, int& left) {
   return name == "switch";
 }
 
-// ---- both as one loop -----------------------------------------------------------------------------------------------
+// ---- merging both loops ---------------------------------------------------------------------------------------------
 
-// The sums of the adjoint's loop, from states of this one: its old states, and a tangent and a sum for each.
+// Computes the sums of the adjoint's loop in the differentiated loop, which gets a tangent and a sum as new states for
+// each of them.
 bool put_into(FunctionGraph& graph, const Apply& scan, const Apply& adjoint_scan, const Loop& of_adjoint,
               const Adjoint& adjoint) {
   Loop loop = loop_of(scan);
@@ -318,7 +320,7 @@ bool put_into(FunctionGraph& graph, const Apply& scan, const Apply& adjoint_scan
     parts.states.emplace_back(zero.type());
     return parts.states.back();
   };
-  // Where c is 0 in many steps, a tangent may have overflowed there, and reverse mode has no such product.
+  // If c is 0 in many steps, a tangent may have overflowed there, and reverse mode has no such product.
   int operations_looked_at = 64;
   if (may_vanish(c, loop, operations_looked_at)) return false;
   std::vector<std::size_t> places;

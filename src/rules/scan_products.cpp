@@ -1,5 +1,5 @@
-// Products in a scan's steps that become one product of what all steps give: outer products that are added up, and
-// traces of vectors times one matrix.
+// Products in a scan's steps that become one product over all steps: accumulated outer products, and traces of vectors
+// times one matrix.
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
@@ -12,13 +12,13 @@ namespace bitale::rewriting {
 
 namespace {
 
-// What a step adds to a matrix: the outer product of two vectors. (Products of matrices are as fast in the loop.)
+// A term that a step adds to a matrix: the outer product of two vectors. (Matrix products are as fast in the loop.)
 struct OuterProduct {
   Variable left, right;
   bool is_negative = false;
 };
 
-// What the value is a view of, if that is all it is: by its axes, in their order.
+// The variable of which v is a DimShuffle with this order, if it is one.
 std::optional<Variable> rearranged_from(const Variable& v, const std::vector<int>& order) {
   const auto* op = op_as<DimShuffle>(v);
   return op && op->new_order == order ? std::optional(v.owner().input(0)) : std::nullopt;
@@ -41,7 +41,7 @@ std::optional<OuterProduct> outer_product(const Variable& stated) {
   return std::nullopt;
 }
 
-// The terms whose sum with the state is `next`, with their signs; nothing where it is no such sum.
+// Collects the terms whose sum with the state is `next`, with their signs; false if `next` is no such sum.
 bool terms_of_sum(const Variable& state, const Variable& next, bool is_negative, bool& has_state,
                   std::vector<std::pair<Variable, bool>>& out) {
   if (next.same_as(state)) return !is_negative && !std::exchange(has_state, true);
@@ -58,14 +58,14 @@ bool terms_of_sum(const Variable& state, const Variable& next, bool is_negative,
   return true;
 }
 
-// A state to which outer products are added, and which steps do not read.
+// A state that accumulates outer products and that the steps do not read otherwise.
 struct SumOfProducts {
   std::size_t state;
   std::vector<OuterProduct> products;
-  Variable rest;  // the next value without them; null: there is nothing else
+  Variable rest;  // the next value without the products; null: there are no other terms
 };
 
-// For a result of so few elements the loop is not slower: they are variables of it.
+// For a result with so few elements the loop is not slower: they are held in registers.
 constexpr std::int64_t most_in_registers = 64;
 
 std::optional<SumOfProducts> sum_of_products(const ScanParts& parts, std::size_t k) {
@@ -83,7 +83,8 @@ std::optional<SumOfProducts> sum_of_products(const ScanParts& parts, std::size_t
   const Variables leaves = graph_inputs(others);
   if (std::any_of(leaves.begin(), leaves.end(), [&](auto& leaf) { return leaf.same_as(state); })) return std::nullopt;
   const PointerSet changing = changing_values(parts), of_states = dependents(parts, parts.states);
-  // One factor is there for all steps already: where neither is, two traces would be stored in place of one matrix.
+  // At least one factor must already be stored for all steps: otherwise two traces would be stored instead of one
+  // matrix.
   const auto is_stored = [&](const Variable& v) {
     return !of_states.contains(v.node()) || std::ranges::any_of(parts.traced, [&](auto& t) { return t.same_as(v); });
   };
@@ -119,7 +120,7 @@ void push_out_products(FunctionGraph& graph, const Apply& node) {
     auto& own = traces.emplace_back();
     for (auto& product : sum.products) own.push_back({trace_of(loop, product.left), trace_of(loop, product.right)});
   }
-  std::vector<Variable> initial;  // null: the state goes on, for the rest of its sum
+  std::vector<Variable> initial;  // null: the state is kept for the rest of its sum
   std::vector<Variables> finals;
   for (auto sum = found.rbegin(); sum != found.rend(); ++sum) {
     const auto at = std::ptrdiff_t(sum->state);
@@ -166,7 +167,7 @@ struct TracedProduct {
   bool is_matrix_left;
 };
 
-// Where the vectors have a trace already.
+// The product in trace k, if its vectors already have a trace.
 std::optional<TracedProduct> traced_product(const ScanParts& parts, std::size_t k, const PointerSet& changing) {
   const Variable product = without_statement_of_shape(parts.traced[k]);
   if (!op_as<Dot>(product)) return std::nullopt;

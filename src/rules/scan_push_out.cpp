@@ -1,5 +1,5 @@
-// What a scan's step computes without the states is computed for all steps at once, and states that are sums or late
-// copies of that are no states; what changes in no step is computed before the loop.
+// Moves computation out of scans: what a step computes independently of the states is computed for all steps at once,
+// states that are sums or delayed copies of such values are removed, and loop-invariant values are hoisted.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
@@ -47,7 +47,7 @@ void push_out(FunctionGraph& graph) {
         if (any(of_elements)) of_elements.insert(output.node());
         if (is_expensive(each) || any(expensive)) expensive.insert(output.node());
       }
-    // What takes computing is done for all steps at once; what is read once it is there, in the loop.
+    // Expensive values are computed for all steps at once; cheap ones, of stored values, in the loop.
     for (const Apply& each : order)
       if (of_states.contains(each.output().node()))
         for (auto& input : each.inputs())
@@ -55,7 +55,7 @@ void push_out(FunctionGraph& graph) {
     for (auto& next : parts.next)
       if (expensive.contains(next.node())) move(next);
     for (auto& traced : parts.traced) move(traced);
-    std::vector<std::size_t> elements_as_traces;  // a trace of a sequence is the sequence
+    std::vector<std::size_t> elements_as_traces;  // a trace of a sequence's elements is the sequence
     for (std::size_t k = 0; k < parts.traced.size(); ++k)
       for (std::size_t s = 0; s < parts.elements.size(); ++s)
         if (parts.traced[k].same_as(parts.elements[s])) elements_as_traces.push_back(k);
@@ -111,7 +111,7 @@ void push_out(FunctionGraph& graph) {
       rest.parts.sequences.push_back(stacks[m]);
     }
     replace_in_step(rest.parts, leaves);
-    // Sequences that only what was moved has read.
+    // Drops sequences that only moved computations have read.
     VariableSet read;
     for (auto& leaf : graph_inputs(results_of(rest.parts))) read.insert(leaf);
     for (std::size_t k = rest.parts.elements.size(); k-- > 0;)
@@ -123,14 +123,14 @@ void push_out(FunctionGraph& graph) {
   }
 }
 
-// ---- traces that others give ----------------------------------------------------------------------------------------
+// ---- recomputed traces ----------------------------------------------------------------------------------------------
 
-// Whether computing the value again from what is read takes no more than a few simple operations: `leaves` are there.
+// Whether the value can be recomputed from `leaves`, which are available, by a few simple operations.
 bool is_little_of(const Variable& value, const VariableSet& leaves, int& left) {
   if (leaves.contains(value) || value.is_constant()) return true;
   if (!value.has_owner() || --left < 0) return false;
   const Apply node = value.owner();
-  if (is_elemwise(value, "pow")) {  // of a derivative, the exponent is a difference of constants still
+  if (is_elemwise(value, "pow")) {  // in a derivative, the exponent is still a difference of constants
     const auto exponent = uniform_number(node.input(1));
     const double number = exponent ? exponent->constant()->item() : 0;
     return (number == 1 || number == 2) && is_little_of(node.input(0), leaves, left);
@@ -139,7 +139,8 @@ bool is_little_of(const Variable& value, const VariableSet& leaves, int& left) {
   return std::ranges::all_of(node.inputs(), [&](auto& input) { return is_little_of(input, leaves, left); });
 }
 
-// A trace whose elements a few simple operations make of sequences and other traces is made of those by who reads it.
+// A trace whose elements follow from sequences and other traces by a few simple operations is not stored; its clients
+// recompute it.
 void recompute_traces(FunctionGraph& graph) {
   const RuleScope scope("scan_recompute_traces");
   constexpr int few = 3;  // operations
@@ -180,7 +181,7 @@ void recompute_traces(FunctionGraph& graph) {
     const Apply scan = make_scan(rest.parts);
     Replacements rows, pairs;
     for (std::size_t k = 0; k < parts.elements.size(); ++k) rows.emplace_back(parts.elements[k], parts.sequences[k]);
-    Replacements kept;  // traces depend on constants, whose replacement would make other variables of them
+    Replacements kept;  // traces depend on constants, whose replacement would turn them into other variables
     for (std::size_t k = 0; k < rest.parts.traced.size(); ++k) {
       kept.emplace_back(rest.parts.traced[k], Variable(rest.parts.traced[k].type()));
       rows.emplace_back(kept.back().second, scan.output(int(parts.states.size() + k)));
@@ -198,8 +199,8 @@ void recompute_traces(FunctionGraph& graph) {
   }
 }
 
-// Systems with a matrix that no step changes: its factors are computed outside, where make_scan puts what depends on no
-// element and no state.
+// Systems with a loop-invariant matrix: the matrix is factored explicitly, and make_scan hoists the factors, since they
+// depend on no element and no state.
 void factor_outside(FunctionGraph& graph) {
   const RuleScope scope("scan_factor_outside");
   for (const Apply& node : scans_of(graph)) {
@@ -227,7 +228,7 @@ void factor_outside(FunctionGraph& graph) {
   }
 }
 
-// Systems and determinants of two rows that change from step to step.
+// Writes out systems and determinants of 2 x 2 matrices that change from step to step.
 void write_out_systems(FunctionGraph& graph) {
   const RuleScope scope("scan_small_systems");
   for (const Apply& node : scans_of(graph)) {
@@ -253,7 +254,7 @@ void write_out_systems(FunctionGraph& graph) {
 
 // ---- states that need no loop ---------------------------------------------------------------------------------------
 
-// The other operand, if `next` is the sum or product of the state and that.
+// The other operand, if `next` is the sum or product of the state and another value.
 std::optional<Variable> combined_with(const Variable& state, const Variable& next, std::string_view name) {
   if (!next.has_owner()) return std::nullopt;
   const Apply node = next.owner();
@@ -264,13 +265,13 @@ std::optional<Variable> combined_with(const Variable& state, const Variable& nex
   return std::nullopt;
 }
 
-// What steps compute without any state's help is computed for all steps at once. A state that becomes such a value is
-// read from there, one step late; one to which such values are added is their sum, or where steps read it their running
-// sum, and likewise with products.
+// A state that needs no loop, because a value that depends on no state, and is thus computed for all steps at once,
+// determines it. If the state becomes that value, it is read from the trace one step late. If the value is added to it,
+// the state is the sum of the trace, or its running sum if the steps read the state; likewise with products.
 struct FreeState {
   enum class Kind { late, sum, running_sum, running_product } kind;
   std::size_t state;
-  Variable traced;  // in a step: what it becomes, or what is added
+  Variable traced;  // in a step: the next value, or what is added or multiplied
   bool is_read;     // by the steps
 };
 
@@ -295,7 +296,7 @@ std::vector<FreeState> free_states_of(const ScanParts& parts) {
     const bool is_read = std::any_of(leaves.begin(), leaves.end(), [&](auto& leaf) { return leaf.same_as(state); });
     using Kind = FreeState::Kind;
     const Kind kind = addend ? (is_read ? Kind::running_sum : Kind::sum) : factor ? Kind::running_product : Kind::late;
-    // A running sum of arrays would be as many arrays as there are steps.
+    // A running sum of arrays would store an array for each step.
     if ((kind == Kind::running_sum || kind == Kind::running_product) && state.ndim() > 0) continue;
     const Variable traced = addend ? *addend : factor ? *factor : next;
     if (traced.type()->equals(*state.type())) out.push_back({kind, k, traced, is_read});
@@ -317,7 +318,7 @@ bool free_states(FunctionGraph& graph, const Apply& node) {
     const auto [kind, k, traced, is_read] = freed[m];
     const Variable first = expand_dims(parts.initial[k], 0), trace = traces.output(int(m));
     const auto is_asked_for = [&](const Variable& final) { return !graph.clients(final).empty(); };
-    Variable final, whole;  // the state after each number of steps, from none on
+    Variable final, whole;  // the states after 0, 1, 2, ... steps
     using Kind = FreeState::Kind;
     if (kind == Kind::sum) {
       final = add(parts.initial[k], sum(trace, std::vector<int>{0}));
@@ -346,7 +347,7 @@ bool free_states(FunctionGraph& graph, const Apply& node) {
 
 void free_all_states(FunctionGraph& graph) {
   const RuleScope scope("scan_free_states");
-  for (bool changed = true; changed;) {  // one that is free may free others
+  for (bool changed = true; changed;) {  // removing a state may enable removing others
     changed = false;
     for (const Apply& node : scans_of(graph))
       if (graph.contains(node) && !scan_op(node)->layout().has_until) changed |= free_states(graph, node);

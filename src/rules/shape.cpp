@@ -1,5 +1,5 @@
-// Lengths are found without computing values, promises that are already known go, and reshapes that do little become
-// views.
+// Lengths are computed without computing values, redundant shape promises (specify_shape) are removed, and trivial
+// reshapes become views.
 #include "ops/shape.hpp"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::optional<Variables> infer_length(FunctionGraph&, const Apply& node) {
 
 std::optional<Variables> reshape_of_reshape(FunctionGraph&, const Apply& node) {
   const Variable& inner = node.input(0);
-  // Dimensions that are only added or dropped say nothing about the order of elements.
+  // Adding or dropping dimensions does not change the order of elements.
   const auto* view = op_as<DimShuffle>(inner);
   if (!op_as<Reshape>(inner) && !(view && view->keeps_order())) return std::nullopt;
   return one(fit(node.op()({inner.owner().input(0), node.input(1)}), node.output()));
@@ -51,9 +51,9 @@ std::optional<Variables> useless_reshape(FunctionGraph&, const Apply& node) {
   const Variable &x = node.input(0), &lengths = node.input(1);
   const Variable output = node.output();
   if (x.ndim() != output.ndim()) return std::nullopt;
-  // At most one length may be open: the number of elements settles it.
+  // At most one length may be undetermined: the number of elements determines it.
   int open = 0;
-  bool may_be_empty = false;  // by another length than the open one
+  bool may_be_empty = false;  // because of a length other than the undetermined one
   for (int axis = 0; axis < x.ndim(); ++axis) {
     if (static_of(x, axis) != unknown_length && static_of(x, axis) == static_of(output, axis)) {
       may_be_empty |= static_of(x, axis) == 0;
@@ -65,16 +65,17 @@ std::optional<Variables> useless_reshape(FunctionGraph&, const Apply& node) {
       continue;
     }
     if (static_of(x, axis) != unknown_length && static_of(output, axis) != unknown_length) return std::nullopt;
-    // A computed length may be another one, which is an error.
+    // A computed length may be wrong, which must remain an error.
     if (length && !known_integer(length)) return std::nullopt;
     ++open;
   }
-  // With an open length beside a 0 nothing is settled.
+  // An undetermined length next to a length of 0 is not determined by the number of elements.
   if (open > 1 || (open == 1 && may_be_empty)) return std::nullopt;
   return one(fit(x, output));
 }
 
-// In the end, dimensions of length 1 that a view adds to a reshape, or drops from it, are part of the reshape.
+// In the specialize phase, dimensions of length 1 that a view adds to a reshape, or drops from it, become part of the
+// reshape.
 std::optional<Variables> view_of_reshape(FunctionGraph& graph, const Apply& node) {
   const Variable& inner = node.input(0);
   const auto& view = *op_as<DimShuffle>(node.output());
@@ -92,7 +93,7 @@ std::optional<Variables> view_of_reshape(FunctionGraph& graph, const Apply& node
   return one(fit(reshape(inner.owner().input(0), all), node.output()));
 }
 
-// f(x) reshaped is f of x reshaped, where x is all that has elements.
+// The reshape of f(x) is f of the reshape of x, if x is the only operand that is not a single number.
 std::optional<Variables> reshape_of_elemwise(FunctionGraph& graph, const Apply& node) {
   const Variable& inner = node.input(0);
   if (!scalar_op_of(inner) || graph.clients(inner).size() != 1 || inner.ndim() == 0) return std::nullopt;
@@ -117,7 +118,7 @@ std::vector<int> longer_axes(const Variable& v) {
   return out;
 }
 
-// What a reshape was told of one dimension; nothing where that is an element of a computed vector.
+// The length that a reshape requests for one dimension; nothing if it is an element of a computed vector.
 std::optional<Variable> length_asked_for(const Variable& lengths, int axis) {
   if (const Array* known = lengths.constant()) return int64_constant(known->take_index(0, axis).int_item());
   if (op_as<MakeVector>(lengths)) return lengths.owner().input(axis);
@@ -138,7 +139,7 @@ std::optional<Variables> reshape_to_dimshuffle(FunctionGraph&, const Apply& node
       continue;
     }
     ++open;
-    // A view has the length that is there: a reshape that asks for one which may be another must stay.
+    // A view has the actual length: a reshape that requests a possibly different length must be kept.
     const std::optional<Variable> asked = length_asked_for(node.input(1), to[k]);
     if (!asked) return std::nullopt;
     if (known_integer(*asked) != -1 && !is_same_length(*asked, length_of(x, from[k]))) return std::nullopt;
@@ -159,7 +160,7 @@ std::optional<Variables> useless_specify_shape(FunctionGraph&, const Apply& node
   return one(x);
 }
 
-// One promise for the dimensions of both; where both speak of one, they must agree.
+// Nested promises are merged; for a dimension that both name, they must agree.
 std::optional<Variables> promise_of_promise(FunctionGraph&, const Apply& node) {
   const Variable& inner = node.input(0);
   const auto* below = op_as<SpecifyShape>(inner);
@@ -180,7 +181,7 @@ std::optional<Variables> promise_of_promise(FunctionGraph&, const Apply& node) {
   return one(fit(specify_shape(first.input(0), lengths), node.output()));
 }
 
-// A promise about an elementwise result is one about its operands.
+// A promise about an elementwise result is moved to its operands.
 std::optional<Variables> promise_of_elemwise(FunctionGraph& graph, const Apply& node) {
   const Variable& inner = node.input(0);
   if (!scalar_op_of(inner) || graph.clients(inner).size() != 1) return std::nullopt;
@@ -192,7 +193,7 @@ std::optional<Variables> promise_of_elemwise(FunctionGraph& graph, const Apply& 
     std::vector<std::optional<Operand>> lengths(std::size_t(inner.ndim()));
     bool promises = false;
     for (std::size_t k = 0; k < axes.size(); ++k) {
-      if (static_of(operand, axes[k]) != unknown_length) continue;  // repeated, or known already
+      if (static_of(operand, axes[k]) != unknown_length) continue;  // broadcast, or known already
       lengths[std::size_t(axes[k])] = Operand(node.input(int(1 + k)));
       promises = true;
     }
@@ -201,7 +202,7 @@ std::optional<Variables> promise_of_elemwise(FunctionGraph& graph, const Apply& 
   return one(fit(inner.owner().op()(operands), node.output()));
 }
 
-// A promise about an updated array is one about the array.
+// A promise about an updated array is moved to the array.
 std::optional<Variables> promise_of_update(FunctionGraph&, const Apply& node) {
   const Variable& inner = node.input(0);
   if (!op_as<IncSubtensor>(inner)) return std::nullopt;
@@ -211,7 +212,7 @@ std::optional<Variables> promise_of_update(FunctionGraph&, const Apply& node) {
   return one(fit(inner.owner().op()(inputs), node.output()));
 }
 
-// Gradient markers have done their work when rewriting begins.
+// Markers for gradients have no effect any more when rewriting begins.
 std::optional<Variables> pass_on(FunctionGraph&, const Apply& node) { return one(node.input(0)); }
 
 void declare_shape(Rules& rules) {

@@ -1,5 +1,5 @@
-// The logistic function, softplus and the error function: recognised where they are written out, and combined so that
-// small tails keep their digits.
+// The logistic function, softplus and the error function: recognized where they are written out, and combined so that
+// small tails keep their accuracy.
 #include <limits>
 
 #include "rules/vocabulary.hpp"
@@ -21,7 +21,7 @@ void recognise(Rules& rules) {
       .tags(stabilize, "local_exp_over_1_plus_exp")
       .wider_domain();
   rules.equation("softmax_of_two", exp(x) / (exp(x) + exp(y)), sigmoid(x - y)).tags(stabilize).wider_domain();
-  // One exponential less, and none that overflows.
+  // This saves one exponential, and none overflows.
   rules.equation("over_one_plus_exp", y / (1 + exp(x)), y * sigmoid(-x))
       .tags(stabilize)
       .priority(-1)
@@ -81,8 +81,8 @@ void inverses(Rules& rules) {
 
 void error_function(Rules& rules) {
   auto [x, y] = pattern_variables<2>();
-  // Of small x what is left of 1 - erf(x) is known to the last digit, of large x the fast decay is -x * x. Neither side
-  // sees an argument at which it or its derivative overflows.
+  // For small x, 1 - erf(x) is accurate to the last digit; for large x the fast decay is -x * x. Neither branch is
+  // given an argument at which it or its derivative overflows.
   const Variable is_low = lt(x, 0.5), low = switch_(is_low, x, 0), high = switch_(is_low, 0.5, x);
   rules.equation("log_of_erfc", log(erfc(x)), switch_(is_low, log1p(-erf(low)), log(erfcx(high)) - sqr(high)))
       .tags(stabilize, specialize, "local_log_erfc")

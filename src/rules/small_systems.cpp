@@ -9,7 +9,7 @@ namespace bitale::rewriting {
 
 namespace {
 
-// P A = [1 0; factor 1] [pivot upper; 0 last], of each matrix of a batch.
+// The elimination P A = [1 0; factor 1] [pivot upper; 0 last] of each matrix of a batch.
 struct Elimination {
   Variable exchanges;  // whether the second row comes first
   Variable pivot, upper, factor, last;
@@ -48,7 +48,7 @@ Variable solved(const System& system) {
     while (fits.ndim() < out.ndim()) fits = expand_dims(fits, fits.ndim());
     return switch_(fits, out, mul(ones_like(out), std::numeric_limits<double>::quiet_NaN()));
   }
-  // What is not finite has no solution, and is no error.
+  // A matrix that is not finite has no solution, but is not an error.
   const Variable size = sum(abs(system.a), std::vector<int>{system.a.ndim() - 2, system.a.ndim() - 1});
   const Variable is_finite = eq(sub(size, size), 0);
   return check_and_raise(out, {all(logical_or(good, logical_not(is_finite)))}, "LinAlgError",

@@ -1,6 +1,5 @@
-// Systems of two equations, and determinants of two rows, written out: elimination with partial pivoting takes a dozen
-// operations on elements. In the steps of a loop they cost less than a call, and they run in lanes where there is a
-// batch.
+// Systems of two equations and determinants of 2 x 2 matrices, written out: elimination with partial pivoting takes a
+// dozen scalar operations. In the steps of a loop they cost less than a call, and for a batch they run in lanes.
 #pragma once
 
 #include <optional>
@@ -9,8 +8,8 @@
 
 namespace bitale::rewriting {
 
-// What the outputs of the node are, where it solves two equations or gives the determinant of a matrix with two rows,
-// or does so for each of a batch.
+// The outputs of the node as expressions, if it solves two equations or computes the determinant of a 2 x 2 matrix, or
+// does so for each matrix of a batch.
 std::optional<Variables> written_out(const Apply& node);
 
 }  // namespace bitale::rewriting

@@ -1,5 +1,5 @@
-// Sums of exponentials: written out naively they overflow; shifted by their maximum they don't. The maximum is held
-// constant, as derivatives were taken before.
+// Sums of exponentials: written naively they overflow; shifted by their maximum they do not. The maximum is treated as
+// a constant, since derivatives have already been taken.
 #include <algorithm>
 #include <limits>
 
@@ -23,7 +23,7 @@ std::vector<int> axes_of(const CAReduce& op, int rank) {
   return out;
 }
 
-// Whether x is a difference whose second part contains a maximum of the first: it has been shifted.
+// Whether x is a difference whose second operand contains a maximum of the first, so that x is already shifted.
 bool is_shifted_by_maximum(const Variable& x) {
   if (!is_elemwise(x, "sub")) return false;
   const Variable base = x.owner().input(0);
@@ -47,7 +47,7 @@ std::optional<Variable> naive_exponent(const Variable& v) {
   return is_shifted_by_maximum(x) ? std::nullopt : std::optional(x);
 }
 
-// log(sum(exp(x))), also with the sum's lost dimensions put back.
+// log(sum(exp(x))), also with the reduced dimensions kept.
 std::optional<Variables> log_sum_exp(FunctionGraph&, const Apply& node) {
   const Variable output = node.output();
   const Variable total = node.input(0);
@@ -59,7 +59,7 @@ std::optional<Variables> log_sum_exp(FunctionGraph&, const Apply& node) {
   return one(fit(logsumexp(*x, axes), output));
 }
 
-// The sum over some axes of v, with these kept as length 1.
+// The axes, if the divisor is a sum of v over some axes, with these kept as length 1.
 std::optional<std::vector<int>> kept_sum_axes(const Variable& divisor, const Variable& v) {
   Variable total = divisor;
   if (const auto* view = op_as<DimShuffle>(divisor)) {
@@ -82,7 +82,7 @@ std::optional<Variables> naive_softmax(FunctionGraph&, const Apply& node) {
   return one(fit(softmax(*x, *axes), node.output()));
 }
 
-// exp(s - log(sum(exp(s)))) of a shifted s, which is exp(log_softmax(x)).
+// exp(s - log(sum(exp(s)))) for a shifted s, which is exp(log_softmax(x)).
 std::optional<Variables> exp_of_log_softmax(FunctionGraph&, const Apply& node) {
   const Variable& difference = node.input(0);
   if (!is_elemwise(difference, "sub")) return std::nullopt;
@@ -102,8 +102,7 @@ std::optional<Variables> exp_of_log_softmax(FunctionGraph&, const Apply& node) {
 
 // ---- x - logsumexp(x) -----------------------------------------------------------------------------------------------
 
-// A variable below its views, and for each axis of the view the axis it shows (-1: a single element, whatever it
-// shows).
+// A variable below its views, and for each axis of the view the axis that it shows (-1: a single element).
 struct BelowViews {
   Variable base;
   std::vector<int> axes;
@@ -125,7 +124,7 @@ BelowViews below_views(const Variable& v) {
   return out;
 }
 
-// What lies below `inner`, an elementwise operand of what `outer` shows, by the axes of `outer`.
+// The variable below `inner`, an elementwise operand of the base of `outer`, with the axes of `outer`.
 BelowViews below_operand(const BelowViews& outer, const Variable& inner) {
   BelowViews out = below_views(inner);
   std::vector<int> axes;
@@ -134,7 +133,7 @@ BelowViews below_operand(const BelowViews& outer, const Variable& inner) {
   return out;
 }
 
-// Whether `total` is a sum of exp(x - shift), shown along x without the summed axes.
+// Whether `total` is a sum of exp(x - shift) that is aligned with x along the axes that are not summed.
 bool is_sum_along(const BelowViews& total, const Variable& x, Variable* shifted) {
   if (!is_sum(total.base)) return false;
   const Variable powers = total.operand(0);
@@ -150,7 +149,7 @@ bool is_sum_along(const BelowViews& total, const Variable& x, Variable* shifted)
   return true;
 }
 
-// x - (log(sum(exp(x - m))) + m) is (x - m) - log(sum(exp(x - m))), whose digits do not suffer from a large m.
+// x - (log(sum(exp(x - m))) + m) is (x - m) - log(sum(exp(x - m))), which loses no accuracy for a large m.
 std::optional<Variables> log_softmax_from_logsumexp(FunctionGraph&, const Apply& node) {
   const Variable x = node.input(0), output = node.output();
   if (!is_float(output.dtype()) || node.input(1).dtype() != x.dtype()) return std::nullopt;

@@ -1,6 +1,6 @@
-// Nodes on complex tensors become nodes on their real and imaginary parts, before all rules: so rules, lowering and
-// code know real numbers only. What is left of complex tensors are views of the inputs' memory as pairs, the pairs of
-// constants and of what the host computes, and one node per result that puts its parts into memory.
+// Nodes on complex tensors are split into nodes on real and imaginary parts before all rules, so that rules, lowering
+// and code generation see only real numbers. The remaining complex tensors are views of the inputs' memory as pairs,
+// the pairs of constants and of values that the host computes, and one node per result that stores its parts.
 #include <algorithm>
 
 #include "bitale/core/location.hpp"
@@ -20,7 +20,7 @@ bool is_complex_node(const Apply& node) {
   return node.op().complex_form() != ComplexForm::memory && touches_complex(node);
 }
 
-// What stands for the outputs. Nothing: the op has no formula of parts.
+// The replacements of the outputs; none if the op has no formula for parts.
 Replacements split(const Apply& node) {
   const LocationScope place(node.provenance().where);
   std::vector<ComplexParts> inputs;
@@ -35,7 +35,7 @@ Replacements split(const Apply& node) {
   return out;
 }
 
-// The op's inner graph, where nodes in it are on complex tensors; else null.
+// The op's inner graph if it has nodes on complex tensors, else null.
 const InnerGraph* complex_inner_graph(const Apply& node) {
   const InnerGraph* inner = node.op().elementwise() ? nullptr : inner_graph_of(node.op());
   if (!inner) return nullptr;
@@ -49,8 +49,8 @@ void split_complex(FunctionGraph& graph) {
   const auto is_concerned = [](const Apply& node) { return is_complex_node(node) || complex_inner_graph(node); };
   if (std::none_of(nodes.begin(), nodes.end(), is_concerned)) return;
   const RuleScope scope("split_complex");
-  // One after the other: each finds the parts of what it reads. What makes a formula fit may be a node on complex
-  // tensors itself.
+  // One node at a time, so that each finds the parts of its inputs. The conversion that makes a formula fit may itself
+  // be a node on complex tensors.
   for (bool changed = true; changed;) {
     changed = false;
     for (auto& node : graph.toposort())

@@ -1,6 +1,5 @@
-// Logarithms of products, powers, weighted exponentials and special functions: taken apart before anything overflows
-// or underflows, also where a view, a cast, a choice or an extreme stands between the logarithm and what it is taken
-// of.
+// Logarithms of products, powers, weighted exponentials and special functions are decomposed before anything overflows
+// or underflows, even if a view, a cast, a switch or an extreme stands between the logarithm and its argument.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -43,13 +42,13 @@ bool is_float_cast(const Variable& v) {
   return op && op->name.starts_with("cast_float") && is_float(operand(v, 0).dtype());
 }
 
-// Shows elements of its first input.
+// Whether v shows elements of its first input.
 bool is_view(const Variable& v) {
   return op_as<DimShuffle>(v) || op_as<Subtensor>(v) || op_as<AdvancedSubtensor>(v) || op_as<Reshape>(v) ||
          op_as<SpecifyShape>(v) || op_as<CheckMask>(v) || is_float_cast(v);
 }
 
-// A variable through all views of it.
+// A variable below all its views.
 struct Viewed {
   Variable base;
   Variables views = {};  // the outermost first
@@ -57,7 +56,7 @@ struct Viewed {
   explicit Viewed(const Variable& v) : base(v) {
     for (; is_view(base); base = operand(base, 0)) views.push_back(base);
   }
-  // Something else through the same views.
+  // Another variable through the same views.
   Variable of(Variable other) const {
     for (std::size_t i = views.size(); i-- > 0;) {
       Variables inputs = views[i].owner().inputs();
@@ -76,7 +75,7 @@ struct Factor {
 };
 using Factors = std::vector<Factor>;
 
-// The factors of a product above and below the line; none when there are too many.
+// The factors of a product in numerator and denominator; none if there are too many.
 Factors factors_of(const Variable& product) {
   Factors out, open{{product}};
   const DType dtype = product.dtype();
@@ -112,7 +111,7 @@ Variable product_of(const Factors& factors, DType dtype) {
 
 bool is_sum_of_exps(const Variable& v) { return reduction(v, "sum") && is_elemwise(operand(v, 0), "exp"); }
 
-// Whether every element is 1, -1, 0 or nan: a sign, perhaps rearranged or multiplied by others.
+// Whether every element is 1, -1, 0 or nan: a sign, possibly rearranged or multiplied by other signs.
 bool is_sign(const Variable& v) {
   const Factors factors = factors_of(v);
   return !factors.empty() && std::all_of(factors.begin(), factors.end(), [](const Factor& factor) {
@@ -122,14 +121,14 @@ bool is_sign(const Variable& v) {
   });
 }
 
-// An exponent that is a small constant: its powers are products, which seldom leave the range.
+// Whether the exponent is a small constant: such powers are products, which seldom overflow or underflow.
 bool is_small_power(const Variable& exponent) {
   constexpr double largest = 16;
   const auto value = scalar_constant(exponent);
   return value && std::abs(*value) <= largest;
 }
 
-// Of x ** k: k * log|x|; 0 of anything to the power of 0, and of 1 to the power of anything.
+// The logarithm of |x ** k|, k * log|x|; it is 0 for any base with exponent 0, and for base 1 with any exponent.
 Variable log_of_power(const Variable& base, const Variable& exponent) {
   const Variable size = is_never_below_zero(base) ? base : abs(base);
   if (scalar_constant(exponent)) return exponent * log(size);
@@ -138,7 +137,7 @@ Variable log_of_power(const Variable& base, const Variable& exponent) {
          log(switch_(and_(eq(exponent, 0), is_odd_base), ones_like(size), size));
 }
 
-// What taking a factor out of a logarithm leaves: a term beside the logarithm, and in it a factor that has the sign.
+// The result of extracting a factor from a logarithm: a term outside, and inside a factor with the sign.
 struct Extracted {
   Variable term, sign;
 };
@@ -164,7 +163,7 @@ std::optional<Extracted> extracted(const Variable& v, bool alone) {
   return std::nullopt;
 }
 
-// log of a product: what has a simple logarithm is taken out.
+// log of a product: factors with a simple logarithm are extracted.
 std::optional<Variables> log_of_parts(FunctionGraph&, const Apply& node) {
   const Variable& value = node.input(0);
   if (!is_float(value.dtype())) return std::nullopt;
@@ -178,7 +177,7 @@ std::optional<Variables> log_of_parts(FunctionGraph&, const Apply& node) {
       rest.push_back({what, factor.below});
       continue;
     }
-    // The exponent of an integer or a bool: terms are added in the dtype of the logarithm.
+    // A term may be an exponent of integer or bool dtype: terms are added in the dtype of the logarithm.
     const Variable term = cast(part->term, value.dtype());
     Variable& side = factor.below ? below : above;
     side = side ? side + term : term;
@@ -237,7 +236,7 @@ std::optional<Weighted> weighted(const Variable& v) {
   return out;
 }
 
-// Where the coefficient is zero, the exponent does not count.
+// The exponent, or -inf where the coefficient is zero, so that it does not count in a maximum.
 Variable counted(const Weighted& term) {
   if (!term.coefficient || scalar_constant(term.coefficient).value_or(0) != 0) return term.exponent;
   return switch_(neq(term.coefficient, 0), term.exponent, -inf);
@@ -248,7 +247,7 @@ Variable finite(const Variable& high) {
   return switch_(isinf(held), 0, held);
 }
 
-// Whether `search` finds a maximum of `base`.
+// Whether `search` contains a maximum of `base`.
 bool has_maximum_of(const Variable& search, const Variable& base) {
   std::vector<std::pair<Variable, int>> open{{search, 0}};
   constexpr int deepest = 10;
@@ -270,7 +269,7 @@ bool is_shifted(const Variable& exponent) {
   return is_elemwise(exponent, "sub") && has_maximum_of(operand(exponent, 1), operand(exponent, 0));
 }
 
-// Whether the weights count in the maximum that it is shifted by.
+// Whether the exponent is shifted by a maximum that takes the weights into account.
 bool is_shifted_with_weights(const Variable& exponent) {
   return is_shifted(exponent) && is_elemwise(operand(exponent, 0), "switch");
 }
@@ -297,7 +296,7 @@ std::vector<Term> terms_of(const Variable& total) {
   return out;
 }
 
-// log(a * exp(x) + b * exp(y) + c): the largest exponent comes out.
+// log(a * exp(x) + b * exp(y) + c): the largest exponent is factored out.
 std::optional<Variables> log_of_weighted_terms(FunctionGraph&, const Apply& node) {
   const Variable &value = node.input(0), output = node.output();
   if (!is_float(value.dtype())) return std::nullopt;
@@ -363,10 +362,10 @@ std::optional<Variables> log_of_weighted_sum(FunctionGraph&, const Apply& node) 
   return one(fit(dimshuffle(shifted, kept), node.output()));
 }
 
-// ---- what stands in between -----------------------------------------------------------------------------------------
+// ---- views, extremes and switches below the logarithm ---------------------------------------------------------------
 
-// Whether logarithms in a form may be taken of 0: its derivative is infinite there, and nan in the product with the
-// cotangent 0 of an element that no selection shows.
+// Whether a form may contain a logarithm of 0: its derivative is infinite there, and its product with the cotangent 0
+// of an element that no selection shows is nan.
 bool may_have_a_pole(const Variable& form, int depth = 6) {
   const ScalarOp* op = scalar_op_of(form);
   if (!op || depth == 0) return false;
@@ -377,7 +376,7 @@ bool may_have_a_pole(const Variable& form, int depth = 6) {
   return std::any_of(inputs.begin(), inputs.end(), [&](const Variable& x) { return may_have_a_pole(x, depth - 1); });
 }
 
-// f(view(x)) is view(f(x)), where f(x) has a stable form: log(softmax(x)[i, y]) is log_softmax(x)[i, y].
+// f(view(x)) is view(f(x)) if f(x) has a stable form: log(softmax(x)[i, y]) is log_softmax(x)[i, y].
 std::optional<Variables> below_view(FunctionGraph& graph, const Apply& node) {
   const Variable output = node.output();
   if (!is_float(output.dtype())) return std::nullopt;
@@ -421,7 +420,7 @@ std::optional<Variables> log_of_extreme(FunctionGraph& graph, const Apply& node)
   return form ? one(fit(like(*op, *form), node.output())) : std::nullopt;
 }
 
-// log(switch(c, a, b)) is switch(c, log(a), log(b)), likewise log1mexp.
+// log(switch(c, a, b)) is switch(c, log(a), log(b)); likewise for log1mexp.
 std::optional<Variables> log_of_switch(FunctionGraph& graph, const Apply& node) {
   const Variable& value = node.input(0);
   if (!is_elemwise(value, "switch")) return std::nullopt;
@@ -437,7 +436,7 @@ std::optional<Variables> log_of_switch(FunctionGraph& graph, const Apply& node) 
 
 // ---- special functions ----------------------------------------------------------------------------------------------
 
-// What a variable is times x, through constant factors, and x.
+// v as a constant times x.
 std::pair<double, Variable> scaled(Variable v) {
   double factor = 1;
   for (int depth = 0; depth < 8; ++depth) {
@@ -480,7 +479,7 @@ std::optional<Variables> log_of_half_erfc(FunctionGraph&, const Apply& node) {
 
 void special_functions(Rules& rules) {
   auto [x, y] = pattern_variables<2>();
-  // Negative arguments have a positive gamma in every second interval.
+  // Gamma is positive in every second interval of negative arguments.
   const Variable is_positive = or_(ge(x, 0), and_(eq(mod(floor(x), 2), 0), neq(floor(x), x)));
   rules.equation("log_of_gamma", log(gamma(x)), switch_(is_positive, gammaln(x), nan))
       .tags(stabilize)
@@ -521,7 +520,7 @@ void special_functions(Rules& rules) {
       .tags(stabilize)
       .more_accurate()
       .either_zero();
-  // The logarithm of a survival function, of that of its distribution function: 1 - (1 - exp(x)) is exp(x).
+  // The logarithm of a survival function, computed from that of the distribution function: 1 - (1 - exp(x)) is exp(x).
   rules.equation("log1mexp_of_log1mexp", log1mexp(log1mexp(x)), switch_(le(x, 0), x, nan))
       .tags(stabilize)
       .more_accurate()
@@ -554,7 +553,7 @@ void relative_exponentials(Rules& rules) {
   rules.equation("expm1_over_x", expm1(x) / x, switch_(is_near, series, expm1(far) * reciprocal(far)))
       .tags(stabilize)
       .wider_domain();
-  // x / expm1(x) is |x| exp(-max(x, 0)) / (1 - exp(-|x|)), where nothing overflows.
+  // x / expm1(x) is |x| exp(-max(x, 0)) / (1 - exp(-|x|)), in which nothing overflows.
   const Variable size = abs(far), half_power = exp(-0.5 * maximum(far, 0));
   rules
       .equation("x_over_expm1", x / expm1(x),

@@ -1,5 +1,5 @@
-// Basic indexing: bounds that say nothing go, negative positions that are known become positive, nested indices join,
-// and gathers along an even row of positions are slices.
+// Basic indexing: redundant bounds are removed, known negative positions become positive, nested indices are composed,
+// and gathers of evenly spaced positions become slices.
 #include "ops/subtensor.hpp"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ bool is_length(const Variable& scalar, const Variable& x, std::size_t axis) {
 
 // ---- one index ------------------------------------------------------------------------------------------------------
 
-// Bounds that the slice would have anyway: x[0:len(x):1].
+// Drops bounds that equal the defaults: x[0:len(x):1].
 bool drop_useless_bounds(DimBounds& dim, const Variable& x, std::size_t axis) {
   if (dim.integer) return false;
   bool changed = false;
@@ -60,7 +60,7 @@ bool is_known_negative(const Variable& number) {
   return known && *known < 0;
 }
 
-// x[-k] is x[n - k] when n is known.
+// x[-k] is x[n - k] if n is known.
 bool count_from_front(DimBounds& dim, std::int64_t length) {
   if (is_known_negative(dim.index)) {
     const auto position = known_position(dim.index, length);
@@ -83,7 +83,7 @@ std::optional<Variables> positive_positions(FunctionGraph&, const Apply& node) {
   return one(fit(part_of(x, bounds), node.output()));
 }
 
-// The only element of a dimension of length 1: the dimension is dropped.
+// Indexing the only element of a dimension of length 1 drops the dimension.
 std::optional<Variables> only_element(FunctionGraph&, const Apply& node) {
   const Variable& x = node.input(0);
   Bounds bounds = bounds_of(node);
@@ -103,7 +103,7 @@ std::optional<Variables> only_element(FunctionGraph&, const Apply& node) {
   return one(fit(dimshuffle(part_of(x, bounds), order), node.output()));
 }
 
-// In the end a slice of one element that is dropped is an integer.
+// In the uncanonicalize phase, a slice of one element whose dimension is dropped becomes an integer index.
 std::optional<Variables> dropped_slice(FunctionGraph&, const Apply& node) {
   const Variable& part = node.input(0);
   if (!op_as<Subtensor>(part)) return std::nullopt;
@@ -131,10 +131,10 @@ std::optional<Variables> dropped_slice(FunctionGraph&, const Apply& node) {
 
 // ---- an index of an index -------------------------------------------------------------------------------------------
 
-// Sums and products of larger numbers could overflow.
+// Limits for index arithmetic: sums and products of larger numbers could overflow.
 constexpr std::int64_t largest_number = std::int64_t(1) << 30, largest_step = std::int64_t(1) << 20;
 
-// Known and not large, a length, a number of a narrow dtype, or made of such.
+// Whether the number is known and not large, a length, of a narrow dtype, or computed from such numbers.
 bool is_moderate(const Variable& number, int depth = 4) {
   if (const auto known = known_integer(number)) return *known<largest_number&& * known> - largest_number;
   if (op_as<ShapeI>(number) || itemsize(number.dtype()) < 8) return true;
@@ -150,14 +150,14 @@ bool is_moderate(const Variable& number, int depth = 4) {
 bool counts_up(const Variable& number) { return !number || (is_moderate(number) && is_never_negative(number)); }
 bool counts_back(const Variable& number) { return number && is_known_negative(number) && is_moderate(number); }
 
-// a + b * step, where absent is 0.
+// a + b * step, where null is 0.
 Variable place(const Variable& a, const Variable& b, std::int64_t step) {
   if (!b) return a;
   const Variable scaled = lengths::mul(b, int64_constant(step));
   return a ? lengths::add(a, scaled) : scaled;
 }
 
-// A step that is known and forwards; none for others.
+// The step if it is known and positive, else none.
 std::optional<std::int64_t> forward_step(const DimBounds& slice) {
   const auto step = slice.step ? known_integer(slice.step) : std::optional<std::int64_t>(1);
   if (!step || *step < 1 || *step > largest_step) return std::nullopt;
@@ -168,7 +168,7 @@ bool is_reversal(const DimBounds& slice) {
   return !slice.integer && !slice.start && !slice.stop && slice.step && known_integer(slice.step) == -1;
 }
 
-// [a:b:step][i], where an i that the slice has not is none that x has either.
+// [a:b:step][i], if an i out of the slice's range is out of x's range, too.
 std::optional<DimBounds> element_of_slice(const DimBounds& inner, const Variable& index) {
   if (is_reversal(inner)) {
     const auto known = known_integer(index);
@@ -192,7 +192,7 @@ std::optional<DimBounds> element_of_slice(const DimBounds& inner, const Variable
   return std::nullopt;
 }
 
-// Where [a:b:step][:stop] ends, null for the end of x; none when no slice says it.
+// The stop of [a:b:step][:stop] as one slice of x, null for the end of x; none if no slice expresses it.
 std::optional<Variable> joint_stop(const DimBounds& inner, const Variable& stop, std::int64_t step) {
   if (inner.stop && !counts_up(inner.stop) && !counts_back(inner.stop)) return std::nullopt;
   if (!stop) return inner.stop;
@@ -208,7 +208,7 @@ std::optional<Variable> joint_stop(const DimBounds& inner, const Variable& stop,
   return lengths::add(inner.stop, stop);
 }
 
-// [a:b:step][c:d:t]
+// [a:b:step][c:d:t] as one slice.
 std::optional<DimBounds> slice_of_slice(const DimBounds& inner, const DimBounds& outer) {
   if (is_reversal(inner) && is_reversal(outer)) return DimBounds{};
   const auto first = forward_step(inner), second = forward_step(outer);
@@ -251,7 +251,7 @@ std::optional<Variables> subtensor_of_subtensor(FunctionGraph&, const Apply& nod
 
 // ---- gathers --------------------------------------------------------------------------------------------------------
 
-// The slice that takes positions v[0], v[1], ... when they are evenly spaced.
+// The slice that takes the positions v[0], v[1], ..., if they are evenly spaced.
 std::optional<DimBounds> slice_through(const Array& positions, std::int64_t length) {
   const Array values = positions.astype(DType::Int64).contiguous();
   const std::int64_t* v = values.data_as<std::int64_t>();
@@ -268,7 +268,7 @@ std::optional<DimBounds> slice_through(const Array& positions, std::int64_t leng
   return slice_of({v[0] + shift, count, step});
 }
 
-// The same for what indexes a dimension of x; a slice ends where x does, so nothing may lie beyond.
+// The same for an index of a dimension of x. A slice is clipped at the end of x, so no position may be beyond it.
 std::optional<DimBounds> slice_through(const Variable& index, const Variable& x, int axis) {
   const std::int64_t length = x.static_shape()[std::size_t(axis)];
   if (index.ndim() != 1 || !is_integer(index.dtype())) return std::nullopt;

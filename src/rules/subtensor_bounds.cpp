@@ -106,7 +106,7 @@ DimBounds slice_of(const KnownRange& range) {
   DimBounds out;
   out.start = int64_constant(range.start);
   if (stop >= 0) out.stop = int64_constant(stop);
-  // One element needs no step; backwards it is the same slice forwards.
+  // One element needs no step, so that a backward slice becomes a forward one.
   if (range.count == 1) return rewriting::range(out.start, int64_constant(range.start + 1));
   if (range.step != 1) out.step = int64_constant(range.step);
   return out;
@@ -167,7 +167,7 @@ Shape lengths_of_updated(const Apply& update) {
 
 namespace {
 
-// Positions from begin to before end hold all that is taken of a dimension.
+// An interval [begin, end) that contains all positions taken from a dimension.
 struct Reach {
   std::int64_t begin = 0, end = std::numeric_limits<std::int64_t>::max();
 };

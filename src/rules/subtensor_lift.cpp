@@ -1,5 +1,5 @@
-// Indices move towards the inputs, through whatever computes each element from elements at the same places: then only
-// what is asked for is computed.
+// Indices are moved towards the inputs, through operations that compute each element from elements at the same places,
+// so that only the requested elements are computed.
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -27,7 +27,7 @@ namespace {
 
 bool is_only_use(const FunctionGraph& graph, const Variable& v) { return graph.clients(v).size() == 1; }
 
-// The part of an operand that broadcasts: where it repeats, position 0 is all there is.
+// The part of an operand that may broadcast: along broadcast dimensions only position 0 exists.
 Variable part_of_repeating(const Variable& operand, const Bounds& bounds, const Variable& whole) {
   Bounds own = bounds;
   for (std::size_t axis = 0; axis < own.size(); ++axis)
@@ -53,7 +53,7 @@ std::optional<Variables> subtensor_of_reduce(FunctionGraph& graph, const Apply& 
   const Bounds outer = bounds_of(node);
   if (all_full(outer)) return std::nullopt;
   Bounds bounds;
-  std::vector<int> axes;  // reduced, counted in the part of x
+  std::vector<int> axes;  // the reduced axes, counted in the part of x
   std::size_t next = 0;
   int position = 0;
   for (int axis = 0; axis < x.ndim(); ++axis) {
@@ -67,7 +67,8 @@ std::optional<Variables> subtensor_of_reduce(FunctionGraph& graph, const Apply& 
   return one(fit((*make_ref<CAReduce>(op->kind, over, op->dtype))({part_of(x, bounds)}), node.output()));
 }
 
-// Through transposed, new and dropped dimensions. A new dimension can only be taken whole or at position 0.
+// An index moves through transposed, new and dropped dimensions. A new dimension can only be taken whole or at position
+// 0.
 std::optional<Variables> subtensor_of_dimshuffle(FunctionGraph&, const Apply& node) {
   const auto* view = op_as<DimShuffle>(node.input(0));
   if (!view) return std::nullopt;
@@ -101,7 +102,7 @@ std::optional<Variables> subtensor_of_alloc(FunctionGraph&, const Apply& node) {
   const Bounds bounds = bounds_of(node);
   if (all_full(bounds)) return std::nullopt;
   const Variable value = padded(whole.owner().input(0), whole.ndim());
-  Bounds forgotten = bounds;  // where the value repeats: an index out of range would not fail any more
+  Bounds forgotten = bounds;  // along repeated dimensions: an index out of range would no longer fail
   for (int axis = 0; axis < whole.ndim(); ++axis)
     if (!is_one(value, axis) || is_one(whole, axis)) forgotten[std::size_t(axis)] = {};
   if (!never_fails(forgotten, whole.static_shape())) return std::nullopt;
@@ -110,7 +111,7 @@ std::optional<Variables> subtensor_of_alloc(FunctionGraph&, const Apply& node) {
   return one(fit(alloc(part_of_repeating(value, bounds, whole), lengths), node.output()));
 }
 
-// A gather along dimensions that are repeated takes the same everywhere.
+// A gather along repeated dimensions takes the same values everywhere.
 std::optional<Variables> gather_of_alloc(FunctionGraph&, const Apply& node) {
   const Variable& whole = node.input(0);
   if (!op_as<Alloc>(whole)) return std::nullopt;
@@ -129,7 +130,7 @@ std::optional<Variables> gather_of_alloc(FunctionGraph&, const Apply& node) {
   return one(fit(alloc(dimshuffle(value, order), lengths), node.output()));
 }
 
-// Promises about dimensions that are taken whole are kept.
+// Promises are kept for dimensions that are taken whole.
 std::optional<Variables> subtensor_of_specify_shape(FunctionGraph&, const Apply& node) {
   const auto* promise = op_as<SpecifyShape>(node.input(0));
   if (!promise) return std::nullopt;
@@ -165,7 +166,7 @@ std::optional<Variables> subtensor_of_make_vector(FunctionGraph&, const Apply& n
   return one(fit(make_vector(part, made->dtype), node.output()));
 }
 
-// Parts of a join with known lengths, and the positions that an index takes of them.
+// The parts of a join with known lengths, each indexed by the positions that the index takes from it.
 std::optional<Variables> parts_along(const Variables& parts, const DimBounds& dim, int axis, const Bounds& bounds) {
   std::int64_t total = 0;
   for (auto& part : parts) {
@@ -194,7 +195,7 @@ std::optional<Variables> parts_along(const Variables& parts, const DimBounds& di
   return out;
 }
 
-// The first part holds the first positions, whatever follows it.
+// The first positions are in the first parts, even if the lengths of later parts are unknown.
 std::optional<Variable> element_of_first(const Variables& parts, const Bounds& bounds, int axis) {
   const auto index = known_integer(bounds[std::size_t(axis)].index);
   if (!index) return std::nullopt;
@@ -261,7 +262,7 @@ std::optional<Variables> subtensor_of_dot(FunctionGraph& graph, const Apply& nod
   return one(fit((*whole.owner_op())({a, b}), node.output()));
 }
 
-// Slices and batch positions of a stack of products, as long as it stays a stack.
+// Slices and batch positions of a batch of products, as long as the result is a batch.
 std::optional<Variables> subtensor_of_batched_dot(FunctionGraph& graph, const Apply& node) {
   const Variable& whole = node.input(0);
   if (!op_as<BatchedDot>(whole) || !is_only_use(graph, whole)) return std::nullopt;
@@ -280,7 +281,7 @@ std::optional<Variables> subtensor_of_batched_dot(FunctionGraph& graph, const Ap
   return one(fit(matmul(part(product.input(0), left), part(product.input(1), right)), node.output()));
 }
 
-// Whether a gather takes no position twice, so that there are no more of them than positions.
+// Whether a gather takes no position twice, so that it is not larger than what it gathers from.
 bool is_selection(const Variable& index) {
   if (!index.is_constant() || index.ndim() != 1) return false;
   const Array values = index.constant()->astype(DType::Int64).contiguous();
@@ -308,7 +309,7 @@ std::optional<Variables> gather_of_dot(FunctionGraph& graph, const Apply& node) 
 
 // ---- gathers --------------------------------------------------------------------------------------------------------
 
-// An index behind a gather is done before it: of what is gathered, or of the positions.
+// An index of a gather is moved before it: to the gathered tensor, or to the positions.
 std::optional<Variables> subtensor_of_gather(FunctionGraph& graph, const Apply& node) {
   const auto* op = op_as<AdvancedSubtensor>(node.input(0));
   if (!op || !is_only_use(graph, node.input(0))) return std::nullopt;
@@ -318,7 +319,7 @@ std::optional<Variables> subtensor_of_gather(FunctionGraph& graph, const Apply& 
   if (op->axes.size() != 1 || all_full(outer)) return std::nullopt;
   const int axis = op->axes[0], index_ndim = gather.input(1).ndim();
   Bounds of_index(outer.begin() + axis, outer.begin() + axis + index_ndim);
-  // A position out of range fails also where what it selects is not asked for.
+  // A position out of range is an error even if the element that it selects is not requested.
   if (!all_full(of_index) && !are_positions(gather.input(1), x.static_shape()[std::size_t(axis)])) return std::nullopt;
   Bounds of_x(outer.begin(), outer.begin() + axis);
   of_x.emplace_back();

@@ -1,4 +1,4 @@
-// Choices that are settled, casts that change nothing, and comparisons whose answer is known.
+// Switches whose choice is decided, casts that change nothing, and comparisons with a known result.
 #include "ops/check_mask.hpp"
 #include "ops/dimshuffle.hpp"
 #include "ops/elemwise.hpp"
@@ -15,7 +15,7 @@ std::optional<Variables> settled_switch(FunctionGraph&, const Apply& node) {
   return one(fit(node.input(*condition != 0 ? 1 : 2), node.output()));
 }
 
-// A mask whose length is compared with that of what it selects from: dropping it would lose an IndexError.
+// A mask whose length is checked against the tensor that it selects from: dropping it would lose an IndexError.
 bool is_checked_mask(Variable v) {
   while (op_as<DimShuffle>(v)) v = v.owner().input(0);
   return op_as<CheckMask>(v) != nullptr;
@@ -32,7 +32,7 @@ std::optional<Variables> joint_switch(FunctionGraph& graph, const Apply& node) {
     const Apply choice = operand.owner();
     if (condition && !condition.same_as(choice.input(0))) return std::nullopt;
     condition = choice.input(0);
-    // Each branch as the operand has it: a switch of both has the dtype of both.
+    // Each branch is converted to the operand's dtype, since a switch has the common dtype of its branches.
     if_true.push_back(cast(choice.input(1), operand.dtype()));
     if_false.push_back(cast(choice.input(2), operand.dtype()));
   }
@@ -44,15 +44,15 @@ bool is_cast(const Variable& v) {
   return scalar && scalar->name.starts_with("cast_");
 }
 
-// Whether a cast through `middle` is the cast without it. The inner one must keep every value, which one of a 64-bit
-// integer to a float does not, and the outer one must do the same to what it gets: integers wrap, floats don't.
+// Whether a cast through `middle` equals the direct cast. The inner cast must preserve every value, which a cast of a
+// 64-bit integer to a float does not, and the outer cast must treat both dtypes alike: integers wrap, floats do not.
 bool may_skip(DType from, DType middle, DType to) {
   if (!can_cast_safely(from, middle)) return false;
   if (!is_discrete(from) || is_discrete(middle)) return true;
   return itemsize(from) < 8 && (!is_integer(to) || can_cast_safely(from, to));
 }
 
-// cast(cast(x)) skips the inner one where that changes nothing.
+// cast(cast(x)) skips the inner cast where that changes nothing.
 std::optional<Variables> skip_inner_cast(FunctionGraph&, const Apply& node) {
   const Variable output = node.output();
   if (!is_cast(output)) return std::nullopt;

@@ -1,5 +1,5 @@
-// Rules that follow from what the scalar ops' records say of themselves: one equation per record and trait, and
-// neutral and absorbing elements.
+// Rules derived from the traits in the scalar ops' records: one equation per record and trait, and neutral and
+// absorbing elements.
 #include "bitale/core/text.hpp"
 #include "ops/elemwise.hpp"
 #include "rules/vocabulary.hpp"
@@ -12,7 +12,7 @@ Variable apply(const ScalarOp& op, std::initializer_list<Variable> inputs) {
   return apply_elemwise(op.name, std::span(inputs.begin(), inputs.size()));
 }
 
-// An expression of float leaves that this op may refuse (bitwise operations): those take int64 in patterns.
+// A pattern variable of float64, or of int64 for ops that refuse floats (bitwise operations).
 Variable pattern_leaf(const ScalarOp& op, const char* name) {
   const DType bits[] = {DType::Float64, DType::Float64};
   try {
@@ -25,7 +25,7 @@ Variable pattern_leaf(const ScalarOp& op, const char* name) {
 
 void symmetries(Rules& rules, const ScalarOp& op) {
   const Variable x = pattern_leaf(op, "x");
-  // What computes in floats does not see the sign that an integer operand has got in its own dtype.
+  // An op that computes in floats does not see the sign that an integer operand was given in its own dtype.
   const DType narrow = DType::Int8;
   const bool keeps_ints = (op.has(even) || op.has(odd)) && op.dtypes({&narrow, 1}).compute == narrow;
   const std::uint32_t numbers_with_sign = keeps_ints ? floats | signed_ints : std::uint32_t(floats);
@@ -33,7 +33,7 @@ void symmetries(Rules& rules, const ScalarOp& op) {
     Rule& rule = rules.equation(cat(op.name, "_of_", op.name), apply(op, {apply(op, {x})}), x)
                      .on(any_dtype)
                      .tags(canonicalize, specialize, "inverse_pair", cat("useless_", op.title, "_of_", op.title));
-    if (op.name == "reciprocal") rule.differs_at({1e-310});  // of what is below the normal numbers, it is infinite
+    if (op.name == "reciprocal") rule.differs_at({1e-310});  // the reciprocal of a subnormal number is infinite
   } else if (op.has(idempotent))
     rules.equation(cat(op.name, "_of_", op.name), apply(op, {apply(op, {x})}), apply(op, {x}))
         .on(any_dtype)
@@ -64,7 +64,7 @@ void same_operands(Rules& rules, const ScalarOp& op) {
 
 // ---- neutral and absorbing elements ---------------------------------------------------------------------------------
 
-// Compared in the dtype of the result: -1 is all bits of any integer.
+// Values are compared in the dtype of the result: -1 has all bits set in any integer dtype.
 bool is_value(const Variable& v, double wanted, DType dtype) {
   const std::optional<double> value = scalar_constant(v);
   if (!value) return false;
@@ -82,7 +82,7 @@ std::optional<Variables> drop_neutral(FunctionGraph&, const Apply& node) {
   return std::nullopt;
 }
 
-// x * 0 for discrete x, x and 0, x or True: floats keep their nan.
+// x * 0 for discrete x, x and 0, x or True; floats keep their nan.
 std::optional<Variables> absorb(FunctionGraph&, const Apply& node) {
   const Variable output = node.output();
   if (is_float(output.dtype())) return std::nullopt;

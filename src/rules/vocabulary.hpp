@@ -1,4 +1,4 @@
-// What the files of rules share: the vocabulary of declarations, and small questions about graphs.
+// Shared by the files of rules: the vocabulary of declarations, and small queries about graphs.
 #pragma once
 
 #include <optional>
@@ -12,35 +12,34 @@
 
 namespace bitale::rewriting {
 
-// The expression's own node is an application of this elementwise operation.
+// Whether the variable's node is an application of this elementwise operation.
 bool is_elemwise(const Variable& v, std::string_view scalar_name);
 // The only use of the variable, or nullptr.
 ApplyNode* only_user(const FunctionGraph& graph, const Variable& v);
 // Whether a dimension has length 1 by its type.
 inline bool is_one(const Variable& v, int axis) { return v.static_shape()[std::size_t(axis)] == 1; }
-// Whether all dimensions do: the variable is one number.
+// Whether all dimensions have length 1 by their type: the variable is one number.
 bool is_single(const Variable& v);
 // Whether a scalar expression is the length of x along an axis.
 bool is_length_of(const Variable& scalar, const Variable& x, int axis);
-// Whether its values depend on a leaf that is no constant (true where that takes long to find out). Lengths don't
-// count.
+// Whether the values depend on a leaf that is no constant (true if the search takes too long). Lengths do not count.
 bool depends_on_inputs(const Variable& v);
-// The same static pattern of broadcast dimensions (and rank).
+// Whether both have the same rank and the same static pattern of broadcast dimensions.
 bool same_broadcast(const Variable& a, const Variable& b);
-// The op of the variable's node when it is of the class, else nullptr.
+// The op of the variable's node if it is of the class, else nullptr.
 template <class OpClass>
 const OpClass* op_as(const Variable& v) {
   static_assert(std::is_final_v<OpClass>);  // so that no search through bases is needed
   const Op* op = v.owner_op();
   return op && typeid(*op) == typeid(OpClass) ? static_cast<const OpClass*>(op) : nullptr;
 }
-// Leading dimensions of length 1 added up to the rank.
+// v with leading dimensions of length 1 added up to the rank.
 Variable padded(const Variable& v, int rank);
 inline std::optional<Variables> one(std::optional<Variable> replacement) {
   if (!replacement) return std::nullopt;
   return Variables{*replacement};
 }
-// Whether a + b has no rounding error in the dtype. Integers wrap, so that theirs has none.
+// Whether a + b has no rounding error in the dtype. Integers wrap, so their sums have none.
 bool is_exact_sum(double a, double b, DType dtype);
 // Leaves for samples.
 Variable sample_leaf(DType dtype, const Dims& shape);

@@ -12,7 +12,7 @@ namespace bitale::runtime {
 
 namespace {
 
-// Never freed: somebody may be reading it.
+// Never freed, since other threads may be reading it.
 char** kept_array(std::size_t length) {
   static auto& mutex = *new std::mutex;
   static auto& arrays = *new std::deque<std::vector<char*>>;

@@ -1,15 +1,14 @@
-// An environment variable for as long as a library is being loaded. setenv would move and free the environment under
-// threads of the host process that read it; here they see either the old array or a new one, which both stay as they
-// are for ever.
+// An environment variable that is set while a library is loaded. setenv would move and free the environment while other
+// threads of the host process read it; here they see either the old array or a new one, neither of which ever changes.
 #pragma once
 
 namespace bitale::runtime {
 
 class AddedVariable {
  public:
-  // `assignment`: "NAME=value" of a name that is not set; it lives for ever.
+  // `assignment`: "NAME=value" for a name that is not set; it must live forever.
   explicit AddedVariable(const char* assignment);
-  // The environment as it was, unless somebody has set another meanwhile.
+  // Restores the environment, unless it has been replaced by another one in the meantime.
   ~AddedVariable();
   AddedVariable(const AddedVariable&) = delete;
   AddedVariable& operator=(const AddedVariable&) = delete;

@@ -1,5 +1,5 @@
-// Reduction by Payne & Hanek, "Radian reduction for trigonometric functions" (1983): of x * 2/pi only the part matters
-// that is no multiple of 4, and of 2/pi only the 192 bits that reach that part.
+// Reduction by Payne & Hanek, "Radian reduction for trigonometric functions" (1983): of x * 2/pi, only the part that is
+// not a multiple of 4 matters, and of 2/pi, only the 192 bits that reach that part.
 #include "runtime/angles.hpp"
 
 #include <bit>
@@ -45,7 +45,7 @@ Angle reduce(double x) {
   const Wide middle = Wide(mantissa) * bits_from(start + 64) + std::uint64_t(low >> 64);
   std::uint64_t top = mantissa * bits_from(start) + std::uint64_t(middle >> 64), next = std::uint64_t(middle);
   auto quadrant = unsigned(top >> 62);
-  // What is left as a fraction of 2^126, in [-1/2, 1/2] after carrying.
+  // The rest as a fraction of 2^126, in [-1/2, 1/2] after carrying.
   Wide fraction = Wide(top << 2 | next >> 62) << 64 | (next << 2 | std::uint64_t(low) >> 62);
   const bool is_upper = fraction >> 127;
   if (is_upper) {

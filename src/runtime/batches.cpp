@@ -1,6 +1,7 @@
-// The lanes' matrices lie in memory as one vector for each element; blocks of elements are transposed on the way. What
-// decides (a pivot, a diagonal that is not positive) is a mask: pivots are found by exchanging rows where a lower one
-// is larger, and a matrix that fails is left to the function for one matrix, which knows what to say of it.
+// Each vector holds the same element of the matrices of all lanes; blocks of elements are transposed when they are read
+// and written. Decisions (a pivot, a diagonal that is not positive) are masks: pivots are found by exchanging rows
+// where a lower one is larger, and a matrix that fails is passed to the function for one matrix, which determines its
+// status.
 #include "runtime/batches.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/batches.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.
+// Must come after foreach_target.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -36,7 +37,7 @@ namespace hwy::HWY_NAMESPACE {
 
 using bitale::runtime::most_lane_elements;
 
-// a0 b0 a1 b1 ..., of the first halves of both, and of the second halves.
+// Interleaves a0 b0 a1 b1 ..., of the first halves of both, and of the second halves.
 template <class D, class V>
 HWY_INLINE void interleave(D d, V a, V b, V& first, V& second) {
 #if HWY_TARGET == HWY_AVX3
@@ -55,7 +56,7 @@ HWY_INLINE void interleave(D d, V a, V b, V& first, V& second) {
 #endif
 }
 
-// Rows become columns.
+// Transposes a block: rows become columns.
 template <class D, class V>
 HWY_INLINE void transpose_block(D d, V* rows) {
   constexpr int count = int(MaxLanes(d));
@@ -71,7 +72,7 @@ HWY_INLINE void transpose_block(D d, V* rows) {
     for (int i = 0; i < count; ++i) rows[i] = from[i];
 }
 
-// The lanes' matrices: as many as a vector has lanes. Behind the last one it is repeated.
+// The matrices of the lanes: as many as a vector has lanes. Lanes after the last matrix repeat it.
 template <class T>
 class InLanes {
  public:
@@ -81,7 +82,7 @@ class InLanes {
   using Number = T;
   static constexpr std::int64_t width = std::int64_t(MaxLanes(D()));
 
-  // The memory of so many vectors.
+  // Memory for `most_lane_elements` vectors.
   struct Elements {
     HWY_ALIGN T data[most_lane_elements * width];
     HWY_INLINE V operator[](std::int64_t e) const { return Load(D(), data + e * width); }
@@ -106,7 +107,7 @@ class InLanes {
       if (e < size) block(size - width);
     }
 
-    // Of the lanes of `valid` that are not among `left_out`.
+    // Writes the lanes below `valid` that are not among `left_out`.
     void write(T* to, std::int64_t step, std::int64_t valid, std::int64_t size, std::uint32_t left_out) const {
       if (size < width) {
         for (std::int64_t lane = 0; lane < valid; ++lane)
@@ -134,7 +135,7 @@ class InLanes {
   }
 };
 
-// Each of these computes up to as many matrices as there are lanes, and returns which of them failed.
+// Each of these functions computes up to as many matrices as there are lanes, and returns which of them failed.
 
 template <class T>
 std::uint32_t cholesky_lanes(std::int64_t valid, std::int64_t n, std::int64_t step, bool lower, T* A) {
@@ -207,8 +208,8 @@ struct Triangle {
   T inverse[bitale::runtime::most_lane_rows];
 };
 
-// `count` vectors of columns of B[n, k], whose sums don't wait for each other. A mask costs the forwarding of what was
-// just stored, so that only the last, incomplete vector has one.
+// `count` vectors of columns of B[n, k], whose sums are independent of each other. A mask prevents the forwarding of
+// what was just stored, so only the last, incomplete vector has one.
 template <int count, class T, class Load, class Store>
 HWY_INLINE void columns_block(const Triangle<T>& triangle, std::int64_t k, T* b, Load load, Store store) {
   const ScalableTag<T> d;
@@ -228,7 +229,7 @@ HWY_INLINE void columns_block(const Triangle<T>& triangle, std::int64_t k, T* b,
   }
 }
 
-// Of one matrix, the columns of b are the lanes.
+// For one matrix: the columns of b are the lanes.
 template <class T>
 void columns_lanes(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const T* A, T* B) {
   const ScalableTag<T> d;
@@ -246,7 +247,7 @@ void columns_lanes(std::int64_t n, std::int64_t k, bool lower, bool trans, bool 
       [d, mask](auto value, T* to) HWY_ATTR { BlendedStore(value, mask, d, to); });
 }
 
-// One triangle of a matrix becomes the transpose of the other.
+// Copies one triangle of a matrix, transposed, to the other.
 template <class T>
 void mirror_lanes(std::int64_t n, bool to_upper, T* A) {
   const ScalableTag<T> d;
@@ -262,7 +263,7 @@ void mirror_lanes(std::int64_t n, bool to_upper, T* A) {
       transpose_block(d, rows);
       for (std::int64_t i = 0; i < width; ++i) StoreU(rows[i], d, to + i * n);
     }
-  for (std::int64_t i = 0; i < n; ++i)  // blocks on the diagonal, and what is behind the last block
+  for (std::int64_t i = 0; i < n; ++i)  // blocks on the diagonal, and what follows the last block
     for (std::int64_t j = i < whole ? i / width * width : 0; j < i; ++j)
       if (to_upper)
         A[j * n + i] = A[i * n + j];
@@ -277,7 +278,7 @@ HWY_INLINE void exchange(Elements& x, std::int64_t i, std::int64_t j, M where) {
   x.set(j, IfThenElse(where, a, b));
 }
 
-// Rows are exchanged until the pivot is the largest of its column; then what is below becomes 0, also in the columns of
+// Exchanges rows until the pivot is the largest of its column; then eliminates what is below it, also in the columns of
 // b. Returns the pivot.
 template <class L, class M>
 HWY_INLINE typename L::V eliminate(typename L::Elements& a, typename L::Elements* b, std::int64_t p, std::int64_t n,
@@ -325,8 +326,8 @@ std::uint32_t solve_lanes(std::int64_t valid, std::int64_t n, std::int64_t k, st
   return left_out;
 }
 
-// The determinants, 0 where a pivot is; without `logarithm`. With it, their signs, and the logarithms of the pivots'
-// sizes.
+// Without `logarithm`: the determinants, which are 0 where a pivot is 0. With it: their signs, and the sums of the
+// logarithms of the pivots' absolute values.
 template <class T>
 void determinant_lanes(std::int64_t valid, std::int64_t n, std::int64_t step_A, std::int64_t step_det,
                        std::int64_t step_log, const T* A, T* det, T* logarithm) {
@@ -344,7 +345,7 @@ void determinant_lanes(std::int64_t valid, std::int64_t n, std::int64_t step_A, 
     if (logarithm) {
       Store(pivot, d, numbers);
       for (std::int64_t lane = 0; lane < valid; ++lane) logarithms[lane] += std::log(std::abs(numbers[lane]));
-      // nan stays nan
+      // nan must be kept
       product = Mul(product, IfThenElse(Eq(pivot, pivot), CopySign(Set(d, T(1)), pivot), pivot));
     } else {
       product = Mul(product, pivot);
@@ -355,7 +356,7 @@ void determinant_lanes(std::int64_t valid, std::int64_t n, std::int64_t step_A, 
   const std::uint32_t singular = L::bits(is_singular);
   for (std::int64_t lane = 0; lane < valid; ++lane) {
     if (singular >> lane & 1) {
-      const bool is_finite = bitale::runtime::all_finite(A + lane * step_A, n * n);  // else no pivots say nothing
+      const bool is_finite = bitale::runtime::all_finite(A + lane * step_A, n * n);  // else zero pivots mean nothing
       numbers[lane] = is_finite ? T(0) : std::numeric_limits<T>::quiet_NaN();
       logarithms[lane] = is_finite ? -std::numeric_limits<T>::infinity() : numbers[lane];
     }
@@ -404,7 +405,7 @@ namespace bitale::runtime {
 namespace {
 
 #if BITALE_LANES_OF_MATRICES
-// What `function` says of the functions of the instruction set.
+// Calls `function` with the functions of the instruction set.
 template <class T, class F>
 auto with_lanes(Vectors with, F function) {
   return with == Vectors::avx512 ? function(hwy::N_AVX3::LaneFunctions<T>())
@@ -415,9 +416,9 @@ auto with_lanes(Vectors with, F function) {
 constexpr double least_part_work = 2e5;  // operations: some tens of microseconds
 constexpr std::int64_t most_parts = 64;
 
-// Calls part(begin, end) for parts of a batch of `count` matrices, of `work` operations each, which the threads of the
-// call share; parts begin at multiples of `granule`. The result is the status of the
-// last part that failed, which is that of its last matrix that did, or 0.
+// Calls part(begin, end) for parts of a batch of `count` matrices of `work` operations each, which the threads of the
+// call share; parts begin at multiples of `granule`. Returns 0, or the status of the last part that failed, which is
+// that of its last failed matrix.
 template <class Part>
 std::int64_t in_parts(std::int64_t count, std::int64_t granule, double work, const Part& part) {
   const auto by_work = std::int64_t(std::min(double(count) * work / least_part_work, double(most_parts)));
@@ -439,8 +440,8 @@ std::int64_t in_parts(std::int64_t count, std::int64_t granule, double work, con
   return 0;
 }
 
-// `run` computes so many matrices from one on in lanes and says which failed; `repair` computes one, in memory that
-// matrices share, and returns its status.
+// `run` computes a number of matrices from one on in lanes and returns which failed; `repair` computes one matrix, in
+// memory that the matrices share, and returns its status.
 template <class T, class Run, class Repair>
 std::int64_t by_lanes([[maybe_unused]] const MatrixBatch<T>& batch, [[maybe_unused]] double work,
                       [[maybe_unused]] Run run, [[maybe_unused]] Repair repair) {
@@ -466,7 +467,7 @@ std::int64_t by_lanes([[maybe_unused]] const MatrixBatch<T>& batch, [[maybe_unus
 #endif
 }
 
-// Where matrices share no memory.
+// For functions in which matrices share no memory.
 template <class Repair>
 std::int64_t one_by_one(std::int64_t count, double work, Repair repair) {
   return in_parts(count, 1, work, [&](std::int64_t begin, std::int64_t end) {
@@ -477,8 +478,8 @@ std::int64_t one_by_one(std::int64_t count, double work, Repair repair) {
   });
 }
 
-// Where matrices share the memory that each is factored in: a part of the batch has its own, or, if there is none,
-// waits for what was given.
+// For functions in which matrices share the memory that each is factored in: a part of the batch allocates its own or,
+// if that fails, waits for the given memory.
 template <class T, class One>
 std::int64_t one_by_one_in_room(std::int64_t count, std::int64_t n, double work, T* factor, std::int32_t* pivots,
                                 One one) {
@@ -501,7 +502,7 @@ std::int64_t one_by_one_in_room(std::int64_t count, std::int64_t n, double work,
 
 }  // namespace
 
-// A few matrices are not worth lanes that compute nothing.
+// A few matrices are not worth it, since most lanes would compute nothing.
 template <class T>
 bool MatrixBatch<T>::fits_lanes(std::int64_t k) const {
   return BITALE_LANES_OF_MATRICES && with != Vectors::none && count > 2 && n > 0 && n <= most_lane_rows &&
@@ -628,7 +629,7 @@ template bool solve_columns_in_lanes(std::int64_t, std::int64_t, bool, bool, boo
 
 namespace {
 
-// The texts for code that is given away: one matrix after the other.
+// The texts for exported code, which computes one matrix at a time.
 constexpr std::string_view cholesky_each_c =
     R"(static int64_t bt_cholesky_each_$S(int64_t count, int64_t step_A, int64_t n, int64_t lower, int64_t to_nan, $T *A) {
   int64_t status = 0;

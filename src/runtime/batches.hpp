@@ -1,10 +1,10 @@
-// Functions of lapack.hpp and lu.hpp for each of a batch of matrices. Matrices of up to 16 rows are computed several at
-// a time, one in each lane of a vector (Highway, compiled for each instruction set): the steps of an elimination depend
-// on each other, those of different matrices don't. Larger ones, and all where there are no vectors, one after the
-// other.
+// Functions of lapack.hpp and lu.hpp for each matrix of a batch. Matrices of up to 16 rows are computed several at a
+// time, one in each lane of a vector (Highway, compiled for each instruction set): the steps of one elimination depend
+// on each other, but those of different matrices do not. Larger matrices, and all matrices if there are no vectors, are
+// computed one at a time.
 //
-// Matrix m of an argument A begins at A + m * step_A; a step of 0 repeats one matrix. Arguments are else those of the
-// function for one matrix. A status is that of a matrix that failed, or 0.
+// Matrix m of an argument A begins at A + m * step_A; a step of 0 repeats one matrix. The other arguments are those of
+// the function for one matrix. A status is that of a matrix that failed, or 0.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace bitale::runtime {
 
-// Up to so many rows, and elements of right sides, matrices are computed in lanes.
+// Matrices are computed in lanes if they have at most this many rows, and right-hand sides this many elements.
 inline constexpr std::int64_t most_lane_rows = 16, most_lane_elements = 256;
 
 template <class T>
@@ -34,20 +34,20 @@ struct MatrixBatch {
   bool fits_lanes(std::int64_t k = 0) const;
 };
 
-// B[n, k] becomes X with op(A) X = B, where A[n, n] is a regular triangle of at most 16 rows and the columns of B are
-// the lanes. False where there are no vectors: then nothing has been done.
+// Solves op(A) X = B in place, for B[n, k] and a nonsingular triangular A[n, n] of at most 16 rows; the columns of B
+// are the lanes. Returns false, with nothing done, if there are no vectors.
 template <class T>
 bool solve_columns_in_lanes(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const T* A, T* B,
                             Vectors with = vectors());
 
-// The upper triangle of A[n, n] becomes the transpose of the lower one, or the lower one that of the upper one. False
-// where there are no vectors: then nothing has been done.
+// Copies the lower triangle of A[n, n], transposed, to the upper one, or the upper one to the lower one. Returns false,
+// with nothing done, if there are no vectors.
 template <class T>
 bool mirror_triangle(std::int64_t n, bool to_upper, T* A, Vectors with = vectors());
 
 }  // namespace bitale::runtime
 
-// For generated code.
+// The entry points for generated code.
 extern "C" {
 #define BITALE_BATCHES(suffix, T)                                                                                     \
   std::int64_t bt_cholesky_each_##suffix(std::int64_t count, std::int64_t step_A, std::int64_t n, std::int64_t lower, \

@@ -1,6 +1,7 @@
-// Bessel functions over Boost.Math. It has no exponentially scaled ones: for arguments up to 11,000 they are products
-// in long double, whose range exp(x) does not leave; beyond, the asymptotic series of Abramowitz & Stegun
-// (9.7.1, 9.7.2) for orders that are small beside the argument, and their uniform expansions (9.7.7, 9.7.8) for others.
+// Bessel functions over Boost.Math, which has no exponentially scaled ones. For arguments up to 11,000 they are
+// products in long double, whose range contains exp(x); beyond that, they are the asymptotic series of Abramowitz &
+// Stegun (9.7.1, 9.7.2) for orders that are small compared to the argument, and their uniform expansions (9.7.7, 9.7.8)
+// for others.
 #include "runtime/bessel.hpp"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ long double far_series(long double order, long double x, bool alternating) {
   return sum;
 }
 
-// The uniform expansion for large orders: sign is 1 for I and -1 for K. What is left out is of the order order^-5.
+// The uniform expansion for large orders: sign is 1 for I and -1 for K. The error is of the order order^-5.
 long double uniform_series(long double order, long double t, int sign) {
   const long double s = t * t, v = sign / order;
   const long double u1 = t * (3 - 5 * s) / 24, u2 = s * (81 - s * (462 - 385 * s)) / 1152,
@@ -50,7 +51,7 @@ long double uniform_exponent(long double z) {
   return 1 / (root + z) + std::log(z / (1 + root));
 }
 
-// Beyond these orders the uniform expansions are right to the last digit, and recurrences would take long.
+// Beyond these orders the uniform expansions are accurate to the last digit, and recurrences would take long.
 constexpr double large_order = 1e4, largest_recurrence = 1e5;
 
 bool takes_far_series(double order, double x) { return order * order < 4 * x; }
@@ -64,7 +65,7 @@ double bt_i0(double x) {
   return guarded([&] { return boost::math::cyl_bessel_i(0, static_cast<long double>(x), BesselPolicy()); });
 }
 double bt_i1(double x) {
-  if (x == 0) return x;  // with its sign
+  if (x == 0) return x;  // keeps the sign of 0
   if (std::fabs(x) > largest_in_range || std::isnan(x)) return std::isnan(x) ? x : std::copysign(inf, x);
   return guarded([&] { return boost::math::cyl_bessel_i(1, static_cast<long double>(x), BesselPolicy()); });
 }
@@ -87,7 +88,7 @@ double bt_jv(double order, double x) {
     return order > 0 || is_whole(order) ? 0 : std::tgamma(order + 1) < 0 ? -inf : inf;
   }
   if (std::fabs(order) > largest_recurrence) {
-    // Far below its order it is smaller than any number (A. & S. 9.3.7); what lies above is not computed.
+    // Far below its order, the function is smaller than any number (A. & S. 9.3.7); above that, it is not computed.
     const double size = std::fabs(order), left = 1 - std::fabs(x) / size;
     return left > 0.1 && (order > 0 || is_whole(order)) ? 0 : not_a_number;
   }
@@ -113,7 +114,7 @@ double bt_ive(double order, double x) {
   const long double size = std::fabs(v);
   if (x <= largest_in_range && size <= large_order)
     return guarded([&] { return boost::math::cyl_bessel_i(v, y, BesselPolicy()) * std::exp(-y); });
-  if (order < 0 && x < size) return not_a_number;  // a multiple of K, which is not scaled like I, would count
+  if (order < 0 && x < size) return not_a_number;  // a multiple of K, scaled unlike I, would matter
   // A negative order differs by a multiple of K, which is exp(-2x) times as large.
   if (takes_far_series(double(size), x)) return double(far_series(size, y, true) / std::sqrt(2 * pi * y));
   const long double z = y / size, t = 1 / std::sqrt(1 + z * z);
@@ -151,7 +152,7 @@ double bt_ndtri_exp(double y) {
   // Newton's method, in which the derivative of log_ndtr is the inverse Mills ratio.
   constexpr double root_half = 0.707106781186547524401, factor = 0.797884560802865355880;  // sqrt(2 / pi)
   double x = -root_two * std::sqrt(-y);                                                    // -2y would overflow
-  if (y < -1e30) return x;  // the other terms of log_ndtr, log(-x) among them, are lost beside x^2 / 2
+  if (y < -1e30) return x;  // the other terms of log_ndtr, such as log(-x), are negligible beside x^2 / 2
   for (int step = 0; step < 20; ++step) {
     const double moved = (bt_log_ndtr(x) - y) * bt_erfcx(-x * root_half) / factor;
     x -= moved;

@@ -1,5 +1,5 @@
-// The CBLAS library is opened once, by the first product that needs it. Its integers are 32 bits wide, so larger
-// matrices take the plain loops.
+// The first product that needs the CBLAS library opens it. Its integers are 32 bits wide, so larger matrices are
+// multiplied by plain loops.
 #include "runtime/blas.hpp"
 
 #include <dlfcn.h>
@@ -49,7 +49,7 @@ struct Blas {
   void* library = nullptr;
   Functions<double> f64;
   Functions<float> f32;
-  bool in_place = false;  // small products are made without packing
+  bool in_place = false;  // small products are computed without packing
 
   template <class T>
   const Functions<T>& of() const {
@@ -66,7 +66,7 @@ bool find(void* library, const char* name, F& function) {
   return function != nullptr;
 }
 
-// OpenBLAS's kernels for AVX-512 read small matrices where they are, instead of packing them first.
+// OpenBLAS's kernels for AVX-512 read small matrices in place, instead of packing them first.
 bool reads_in_place(void* library) {
   const char* (*core_name)() = nullptr;
   if (!find(library, "openblas_get_corename", core_name)) return false;
@@ -74,9 +74,9 @@ bool reads_in_place(void* library) {
   return std::find(std::begin(able), std::end(able), core_name()) != std::end(able);
 }
 
-// OpenBLAS picks its kernels by the processor's name, and takes those of 2004 for a name that it doesn't know: 0.3.21
-// on a processor of 2024 was 4 times slower than it can be. Then the features say which kernels fit; none if its own
-// choice is good, or the user has made one.
+// OpenBLAS chooses its kernels by the processor's name, and uses those of 2004 for a name that it does not know: 0.3.21
+// on a processor of 2024 was 4 times slower than it can be. In that case the processor's features determine which
+// kernels fit. Null if OpenBLAS's own choice is good, or if the user has made one.
 const char* better_kernels(void* library) {
   const char* (*core_name)() = nullptr;
   if (std::getenv("OPENBLAS_CORETYPE") || !find(library, "openblas_get_corename", core_name)) return nullptr;
@@ -93,8 +93,8 @@ const char* better_kernels(void* library) {
   return nullptr;
 }
 
-// It has no function to choose kernels by, and looks at its environment only when it is loaded. Where the process has
-// loaded the same library before, its choice stays.
+// OpenBLAS has no function to choose kernels with, and reads its environment only when it is loaded. If the process has
+// loaded the same library before, that choice is kept.
 void* load(const char* file) {
   void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   const char* kernels = library ? better_kernels(library) : nullptr;
@@ -114,7 +114,7 @@ const char* find_all(void* library, Functions<T>& functions) {
   return find(library, names[2], functions.syrk) ? nullptr : names[2];
 }
 
-// What keeps the file from being used, or nothing.
+// Opens the file. Returns the reason why it cannot be used, or an empty text.
 std::string open(const std::string& file, Blas& blas) {
   void* library = load(file.c_str());
   if (!library) {
@@ -165,7 +165,8 @@ bool fit_int(Lengths... lengths) {
   return ((lengths <= std::numeric_limits<int>::max()) && ...);
 }
 
-// Row-major C += A row by row, in blocks of k that keep B's rows in cache; op(A) and op(B) are read through strides.
+// Row-major C = op(A) op(B) row by row, in blocks of k that keep B's rows in cache; op(A) and op(B) are read through
+// strides.
 template <class T>
 void plain_product(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* A,
                    std::int64_t lda, const T* B, std::int64_t ldb, T* C) {
@@ -195,12 +196,12 @@ void plain_product(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, 
 
 CblasTranspose flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
-// CBLAS refuses a leading dimension of 0, even where no row is read.
+// CBLAS rejects a leading dimension of 0, even if no row is read.
 int leading(std::int64_t distance, std::int64_t row_length) {
   return int(std::max<std::int64_t>({distance, row_length, 1}));
 }
 
-// C = op(A) op(A)^T, [n, n]: half of it computed, in blocks that stay in the cache copied to the other half.
+// C = op(A) op(A)^T, [n, n]: one half is computed, and copied to the other half in blocks that fit into the cache.
 template <class T>
 void times_own_transpose(std::int64_t n, std::int64_t k, bool trans, const T* A, std::int64_t lda, T* C) {
   blas().of<T>().syrk(CblasRowMajor, CblasUpper, flag(trans), int(n), int(k), T(1), A, leading(lda, trans ? n : k),
@@ -212,19 +213,20 @@ void times_own_transpose(std::int64_t n, std::int64_t k, bool trans, const T* A,
         for (std::int64_t j = std::max(q, i + 1); j < std::min(n, q + block); ++j) C[j * n + i] = C[i * n + j];
 }
 
-// From these sizes on, and up to those that threads share, half a product and the copy of the other half take 0.65 to
-// 0.85 of the time of a whole one.
+// From these sizes on, and up to those that threads share, computing half a product and copying it takes 0.65 to 0.85
+// of the time of a whole product.
 constexpr std::int64_t least_own_rows = 64, least_own_work = std::int64_t(1) << 21;
 
-// A library that reads small matrices in place does so up to a million multiplications, and where op(B) is stored as it
-// is. Pieces of so many rows then take 0.3 to 0.9 of the time of a whole whose op(B) is small, and no longer in others.
+// A library that reads small matrices in place does so for up to a million multiplications, and if op(B) is stored
+// untransposed. Pieces of so many rows then take 0.3 to 0.9 of the time of a whole product if op(B) is small, and are
+// not slower otherwise.
 constexpr std::int64_t most_in_place = 1'000'000, widest_in_place = 256, most_of_b_in_place = 20'000;
 
 bool goes_in_pieces(std::int64_t m, std::int64_t n, std::int64_t k) {
   return blas().in_place && n <= widest_in_place && k <= most_of_b_in_place / n && m > most_in_place / (n * k);
 }
 
-// Equal pieces, of whole vectors of rows.
+// The rows of equal pieces, in whole vectors of rows.
 std::int64_t rows_of_piece(std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t vector = 8;
   const std::int64_t most = most_in_place / (n * k), pieces = (m + most - 1) / most;
@@ -268,7 +270,7 @@ template <class T>
   });
 }
 
-// The smallest products are done before registers are saved for all that others may need.
+// The smallest products are tried first, before registers are saved that only larger ones need.
 template <class T>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* A, std::int64_t lda,
           const T* B, std::int64_t ldb, T* C) {
@@ -294,7 +296,7 @@ void gemv(std::int64_t m, std::int64_t k, bool transA, const T* A, std::int64_t 
 template <class T>
 void batched_gemm(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const T* A, std::int64_t strideA,
                   const T* B, std::int64_t strideB, T* C) {
-  // One matrix on the right: the left ones, stacked, are one tall matrix.
+  // With a single matrix on the right, the left ones, stacked, are one tall matrix.
   if (strideB == 0 && strideA == m * k) return gemm(batch * m, n, k, false, false, A, k, B, n, C);
   for (std::int64_t i = 0; i < batch; ++i)
     gemm(m, n, k, false, false, A + i * strideA, k, B + i * strideB, n, C + i * m * n);

@@ -1,4 +1,4 @@
-// What an OpenBLAS says of itself.
+// What OpenBLAS reports about itself.
 #include <dlfcn.h>
 
 #include "runtime/blas.hpp"

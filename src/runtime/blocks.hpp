@@ -1,6 +1,6 @@
-// Blocks: a large product of matrices is several products, of blocks of its rows or columns, which the threads of the
-// call share. What the blocks are depends on the lengths only, and one thread takes the same ones after each other: so
-// results are the same bits for any number of threads, whatever the library does with a block.
+// Blocks: a large matrix product is split into several products, of blocks of its rows or columns, which the threads of
+// the call share. The blocks depend on the lengths only, and a single thread computes the same ones sequentially:
+// results are therefore bitwise equal for any number of threads, whatever the library does with a block.
 #pragma once
 
 #include <algorithm>
@@ -10,17 +10,17 @@
 
 namespace bitale::runtime {
 
-inline constexpr std::int64_t rows_per_block = 1024;  // each block packs the other factor anew: 1 to 2 % of its time
+inline constexpr std::int64_t rows_per_block = 1024;  // each block packs the other factor again: 1 to 2 % of its time
 inline constexpr std::int64_t most_blocks = 8;
 inline constexpr double least_block_work = 1e7;  // multiplications: some tenths of a millisecond
 
-// How many blocks to make of `length` rows or columns, where each takes `work` multiplications.
+// The number of blocks for `length` rows or columns, each of which takes `work` multiplications.
 inline std::int64_t block_count(std::int64_t length, double work) {
   const double by_work = std::min(double(length) * work / least_block_work, double(most_blocks));
   return std::clamp<std::int64_t>(std::min(1 + length / rows_per_block, std::int64_t(by_work)), 1, most_blocks);
 }
 
-// Calls block(first_row, rows, first_column, columns) for the blocks of an m x n product of sums of k.
+// Calls block(first_row, rows, first_column, columns) for the blocks of an m x n product of inner length k.
 template <class Block>
 void for_each_block(std::int64_t m, std::int64_t n, std::int64_t k, const Block& block) {
   const std::int64_t by_rows = block_count(m, double(n) * double(k)),

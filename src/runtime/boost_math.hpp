@@ -1,5 +1,5 @@
-// How the special functions call Boost.Math: a policy under which domain, pole and overflow errors are values, as IEEE
-// and SciPy have them, and a guard that turns what is left of its exceptions into nan.
+// How the special functions call Boost.Math: with a policy under which domain, pole and overflow errors give values, as
+// in IEEE and SciPy, and with a guard that turns its remaining exceptions into nan.
 #pragma once
 
 #include <math.h>
@@ -14,7 +14,7 @@ namespace bitale::runtime {
 
 namespace policies = boost::math::policies;
 
-// Errors whose kinds have a value by IEEE give that value.
+// Errors for which IEEE defines a value give that value.
 template <class... Policies>
 using QuietPolicy =
     policies::policy<policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
@@ -34,7 +34,7 @@ double guarded(F f) {
   }
 }
 
-// log |Gamma(x)|. The C library's other functions write a variable of the process, signgam: a race between threads.
+// log |Gamma(x)|. The C library's other functions write a global variable, signgam: a race between threads.
 inline long double log_gamma(long double x) {
   int sign;
   return lgammal_r(x, &sign);

@@ -1,7 +1,7 @@
-// A last cache of up to 64 MiB lies beside the processor's core and takes stores faster than memory does. A larger one
-// is spread over a whole server chip and takes them no faster: there the core's own caches are what counts. Measured on
-// machines of both kinds (docs/performance.md). Linux says what this core reaches; the C library, where it may not be
-// asked, may count the caches of all chips together.
+// A last-level cache of up to 64 MiB is close to the core and takes stores faster than memory does. A larger one is
+// spread over a whole server chip and is not faster: there the core's own caches count. Measured on machines of both
+// kinds (docs/performance.md). Linux reports what this core reaches; the C library, which is used if that is not
+// available, may count the caches of all chips together.
 #include "runtime/caches.hpp"
 
 #include <unistd.h>

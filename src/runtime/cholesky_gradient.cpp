@@ -20,7 +20,7 @@ using TrsmOfBlocks = void (*)(CblasOrder, CblasSide, CblasTriangle, CblasTranspo
 
 constexpr std::int64_t block_rows = 32;
 
-// From the last row up: what row k and the column below it have contributed is taken back. Loops go along rows.
+// From the last row upwards: undoes the contribution of row k and of the column below it. Loops run along rows.
 template <class T>
 void take_back(std::int64_t n, std::int64_t ld, const T* L, T* G) {
   for (std::int64_t k = n; k-- > 0;) {

@@ -81,7 +81,7 @@ std::int64_t eig(std::int64_t n, const T* A, T* w, T* V) noexcept {
   if (info) return info;
   for (std::int64_t j = 0; j < n; ++j) w[2 * j] = re.get()[j], w[2 * j + 1] = im.get()[j];
   if (!V) return 0;
-  // Of a complex pair, one column has the real parts, and the next one the imaginary parts of the first.
+  // A complex pair has two columns: the real parts, and then the imaginary parts, of the first eigenvector.
   for (std::int64_t j = 0; j < n; ++j) {
     const bool is_first = im.get()[j] > 0, is_second = im.get()[j] < 0;
     const T* real = vectors.get() + (is_second ? j - 1 : j) * n;
@@ -99,8 +99,7 @@ std::int64_t eigvals(std::int64_t n, const T* A, T* w) noexcept {
   return eig<T>(n, A, w, nullptr);
 }
 
-// ---- determinants
-// -----------------------------------------------------------------------------------------------------
+// ---- determinants ---------------------------------------------------------------------------------------------------
 
 template <class T>
 std::int64_t complex_slogdet(std::int64_t n, const T* A, T* sign, T* logarithm) noexcept {
@@ -131,7 +130,7 @@ std::int64_t complex_slogdet(std::int64_t n, const T* A, T* sign, T* logarithm) 
 
 namespace {
 
-// Which eigenvalues alpha / beta come first. An eigenvalue with beta = 0 is infinite.
+// The selection of the eigenvalues alpha / beta that come first. An eigenvalue with beta = 0 is infinite.
 template <class T>
 int complex_quotient_in_left_half(const Complex<T>* alpha, const Complex<T>* beta) {
   return *beta != T(0) && (*alpha / *beta).real() < 0;

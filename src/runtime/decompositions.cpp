@@ -26,7 +26,7 @@ void upper_rows(std::int64_t rows, std::int64_t m, std::int64_t n, const N* colu
     for (std::int64_t j = 0; j < n; ++j) R[i * n + j] = i <= j && i < m ? columns[j * m + i] : N(0);
 }
 
-// geqrf on a column-major [m, n], or geqp3, which exchanges columns: P is null without, and counts from 0.
+// geqrf on a column-major [m, n], or geqp3, which exchanges columns. P is null without pivoting, and counts from 0.
 template <class N>
 std::int64_t reflect(int m, int n, N* columns, N* tau, std::int32_t* P) {
   using T = PartOf<N>;
@@ -57,7 +57,7 @@ std::int64_t reflect(int m, int n, N* columns, N* tau, std::int32_t* P) {
   return done ? info : no_work_memory;
 }
 
-// The first k columns of the product of `reflections`, in place of them: column-major [m, k].
+// Computes the first k columns of the product of `reflections`, in place: column-major [m, k].
 template <class N>
 std::int64_t unfold(int m, int k, int reflections, N* columns, const N* tau) {
   BITALE_LAPACK_SYMBOL_OF(N, orgqr, ungqr, const int*, const int*, const int*, N*, const int*, const N*, N*, const int*,
@@ -94,7 +94,7 @@ std::int64_t qr_of(std::int64_t m, std::int64_t n, bool complete, const N* A, N*
   return 0;
 }
 
-// H and tau are null where only R is wanted, P without pivoting.
+// H and tau are null if only R is needed; P is null without pivoting.
 template <class N>
 std::int64_t reflections_of(std::int64_t m, std::int64_t n, const N* A, N* H, N* tau, N* R, std::int32_t* P) {
   const std::int64_t k = std::min(m, n);
@@ -148,10 +148,11 @@ std::int64_t qr_r(std::int64_t m, std::int64_t n, const N* A, N* R) noexcept {
 
 namespace {
 
-// Matrices up to this length go through the steps of gesvd, whose iteration is gesdd's there, with less around them.
+// Matrices up to this length use the steps of gesvd, whose iteration is the same as gesdd's at this size, with less
+// overhead.
 constexpr int small_svd = 25;
 
-// gesvd scales other matrices, so that squares neither overflow nor vanish.
+// Whether A needs no scaling; gesvd scales other matrices, so that squares neither overflow nor vanish.
 template <class N>
 bool is_of_ordinary_size(const N* A, std::int64_t count) {
   using T = PartOf<N>;
@@ -161,8 +162,8 @@ bool is_of_ordinary_size(const N* A, std::int64_t count) {
   return most > least && most < 1 / least;
 }
 
-// A = left B right with B bidiagonal, whose singular values then are s; left and right are null where only s is wanted.
-// By columns: a[m, n], left[m, wide or k], right[wide or k, n].
+// A = left B right with a bidiagonal B, whose singular values are stored in s; left and right are null if only s is
+// needed. Column-major: a[m, n], left[m, wide or k], right[wide or k, n].
 template <class N>
 std::int64_t svd_by_bidiagonal(int m, int n, bool wide, const N* A, PartOf<N>* s, N* left, N* right) {
   using T = PartOf<N>;
@@ -192,8 +193,8 @@ std::int64_t svd_by_bidiagonal(int m, int n, bool wide, const N* A, PartOf<N>* s
   return info;
 }
 
-// By columns the same memory is A^T = conj(V) diag(s) U^T, so LAPACK's left vectors are rows of Vh, its right ones,
-// transposed, those of U, and nothing is transposed.
+// Read by columns, the same memory is A^T = conj(V) diag(s) U^T, so LAPACK's left vectors are the rows of Vh, and its
+// right ones, transposed, are those of U: no transposition is needed.
 template <class N>
 std::int64_t svd_of(std::int64_t m, std::int64_t n, char job, const N* A, N* U, PartOf<N>* s, N* Vh) {
   using T = PartOf<N>;
@@ -263,8 +264,8 @@ std::int64_t svdvals(std::int64_t m, std::int64_t n, const N* A, PartOf<N>* s) n
 
 namespace {
 
-// `a` becomes the eigenvectors, one after the other. By columns the same memory is conj(A), with its other triangle: it
-// has the same values, and the vectors' conjugates.
+// `a` is overwritten by the eigenvectors, stored consecutively. Read by columns, the same memory is conj(A), with the
+// other triangle: it has the same eigenvalues, and the conjugates of the eigenvectors.
 template <class N>
 std::int64_t eigh_of(std::int64_t n, bool vectors, bool lower, N* a, PartOf<N>* w) {
   using T = PartOf<N>;
@@ -334,7 +335,7 @@ std::int64_t eigvalsh(std::int64_t n, std::int64_t lower, const N* A, PartOf<N>*
 
 namespace {
 
-// By rows, without a library.
+// Factors by rows, without a library.
 template <class N>
 void plain_lu_factor(std::int64_t m, std::int64_t n, N* M, std::int32_t* pivots) {
   for (std::int64_t k = 0; k < std::min(m, n); ++k) {
@@ -381,7 +382,7 @@ std::int64_t lu_factor(std::int64_t m, std::int64_t n, const N* A, N* LU, std::i
 
 namespace {
 
-// Which eigenvalues come first: in the left half of the plane, the right one, inside of the unit circle, outside.
+// Which eigenvalues come first: in the left half of the plane, the right one, inside the unit circle, outside.
 template <class T, int sort>
 bool comes_first(T re, T im) {
   if constexpr (sort == 1) return re < 0;
@@ -474,7 +475,7 @@ namespace {
 
 constexpr std::string_view no_convergence = "a decomposition did not converge";
 
-// Both of real numbers, and of pairs. A product of complex numbers is four.
+// Each row exists for real numbers and for pairs. A product of complex numbers is four real ones.
 #define ROW(T, suffix, name, parameters, factor, ...)                                                                 \
   matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), no_convergence,                       \
                 Flops{factor, __VA_ARGS__}),                                                                          \

@@ -1,8 +1,8 @@
 // Decompositions of matrices for generated code and for `perform`, by LAPACK in the library that is open for products
 // (runtime/blas). Matrices are C-contiguous and row-major, of real or of complex numbers N. Each function returns 0, or
-// a number that is not: LAPACK's info where an iteration does not converge, no_work_memory, or no_lapack where the
-// library has no such function. A matrix with a nan or an infinity never reaches LAPACK, whose iterations need not end
-// on it: its results are all nan. ^H is the adjoint, of real matrices the transpose.
+// a nonzero status: LAPACK's info if an iteration does not converge, no_work_memory, or no_lapack if the library has no
+// such function. A matrix with a nan or an infinity is never passed to LAPACK, whose iterations might not terminate:
+// its results are all nan. ^H is the adjoint, which is the transpose for real matrices.
 #pragma once
 
 #include <cstdint>
@@ -25,37 +25,37 @@ std::int64_t qr_r(std::int64_t m, std::int64_t n, const N* A, N* R) noexcept;
 // The reflections below the diagonal of H[m, n], their factors tau[k], and R[k, n].
 template <class N>
 std::int64_t qr_raw(std::int64_t m, std::int64_t n, const N* A, N* H, N* tau, N* R) noexcept;
-// The same with pivoting, as qr_pivoted has it.
+// The same with pivoting, as in qr_pivoted.
 template <class N>
 std::int64_t qr_raw_pivoted(std::int64_t m, std::int64_t n, const N* A, N* H, N* tau, N* R, std::int32_t* P) noexcept;
-// A[:, P] = Q R with a diagonal of R that does not grow (geqp3); P[n] counts from 0.
+// A[:, P] = Q R, where the diagonal of R does not grow (geqp3); P[n] counts from 0.
 template <class N>
 std::int64_t qr_pivoted(std::int64_t m, std::int64_t n, std::int64_t complete, const N* A, N* Q, N* R,
                         std::int32_t* P) noexcept;
 
-// A[m, n] = U diag(s) Vh, s being real. Not `full`: U[m, k], Vh[k, n]; `full`: U[m, m], Vh[n, n]. s falls.
+// A[m, n] = U diag(s) Vh, where s is real and descending. Not `full`: U[m, k], Vh[k, n]; `full`: U[m, m], Vh[n, n].
 template <class N>
 std::int64_t svd(std::int64_t m, std::int64_t n, std::int64_t full, const N* A, N* U, PartOf<N>* s, N* Vh) noexcept;
 template <class N>
 std::int64_t svdvals(std::int64_t m, std::int64_t n, const N* A, PartOf<N>* s) noexcept;
 
-// A[n, n] = V diag(w) V^H of a symmetric or Hermitian matrix of which one triangle is read (syevd, heevd); w is real
-// and rises.
+// A[n, n] = V diag(w) V^H for a symmetric or Hermitian matrix, of which one triangle is read (syevd, heevd); w is real
+// and ascending.
 template <class N>
 std::int64_t eigh(std::int64_t n, std::int64_t lower, const N* A, PartOf<N>* w, N* V) noexcept;
 template <class N>
 std::int64_t eigvalsh(std::int64_t n, std::int64_t lower, const N* A, PartOf<N>* w) noexcept;
 
-// LU factors of A[m, n] with partial pivoting (getrf), L without its diagonal of ones, in LU[m, n]; row i was exchanged
-// with row pivots[i], which count from 0. A singular matrix is factored as well.
+// LU factors of A[m, n] with partial pivoting (getrf), in LU[m, n], where L is stored without its diagonal of ones; row
+// i was exchanged with row pivots[i], counted from 0. Singular matrices are factored as well.
 template <class N>
 std::int64_t lu_factor(std::int64_t m, std::int64_t n, const N* A, N* LU, std::int32_t* pivots) noexcept;
 
-// A = Z T Z^H with T triangular, of a real matrix quasi-triangular (gees). sort: 0 none; 1 lhp, 2 rhp, 3 iuc, 4 ouc
-// come first.
+// A = Z T Z^H with triangular T, which is quasi-triangular for a real matrix (gees). sort: 0 none; 1 lhp, 2 rhp, 3 iuc,
+// 4 ouc come first.
 template <class N>
 std::int64_t schur(std::int64_t n, std::int64_t sort, const N* A, N* upper, N* Z) noexcept;
-// The same of a finite matrix by columns, n > 0, which becomes T.
+// The same for a finite matrix in column-major order, n > 0, which is overwritten by T.
 template <class N>
 std::int64_t schur_by_columns(std::int64_t n, std::int64_t sort, N* columns, N* Z) noexcept;
 

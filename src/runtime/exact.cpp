@@ -1,4 +1,4 @@
-// Over Boost.Multiprecision.
+// Implemented with Boost.Multiprecision.
 #include "runtime/exact.hpp"
 
 #include <boost/math/constants/constants.hpp>
@@ -17,7 +17,7 @@ namespace {
 const Real& of(const Number& x) { return x.digits().value; }
 Number number(Real value) { return Number(std::make_shared<const Number::Digits>(Number::Digits{std::move(value)})); }
 
-// Series where the difference to 1 would lose digits.
+// Whether a series is needed, since the difference to 1 would lose digits.
 bool is_tiny(const Real& x) { return abs(x) < Real(1e-30); }
 Real expm1_of(const Real& x) { return is_tiny(x) ? x + x * x / 2 + x * x * x / 6 : exp(x) - 1; }
 Real log1p_of(const Real& x) { return is_tiny(x) ? x - x * x / 2 + x * x * x / 3 : log(1 + x); }

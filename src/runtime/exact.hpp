@@ -1,4 +1,4 @@
-// Real numbers with 450 digits and a huge range of exponents: what floating-point results are measured against.
+// Real numbers with 450 digits and a huge range of exponents, which floating-point results are measured against.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,7 @@ class Number {
   std::shared_ptr<const Digits> digits_;
 };
 
-// Of numbers in their domain, and of no more than 1e8 where they grow exponentially.
+// For numbers in their domains, and of at most 1e8 where they grow exponentially.
 Number abs(const Number& x);
 Number floor(const Number& x);
 Number sqrt(const Number& x);

@@ -9,7 +9,7 @@ namespace bitale::runtime {
 
 namespace {
 
-// Calls `transform` with the lengths and strides of `count` rows of n complex numbers, and of `reals` real ones.
+// Calls `transform` with the shape of `count` rows of length n, and with the strides of real rows and of complex rows.
 template <class T, class Transform>
 std::int64_t transform_rows(std::int64_t count, std::int64_t n, std::int64_t complex_length, Transform&& transform) {
   if (count == 0) return 0;
@@ -19,7 +19,7 @@ std::int64_t transform_rows(std::int64_t count, std::int64_t n, std::int64_t com
   try {
     transform(pocketfft::shape_t{std::size_t(count), std::size_t(n)}, strides(n, sizeof(T)),
               strides(complex_length, 2 * sizeof(T)));
-  } catch (const std::exception&) {  // std::bad_alloc: lengths and strides are right
+  } catch (const std::exception&) {  // std::bad_alloc: lengths and strides are valid
     return no_work_memory;
   }
   return 0;

@@ -1,5 +1,5 @@
 // Discrete Fourier transforms for generated code and for `perform`, by pocketfft. `count` transforms of length n >= 1
-// lie one after the other; complex numbers are pairs of a real and an imaginary part. Nothing is normalized. Each
+// are stored consecutively; complex numbers are pairs of a real and an imaginary part. Nothing is normalized. Each
 // function returns 0, or no_work_memory.
 #pragma once
 
@@ -9,12 +9,12 @@
 
 namespace bitale::runtime {
 
-// Y[count, n / 2 + 1, 2]: the sums of x[j] exp(-2 pi i j k / n) for k up to n / 2, of X[count, n].
+// For X[count, n], the sums Y[count, n / 2 + 1, 2] of x[j] exp(-2 pi i j k / n), for k up to n / 2.
 template <class T>
 std::int64_t rfft(std::int64_t count, std::int64_t n, const T* X, T* Y) noexcept;
 
-// X[count, n] with the sums of y[k] exp(2 pi i j k / n) over all k, where y[n - k] is the conjugate of y[k], of
-// Y[count, n / 2 + 1, 2]. The imaginary parts of y[0], and of y[n / 2] for an even n, count for nothing.
+// For Y[count, n / 2 + 1, 2], the sums X[count, n] of y[k] exp(2 pi i j k / n) over all k, where y[n - k] is the
+// conjugate of y[k]. The imaginary parts of y[0], and of y[n / 2] for an even n, are ignored.
 template <class T>
 std::int64_t irfft(std::int64_t count, std::int64_t n, const T* Y, T* X) noexcept;
 

@@ -1,7 +1,7 @@
-// The table of runtime functions: every function that generated code may call, each with all that others must know of
-// it: address, parameters by name and kind, whether it can fail, what it costs, and its text for code that is given
-// away. Code generators, the lowering, estimates and the verifier read the table; no name or order of arguments is
-// known elsewhere. A part of the runtime adds its rows with RegisterFunctions, beside the functions themselves.
+// The table of runtime functions: every function that generated code may call, with everything that other components
+// need: address, parameters by name and kind, whether it can fail, its cost, and its text for exported code. Code
+// generators, the lowering, estimates and the verifier read the table; names and orders of arguments are not known
+// elsewhere. Each part of the runtime adds its rows with RegisterFunctions, beside the functions themselves.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace bitale::runtime {
 enum class ParameterKind : std::uint8_t {
   scalar,   // by value
   in,       // memory that is read
-  out,      // memory that is written: what was in it does not matter
+  out,      // memory that is written: its previous contents do not matter
   in_out,   // memory that is read and written
-  scratch,  // memory that is worth nothing before and after
+  scratch,  // memory whose contents are meaningless before and after
 };
 struct Parameter {
   std::string_view name;
@@ -28,10 +28,10 @@ struct Parameter {
 enum class Result : std::uint8_t {
   nothing,
   value,   // of scalars: a mathematical function, which an expression may call
-  status,  // int64: 0, or that it has failed, and then `failure` says how
+  status,  // int64: 0, or a failure, which `failure` describes
 };
 
-// What a function computes, where Programs can say it as loops (codegen/freestanding).
+// What a function computes, if Programs can express it as loops (codegen/freestanding).
 enum class SourceCall : std::uint8_t { other, matrix_product, matrix_vector_product, batched_matrix_product };
 
 // factor / divisor times the product of the scalar parameters with these names; one may come more than once.
@@ -42,38 +42,38 @@ struct Flops {
 };
 
 struct RuntimeFunction {
-  std::string_view name;  // it and all other texts live for ever
+  std::string_view name;  // this and all other texts live forever
   void* address = nullptr;
   std::vector<Parameter> parameters;
   Result result = Result::nothing;
   SourceCall meaning = SourceCall::other;
   std::string_view failure;  // the message of a status that is not 0
   Flops flops;
-  bool of_float32 = false;        // what it computes with
+  bool of_float32 = false;        // whether it computes with float32
   bool is_standard = false;       // declared by C's <math.h>
-  std::string_view same_as;       // the function of <math.h> that gives the same, for code that is given away
+  std::string_view same_as;       // the function of <math.h> with the same results, for exported code
   std::string_view widened_from;  // the float64 version, which a float32 version without text of its own may call
-  // Its definition in C, in which each $X stands for `with`; it may call BLAS where BITALE_CBLAS is defined.
+  // Its definition in C, in which each $X is replaced by its entry of `with`; may call BLAS if BITALE_CBLAS is defined.
   std::string_view c_text;
   std::vector<std::pair<std::string_view, std::string_view>> with;
   bool c_uses_blas = false;
   std::string_view llvm_text;           // its definition in LLVM's language
   std::vector<std::string_view> needs;  // other runtime functions that the texts call
 
-  // The parameter's place. InternalError for a name that is none.
+  // The position of the parameter. InternalError for an unknown name.
   std::size_t place(std::string_view parameter) const;
-  // Whether equal arguments give equal results and nothing else happens.
+  // Whether equal arguments give equal results, without side effects.
   bool is_pure() const { return result == Result::value; }
 };
 
-// The row, which stays where it is, or nullptr for an unknown name.
+// The row, whose address is stable, or nullptr for an unknown name.
 const RuntimeFunction* find_function(std::string_view name);
 // The row. InternalError for an unknown name.
 const RuntimeFunction& function_named(std::string_view name);
-std::vector<const RuntimeFunction*> all_functions();  // by name
-// The version of a function of matrices for each of a batch, where there is one: of bt_NAME_f64 it is bt_NAME_each_f64.
-// Its parameters are `count`; for each memory X that is not scratch step_X, from a matrix to the next; and the
-// function's.
+std::vector<const RuntimeFunction*> all_functions();  // sorted by name
+// The version of a matrix function for each matrix of a batch, if there is one: for bt_NAME_f64 it is bt_NAME_each_f64.
+// Its parameters are `count`; for each memory X that is not scratch, step_X, the distance between consecutive matrices;
+// and those of the function.
 const RuntimeFunction* version_for_batches(std::string_view name);
 // The address, or nullptr for an unknown name.
 void* find_symbol(std::string_view name);
@@ -99,8 +99,9 @@ constexpr ParameterKind kind_of_parameter() {
     return std::is_const_v<std::remove_pointer_t<T>> ? ParameterKind::in : ParameterKind::out;
 }
 
-// A row whose parameters are told by the function's type: a pointer to what is const is read, others are written;
-// "inout:a" and "scratch:a" say otherwise. A result of scalars is a value, one of a function of memory a status.
+// A row whose parameters follow from the function's type: memory behind a pointer to const is read, other memory is
+// written, unless "inout:a" or "scratch:a" says otherwise. A function of scalars returns a value, one of memory a
+// status.
 template <class R, class... Args>
 RuntimeFunction runtime_function(std::string_view name, R (*address)(Args...), std::string_view names) {
   RuntimeFunction out;

@@ -1,8 +1,8 @@
-// Gauss's series, after z has been brought to [0, 3/4] by Pfaff's transformation and that to 1 - z (Abramowitz and
-// Stegun 15.3). The sum of its terms, and that of the two parts of 15.3.6, may cancel: how much is seen from the
-// largest of them, so that a value that has lost too many digits is known to have. Where 15.3.6 has poles that cancel
+// Gauss's series, after z has been transformed to [0, 3/4] by Pfaff's transformation and by that to 1 - z (Abramowitz
+// and Stegun 15.3). The sum of its terms, and that of the two parts of 15.3.6, may cancel: how much is computed from
+// the largest of them, so that a value that has lost too many digits is detected. Where 15.3.6 has poles that cancel
 // (c - a - b a whole number), c is moved by so little that half the digits are left. Derivatives by parameters are
-// differences in many digits. For any type of numbers: long double, and those of runtime/digits.
+// differences in many digits. Works for any type of numbers: long double, and those of runtime/digits.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@ struct Gamma<long double> {
   static long double of(long double x) { return std::tgamma(x); }
 };
 
-// Terms of one sum. With more digits each takes up to a microsecond.
+// The maximum number of terms of one sum. With more digits, each takes up to a microsecond.
 template <class Real>
 constexpr int most_terms = is_native<Real>                             ? 200000
                            : std::numeric_limits<Real>::digits10 < 200 ? 50000
                                                                        : 20000;
 
-// A sum and the largest magnitude among what it was added up from; no sum when it would take too many terms.
+// A sum and the largest magnitude among its addends; not complete if it would take too many terms.
 template <class Real>
 struct Sum {
   Real value, largest;
@@ -88,7 +88,7 @@ Real one_over_gamma(const Real& x) {
   return is_pole(x) ? Real(0) : Real(1 / gamma_of(x));
 }
 
-// What long double computes to its last digits.
+// Whether long double computes the power to its last digit.
 template <class Real>
 bool is_in_range(const Real& exponent, const Real& base) {
   using std::log;
@@ -128,7 +128,7 @@ Sum<Real> in_unit_interval(const Real& a, const Real& b, Real c, const Real& z, 
           regular.is_complete && singular.is_complete};
 }
 
-// A polynomial times a whole power of 1 - z, which is real beyond 1, too (15.3.3).
+// Whether 15.3.3 gives a polynomial times a whole power of 1 - z, which is real beyond 1, too.
 template <class Real>
 bool is_real_beyond_one(const Real& a, const Real& b, const Real& c) {
   using std::floor;
@@ -166,7 +166,7 @@ Sum<Real> hypergeometric(const Real& a, const Real& b, const Real& c, const Real
   return scaled(Real(pow(rest, -a)), in_unit_interval(a, Real(c - b), c, Real(z / (z - 1)), Real(1 / rest)));
 }
 
-// Whether as many digits are left as a double has, and a few for the roundings of each term.
+// Whether as many digits are left as a double has, plus a few for the rounding errors of the terms.
 template <class Real>
 bool is_accurate(const Sum<Real>& sum) {
   const Real lost = sum.largest * std::numeric_limits<Real>::epsilon() * 32;
@@ -181,7 +181,7 @@ bool try_value(double a, double b, double c, double z, double& out) {
   return true;
 }
 
-// A difference over so small a step that it is the derivative to half the digits.
+// A difference over a step so small that it equals the derivative to half the digits.
 template <class Real>
 bool try_derivative(double a, double b, double c, double z, bool is_by_c, double& out) {
   using std::pow;

@@ -1,5 +1,5 @@
-// The hypergeometric function by Gauss's series (gauss_series.hpp), in long double where that leaves digits enough,
-// else in 100 or 400 digits. What has so many is a library of its own (digits.hpp), which is opened when first needed.
+// The hypergeometric function by Gauss's series (gauss_series.hpp), in long double if that leaves enough digits, else
+// in 100 or 400 digits. The latter are in a separate library (digits.hpp), which is opened when it is first needed.
 #include "runtime/hypergeometric.hpp"
 
 #include <cmath>
@@ -16,12 +16,13 @@ namespace {
 
 using namespace gauss;
 
-// A polynomial of degree -n in z, for n = a or b, which the series reaches before a zero of its denominators.
+// Whether the function is a polynomial of degree -n in z, for n = a or b: the series ends before a zero of its
+// denominators.
 bool is_polynomial(double n, double c) { return is_pole(n) && !(is_pole(c) && n < c); }
 
 double value_at_one(double a, double b, double c) {
   const long double s = static_cast<long double>(c) - a - b;
-  if (s > 0) return not_a_number;  // finite: computed as elsewhere
+  if (s > 0) return not_a_number;  // finite, and computed like other values
   const long double sign = gamma_of<long double>(c) * one_over_gamma<long double>(a) * one_over_gamma<long double>(b);
   return sign < 0 ? -inf : inf;
 }

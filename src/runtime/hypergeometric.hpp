@@ -1,5 +1,5 @@
 // The hypergeometric function 2F1(a, b; c; z) of real arguments and its derivatives by a and c, as plain C functions.
-// nan beyond z = 1, where it has no real value, unless it is a polynomial there or a power.
+// nan beyond z = 1, where it has no real value, unless it is a polynomial or a power there.
 #pragma once
 
 extern "C" {

@@ -1,6 +1,7 @@
 // Incomplete gamma and beta functions over Boost.Math, with SciPy's values at limits. Derivatives by the parameters are
-// integrals: that of the density times the derivative of its logarithm, over the side of x on which that factor keeps
-// its sign, so that nothing cancels; both sides add up to zero. Below small x they are power series.
+// integrals of the density times the derivative of its logarithm, over the side of x on which that factor keeps its
+// sign, so that nothing cancels; the integrals over both sides add up to zero. Below a small x, the integral for the
+// gamma function is a power series.
 #include "runtime/incomplete.hpp"
 
 #include <algorithm>
@@ -24,20 +25,20 @@ namespace {
 
 using Real = long double;
 
-// What needs more iterations ends with an exception, which `guarded` makes nan.
+// More iterations than these end with an exception, which `guarded` turns into nan.
 using IncompletePolicy = QuietPolicy<policies::evaluation_error<policies::throw_on_error>,
                                      policies::max_series_iterations<1000000>, policies::max_root_iterations<200>>;
 
 Real psi(Real x) { return boost::math::digamma(x, IncompletePolicy()); }
 
-// Weights below exp(-30) of the largest, so many standard deviations away, count for nothing.
+// Weights below exp(-30) of the largest, this many standard deviations away, are negligible.
 constexpr Real wide = 12;
 
-// The integral over [low, high], of a function of the point and of its distances from both ends.
+// The integral over [low, high] of a function of the point and of its distances from both ends.
 template <class F>
 Real integral(F f, Real low, Real high) {
   if (low >= high) return 0;
-  static boost::math::quadrature::tanh_sinh<Real> rule(12);  // its tables grow under a lock
+  static boost::math::quadrature::tanh_sinh<Real> rule(12);  // its tables are extended under a lock
   const auto from_ends = [&](Real t, Real to_end) {
     // to_end is low - t or high - t, whichever is nearer.
     const Real from_low = to_end < 0 ? -to_end : t - low, from_high = to_end > 0 ? to_end : high - t;
@@ -47,7 +48,7 @@ Real integral(F f, Real low, Real high) {
   return rule.integrate(from_ends, low, high, Real(1e-15));
 }
 
-constexpr Real large = 1000;  // beyond, sums of logarithms lose digits to cancellation
+constexpr Real large = 1000;  // above this, sums of logarithms lose digits to cancellation
 
 Real gamma_density(Real k, Real scale, Real t) {
   if (k > large) return boost::math::gamma_p_derivative(k, t, IncompletePolicy());
@@ -89,7 +90,7 @@ Real beta_derivative(Real a, Real b, Real x, Real y) {
   const Real log_beta = log_gamma(a) + log_gamma(b) - log_gamma(a + b);
   const Real centre = a / (a + b), width = std::sqrt(centre * (1 - centre) / (a + b + 1));
   if (std::log(x) <= mean) {
-    if (a < 2) {  // t = u^(1 / a) takes the pole of t^(a - 1) away
+    if (a < 2) {  // t = u^(1 / a) removes the pole of t^(a - 1)
       const Real end = std::pow(x, a);
       return integral(
           [&](Real, Real u, Real) {
@@ -126,14 +127,14 @@ Real beta_derivative(Real a, Real b, Real x, Real y) {
       0, end == 1 ? y : reach);
 }
 
-// Beyond this the other parameter of a beta distribution alone gives its shape: it is a gamma distribution of
-// x times this one.
+// If one parameter of a beta distribution is above this, the other one alone determines its shape: x times the large
+// parameter has a gamma distribution.
 constexpr double gamma_limit = 1e24;
 
 bool both_large(double a, double b) { return a >= large_parameter && b >= large_parameter; }
 
-// Where the increasing function f of [low, high], 0 <= low, reaches p: doubles that are not negative are ordered as
-// their bits are, so 64 steps find the last digit.
+// The point at which the increasing function f of [low, high], 0 <= low, reaches p. Nonnegative doubles have the same
+// order as their bits, so 64 steps find the last digit.
 template <class F>
 double bisect(F f, double low, double high, double p) {
   auto below = std::bit_cast<std::int64_t>(low), above = std::bit_cast<std::int64_t>(high);

@@ -1,4 +1,4 @@
-// Uniform expansions: half of the complementary error function of a distance eta from the mean, plus the density there
+// Uniform expansions: half the complementary error function of a distance eta from the mean, plus the density there
 // times a coefficient that is regular at eta = 0.
 #include "runtime/incomplete_large.hpp"
 
@@ -17,19 +17,19 @@ using ExpansionPolicy = QuietPolicy<policies::evaluation_error<policies::ignore_
 // log(1 + x) - x without cancellation.
 Real log1p_minus(Real x) { return boost::math::log1pmx(x, ExpansionPolicy()); }
 
-// Closer to the mean than this, relative to the scale of the expansion, the coefficient is its limit.
+// Closer to the mean than this, relative to the scale of the expansion, the coefficient is replaced by its limit.
 constexpr Real near_mean = 1e-9L;
 
 struct Expansion {
-  Real below;       // of the probability
-  Real above;       // of the rest
-  Real correction;  // belongs to the first and is taken from the second
+  Real below;       // the leading term of the probability
+  Real above;       // that of its complement
+  Real correction;  // is added to the first and subtracted from the second
 };
 
 // half_square is eta^2 / 2; n is the parameter that eta is scaled by.
 Expansion expansion(Real half_square, bool above_mean, Real n, Real coefficient) {
   const Real distance = std::sqrt(half_square * n), sign = above_mean ? -1 : 1;
-  // The coefficient is finite; where it is not, it stands beside a density of 0.
+  // The coefficient is only infinite or nan where the density is 0.
   const Real density = std::exp(-half_square * n) / std::sqrt(2 * pi * n);
   return {std::erfc(sign * distance) / 2, std::erfc(-sign * distance) / 2, density == 0 ? 0 : density * coefficient};
 }

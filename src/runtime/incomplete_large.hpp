@@ -5,7 +5,7 @@
 
 namespace bitale::runtime {
 
-// From here on the expansions are right to 1e-14.
+// From this parameter on, the expansions are accurate to 1e-14.
 inline constexpr double large_parameter = 1e8;
 
 // P(k, x) and Q(k, x) for finite k >= large_parameter and finite x > 0.

@@ -26,7 +26,7 @@ template <class T>
 using Trsv = void (*)(CblasOrder, CblasTriangle, CblasTranspose, CblasDiagonal, int n, const T* a, int lda, T* x,
                       int incx);
 
-// Each may be missing: a CBLAS need not come with LAPACK.
+// Each may be null: a CBLAS does not necessarily include LAPACK.
 template <class T>
 struct LapackFunctions {
   Potrf<T> potrf;
@@ -43,13 +43,13 @@ struct LapackFunctions {
 
 bool fits_int(std::int64_t length) { return length <= std::numeric_limits<int>::max(); }
 
-// Up to these sizes plain loops are faster than the library's calls.
+// Up to these sizes, plain loops are faster than calls of the library.
 constexpr std::int64_t small_factor = 16, small_triangle = most_lane_rows;
-constexpr std::int64_t least_columns = 4;  // of a right side, for which lanes of vectors pay
+constexpr std::int64_t least_columns = 4;  // of a right-hand side, for which vector lanes pay off
 
 // ---- Cholesky -------------------------------------------------------------------------------------------------------
 
-// Row by row: each element is a product of two rows that are done.
+// Row by row: each element needs two rows that are already computed up to its column.
 template <class T>
 std::int64_t plain_lower(std::int64_t n, T* A) {
   for (std::int64_t i = 0; i < n; ++i) {
@@ -70,7 +70,7 @@ std::int64_t plain_lower(std::int64_t n, T* A) {
   return 0;
 }
 
-// Row by row: each that is done is taken from all below.
+// Row by row: each finished row is eliminated from all rows below it.
 template <class T>
 std::int64_t plain_upper(std::int64_t n, T* A) {
   for (std::int64_t k = 0; k < n; ++k) {
@@ -94,22 +94,23 @@ std::int64_t factor(std::int64_t n, bool lower, T* A) {
   if (!potrf) return lower ? plain_lower(n, A) : plain_upper(n, A);
   const int length = int(n);
   int info = 0;
-  // By rows, the memory is the transpose, which of a Hermitian matrix is the conjugate, and so are its factors. The
-  // triangle that by rows is the upper one is factored a quarter faster, which is worth two passes over a real matrix.
+  // LAPACK sees the transpose of the row-major memory, which for a Hermitian matrix is the conjugate, and so are its
+  // factors. The triangle that is the upper one by rows is factored a quarter faster, which is worth two passes over a
+  // real matrix.
   bool mirrored = false;
   if constexpr (!is_complex_number<T>) mirrored = lower && mirror_triangle(n, true, A);
   potrf(lower && !mirrored ? "U" : "L", &length, A, &length, &info, 1);
   if constexpr (!is_complex_number<T>)
     if (mirrored && info == 0) mirror_triangle(n, false, A);
   if (info != 0) return info;
-  for (std::int64_t i = 0; i < n; ++i) {  // some libraries let nan pass
+  for (std::int64_t i = 0; i < n; ++i) {  // some libraries do not report nan
     if (!(real_part(A[i * n + i]) > 0)) return i + 1;
     A[i * n + i] = real_part(A[i * n + i]);
   }
   return 0;
 }
 
-// to_nan: 0, never; 1, always; 2, where the pivot is no finite number.
+// to_nan: 0, never; 1, always; 2, if the pivot is not finite.
 template <class T>
 std::int64_t cholesky_of(std::int64_t n, bool lower, std::int64_t to_nan, T* A) {
   const std::int64_t failed = factor(n, lower, A);
@@ -151,7 +152,7 @@ static int64_t bt_cholesky_$S(int64_t n, int64_t lower, int64_t to_nan, $T *A) {
 
 // ---- triangular systems ---------------------------------------------------------------------------------------------
 
-// `forward`: from the first unknown on. a(i, j) is the coefficient of unknown j in equation i.
+// `forward`: starts with the first unknown. a(i, j) is the coefficient of unknown j in equation i.
 template <class T, class Coefficient>
 void substitute(std::int64_t n, std::int64_t k, bool forward, bool unit, T* B, Coefficient a) {
   for (std::int64_t step = 0; step < n; ++step) {

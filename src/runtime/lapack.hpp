@@ -1,7 +1,7 @@
 // Factorisations of matrices for generated code and for `perform`: plain C functions over contiguous row-major
 // matrices, in place. They call LAPACK's Fortran symbols and CBLAS in the library that is open for products
-// (runtime/blas); small matrices, and all where that library has no such function, go through plain loops.
-// Row-major matrices are LAPACK's transposed: triangles are exchanged, and nothing is copied.
+// (runtime/blas); small matrices, and all matrices if that library has no such function, are handled by plain loops.
+// LAPACK sees row-major matrices transposed: triangles are exchanged, and nothing is copied.
 #pragma once
 
 #include <complex>
@@ -9,23 +9,23 @@
 
 extern "C" {
 
-// A[n, n] symmetric and positive definite, of which one triangle is read, becomes its Cholesky factor: L with L L^T = A
-// in the lower triangle, or U with U^T U = A in the upper one, and zeros in the other. Returns 0, or the order of the
-// first leading minor that is not positive definite (with nan, too); A is then not defined, or all nan with `to_nan`,
-// and 0 is returned.
+// A[n, n], symmetric and positive definite, of which one triangle is read, is overwritten by its Cholesky factor: L
+// with L L^T = A in the lower triangle, or U with U^T U = A in the upper one, and zeros in the other. Returns 0, or the
+// order of the first leading minor that is not positive definite (also for nan), and A is then undefined. With
+// `to_nan`, A is all nan instead, and 0 is returned.
 std::int64_t bt_cholesky_f64(std::int64_t n, std::int64_t lower, std::int64_t to_nan, double* A) noexcept;
 std::int64_t bt_cholesky_f32(std::int64_t n, std::int64_t lower, std::int64_t to_nan, float* A) noexcept;
 
-// B[n, k] becomes X with op(A) X = B, where A[n, n] is a triangle, the rest of which is not read; with `unit`, its
-// diagonal is ones and not read. Returns 0, or the first place, from 1 on, at which the diagonal is 0; B is then as it
-// was, or all nan with `to_nan`, and 0 is returned.
+// Solves op(A) X = B in place, for B[n, k] and a triangular A[n, n], the other triangle of which is not read; with
+// `unit`, its diagonal is ones and not read. Returns 0, or the first place, counted from 1, at which the diagonal is 0,
+// and B is then unchanged. With `to_nan`, B is all nan instead, and 0 is returned.
 std::int64_t bt_solve_triangular_f64(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,
                                      std::int64_t unit, std::int64_t to_nan, const double* A, double* B) noexcept;
 std::int64_t bt_solve_triangular_f32(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,
                                      std::int64_t unit, std::int64_t to_nan, const float* A, float* B) noexcept;
 
-// The same of complex numbers, which are pairs: A[n, n] has 2 n n elements. What is symmetric above is Hermitian here,
-// and the imaginary parts of its diagonal are not read. trans: 0 of A, 1 of its transpose, 2 of its adjoint.
+// The same for complex numbers, which are pairs: A[n, n] has 2 n n elements. What is symmetric above is Hermitian here,
+// and the imaginary parts of its diagonal are not read. trans: 0 for A, 1 for its transpose, 2 for its adjoint.
 std::int64_t bt_complex_cholesky_f64(std::int64_t n, std::int64_t lower, std::int64_t to_nan, double* A) noexcept;
 std::int64_t bt_complex_cholesky_f32(std::int64_t n, std::int64_t lower, std::int64_t to_nan, float* A) noexcept;
 std::int64_t bt_complex_solve_triangular_f64(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,

@@ -1,5 +1,5 @@
 // LAPACK's functions by name, in the library that is open for products, and the memory that calls of them need. Fortran
-// passes everything by address, and the lengths of texts behind all else.
+// passes everything by address, and the lengths of strings after all other arguments.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace bitale::runtime {
 
-// Memory for a call; `ok` is false where there is none. It is never zero elements.
+// Memory for a call; converts to false if the allocation failed. It has at least one element.
 template <class T>
 class CallMemory {
  public:
@@ -28,8 +28,8 @@ class CallMemory {
   std::unique_ptr<T[]> data_;
 };
 
-// A function of LAPACK for a type of numbers, looked up once. Where functions of complex numbers have another name,
-// BITALE_LAPACK_SYMBOL_OF takes both: of orgqr and ungqr it makes a function orgqr.
+// A LAPACK function for a type of numbers, looked up once. Where the functions for complex numbers have another name,
+// BITALE_LAPACK_SYMBOL_OF takes both: for orgqr and ungqr, it defines a function orgqr.
 // NOLINTBEGIN: names are pasted
 #define BITALE_LAPACK_SYMBOL_OF(N, name, of_complex, ...)                              \
   static const auto name = ::bitale::runtime::number_symbol<void (*)(__VA_ARGS__), N>( \
@@ -38,8 +38,9 @@ class CallMemory {
 #define BITALE_LAPACK_SYMBOL(N, name, ...) BITALE_LAPACK_SYMBOL_OF(N, name, name, __VA_ARGS__)
 // NOLINTEND
 
-// Runs `call(work, length)` with as much memory as the function asks for when the length is -1. That depends on the
-// lengths and on modes alone (`form` counts them), so each thread keeps each call's last answer. False without memory.
+// Runs `call(work, length)` with as much memory as the function requests if the length is -1. The request depends on
+// the lengths and on modes alone (which `form` numbers), so each thread keeps the last answer of each call. False
+// without memory.
 template <class N, class Call>
 bool with_work(std::int64_t m, std::int64_t n, int form, Call&& call) {
   struct Asked {
@@ -51,7 +52,7 @@ bool with_work(std::int64_t m, std::int64_t n, int form, Call&& call) {
     N size = 0;
     const int query = -1;
     call(&size, &query);
-    const double wanted = std::ceil(double(real_part(size)) * 1.0000003);  // a float32 may have rounded it
+    const double wanted = std::ceil(double(real_part(size)) * 1.0000003);  // it may have been rounded to float32
     if (!(wanted < double(std::numeric_limits<int>::max()))) return false;
     asked = {m, n, form, std::max(1, int(wanted))};
   }

@@ -1,5 +1,6 @@
-// LAPACK factors the transpose of what is stored by rows, P A^T = L U. By rows, the same memory holds U^T below and
-// L^T, with ones on its diagonal, above: A = U^T L^T P. The plain loops leave the same, by exchanging columns.
+// LAPACK sees the transpose of a row-major matrix, and factors P A^T = L U. By rows, the same memory holds U^T in the
+// lower triangle and L^T, with ones on its diagonal, in the upper one: A = U^T L^T P. The plain loops give the same
+// result by exchanging columns.
 #include "runtime/lu.hpp"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ Getrf<T> library_getrf() {
 
 constexpr std::int64_t small_lu = 16;  // up to this size plain loops are faster
 
-// Pivots are counted from 1, as LAPACK's. Goes on behind a pivot of 0, whose place from 1 on it returns.
+// Pivots are counted from 1, as in LAPACK. Continues after a pivot of 0, and returns the place of the first one,
+// counted from 1.
 template <class T>
 std::int64_t plain_lu(std::int64_t n, T* M, std::int32_t* pivots) {
   std::int64_t singular = 0;
@@ -64,7 +66,7 @@ std::int64_t factor_lu(std::int64_t n, const T* A, T* factor, std::int32_t* pivo
   return info;
 }
 
-// LU factors with an infinity may have no pivot anywhere.
+// Whether A is singular. LU factors with an infinity may have no pivot at any place.
 template <class T>
 bool fails_for_no_pivot(std::int64_t place, std::int64_t n, const T* A) {
   return place != 0 && all_finite(A, n * n);
@@ -95,7 +97,7 @@ std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, bool to_n
   return 0;
 }
 
-// trans: 0 of A, 1 of its transpose, 2 of its adjoint, which is the conjugate of that.
+// trans: 0 for A, 1 for its transpose, 2 for its adjoint, which is the conjugate of the transpose.
 template <class T>
 std::int64_t solve_complex(std::int64_t n, std::int64_t k, std::int64_t trans, bool to_nan, const T* A, T* B, T* factor,
                            std::int32_t* pivots) {

@@ -1,29 +1,29 @@
 // General systems of equations and determinants, for generated code and for `perform`, by LU factors with partial
-// pivoting: LAPACK's getrf where the library of the products has it, plain loops for small matrices and elsewhere.
-// Matrices are C-contiguous and row-major; `factor` (n * n elements) and `pivots` (n) are memory to work in.
+// pivoting: LAPACK's getrf if the library of the products has it, plain loops for small matrices and otherwise.
+// Matrices are C-contiguous and row-major; `factor` (n * n elements) and `pivots` (n) are scratch.
 #pragma once
 
 #include <cstdint>
 
 extern "C" {
 
-// B[n, k] becomes X with A X = B, or A^T X = B with `trans`. Returns 0, or the first place, from 1 on, at which no
-// pivot is left: A is singular, and B as it was, or all nan with `to_nan`, and 0 is returned.
+// Solves A X = B, or A^T X = B with `trans`, in place, for B[n, k]. Returns 0, or the first place, counted from 1,
+// without a pivot: A is then singular, and B unchanged. With `to_nan`, B is all nan instead, and 0 is returned.
 std::int64_t bt_solve_f64(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan, const double* A,
                           double* B, double* factor, std::int32_t* pivots) noexcept;
 std::int64_t bt_solve_f32(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan, const float* A,
                           float* B, float* factor, std::int32_t* pivots) noexcept;
-// The same of complex numbers, which are pairs. trans: 0 of A, 1 of its transpose, 2 of its adjoint.
+// The same for complex numbers, which are pairs. trans: 0 for A, 1 for its transpose, 2 for its adjoint.
 std::int64_t bt_complex_solve_f64(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan,
                                   const double* A, double* B, double* factor, std::int32_t* pivots) noexcept;
 std::int64_t bt_complex_solve_f32(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan,
                                   const float* A, float* B, float* factor, std::int32_t* pivots) noexcept;
 
-// The determinant: 0 of a singular matrix, 1 of an empty one.
+// The determinant: 0 for a singular matrix, 1 for an empty one.
 void bt_det_f64(std::int64_t n, const double* A, double* det, double* factor, std::int32_t* pivots) noexcept;
 void bt_det_f32(std::int64_t n, const float* A, float* det, float* factor, std::int32_t* pivots) noexcept;
 
-// Its sign and the logarithm of its absolute value: 0 and -inf of a singular matrix.
+// Its sign and the logarithm of its absolute value: 0 and -inf for a singular matrix.
 void bt_slogdet_f64(std::int64_t n, const double* A, double* sign, double* logabsdet, double* factor,
                     std::int32_t* pivots) noexcept;
 void bt_slogdet_f32(std::int64_t n, const float* A, float* sign, float* logabsdet, float* factor,

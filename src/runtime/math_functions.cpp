@@ -1,6 +1,6 @@
-// The mathematical functions of the table: those of the C library that expressions call, and special.hpp's. Texts for
-// code that is given away need the C library alone. Expansions ask for erfcx, digamma and trigamma at few arguments
-// only (huge ones, and those that are not positive), so that LLVM's texts cover no others.
+// The mathematical functions of the table: those of the C library that expressions call, and those of special.hpp. The
+// texts for exported code need only the C library. Expansions call erfcx, digamma and trigamma for few arguments only
+// (huge ones, and those that are not positive), so the texts for LLVM cover no others.
 #include <cmath>
 
 #include "runtime/functions.hpp"
@@ -264,7 +264,7 @@ const RegisterFunctions math_functions{
     widened(runtime_function("bt_erfcxf", bt_erfcxf, "x"), "bt_erfcx"),
     with_text(runtime_function("bt_gamma", bt_gamma, "x"), "", "", "tgamma"),
     widened(runtime_function("bt_gammaf", bt_gammaf, "x"), "bt_gamma"),
-    // C's lgamma writes a variable of the process
+    // C's lgamma writes a global variable
     with_text(runtime_function("bt_lgamma", bt_lgamma, "x"), lgamma_c, "", "lgamma"),
     widened(runtime_function("bt_lgammaf", bt_lgammaf, "x"), "bt_lgamma"),
     with_text(runtime_function("bt_digamma", bt_digamma, "x"), digamma_c, digamma_llvm),

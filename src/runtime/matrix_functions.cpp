@@ -41,7 +41,7 @@ class Matrices {
 
 namespace {
 
-// Singular values below the limit become 0, others their reciprocals; the rank.
+// Inverts singular values above the limit, and sets others to 0. Returns the rank.
 template <class T>
 std::int64_t invert_values(std::int64_t m, std::int64_t n, double rcond, const T* s, T* inverse) {
   const std::int64_t k = std::min(m, n);
@@ -107,7 +107,7 @@ std::int64_t expm(std::int64_t n, const T* A, T* X) noexcept {
   if (!std::isfinite(norm)) return fill_nan(X, size), 0;
   const int squarings = norm > expm_limit ? int(std::ceil(std::log2(double(norm) / expm_limit))) : 0;
   for (std::int64_t i = 0; i < size; ++i) a[i] = std::ldexp(A[i], -squarings);
-  // Divided by b[0], the coefficients stay in the range of float32.
+  // Divided by b[0], the coefficients are in the range of float32.
   const auto c = [](int k) { return T(expm_coefficients[k] / expm_coefficients[0]); };
   product_of(n, n, n, false, false, a, a, a2);
   product_of(n, n, n, false, false, a2, a2, a4);
@@ -125,7 +125,7 @@ std::int64_t expm(std::int64_t n, const T* A, T* X) noexcept {
     X[i] = v[i] + u[i];
     a[i] = v[i] - u[i];
   }
-  if (solve(n, n, false, false, a, X, work, pivots.get())) return fill_nan(X, size), 0;  // never of a finite matrix
+  if (solve(n, n, false, false, a, X, work, pivots.get())) return fill_nan(X, size), 0;  // never for a finite matrix
   for (int k = 0; k < squarings; ++k) {
     product_of(n, n, n, false, false, X, X, a);
     std::copy(a, a + size, X);
@@ -135,8 +135,8 @@ std::int64_t expm(std::int64_t n, const T* A, T* X) noexcept {
 
 // ---- Sylvester's equation -------------------------------------------------------------------------------------------
 
-// By columns, the memory has the transposed matrices, and these satisfy B' Y + Y A' = Q'. With B' = V S V^H and
-// A' = U R U^H it is S Z + Z R = V^H Q' U for Z = V^H Y U.
+// Read by columns, the memory has the transposed matrices, which satisfy B' Y + Y A' = Q'. With B' = V S V^H and
+// A' = U R U^H, the equation is S Z + Z R = V^H Q' U for Z = V^H Y U.
 template <class N>
 std::int64_t solve_sylvester(std::int64_t m, std::int64_t n, const N* A, const N* B, const N* Q, N* X) noexcept {
   using T = PartOf<N>;
@@ -310,13 +310,13 @@ std::int64_t solve_continuous_are(std::int64_t n, std::int64_t m, const T* A, co
   if (const auto failed = schur(twice, 1, hamiltonian, upper, Z)) return failed;
   T most = 0;
   for (std::int64_t i = 0; i < 4 * size; ++i) most = std::max(most, std::abs(upper[i]));
-  // Half of the eigenvalues must be stable, and none on the axis between.
+  // Half of the eigenvalues must be stable, and none may be on the axis between the halves.
   const T rounding = 4 * T(n) * std::numeric_limits<T>::epsilon() * most;
   for (std::int64_t i = 0; i < twice; ++i) {
     const T real = upper[i * twice + i];
     if (!(i < n ? real < -rounding : real > rounding)) return 1;
   }
-  // X = V U^-1 of the columns (U, V) that span the stable subspace; X is its own transpose.
+  // X = V U^-1 for the columns (U, V) that span the stable subspace; X is its own transpose.
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       basis[i * n + j] = Z[i * twice + j];

@@ -1,5 +1,5 @@
-// A position is written for every byte, and kept by counting on where the byte is not 0: no branch depends on a single
-// one. Stretches without any are passed over.
+// A position is written for every byte, and kept by advancing only if the byte is not 0: no branch depends on a single
+// byte. Blocks of zeros are skipped.
 #include "runtime/nonzero.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ void nonzero(std::int64_t length, std::int64_t count, const std::uint8_t* mask, 
   for (std::int64_t at = 0; at < length && found < count; at += block) {
     const std::int64_t end = std::min(length, at + block);
     if (end - at == block && is_zero(mask + at)) continue;
-    if (end - at == block && found + block <= count) {  // the same, with all known to be there
+    if (end - at == block && found + block <= count) {  // the same, where all positions are sure to fit
       for (std::int64_t k = at; k < at + block; ++k) {
         to[found] = k;
         found += mask[k] != 0;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 extern "C" {
-// Writes the positions of the bytes that are not 0, increasing: `count` of them, which the caller has counted. All that
-// is written is a position, even if another thread changes the mask.
+// Writes the positions of the bytes that are not 0, in increasing order: `count` of them, which the caller has counted.
+// Only positions are written, even if another thread changes the mask.
 void bt_nonzero(std::int64_t length, std::int64_t count, const std::uint8_t* mask, std::int64_t* to) noexcept;
 }

@@ -1,5 +1,5 @@
-// What loops over matrices and calls of LAPACK need to know of numbers, so that one text is for real and complex ones:
-// in memory a complex number is a pair of real ones.
+// What loops over matrices and calls of LAPACK need of number types, so that the same code serves real and complex
+// numbers: in memory, a complex number is a pair of real ones.
 #pragma once
 
 #include <cmath>
@@ -40,7 +40,7 @@ PartOf<T> real_part(T x) {
   else
     return x;
 }
-// By parts: the operator of std::complex looks for infinities, at several times the cost.
+// Computed by parts: the operator of std::complex checks for infinities, at several times the cost.
 template <class T>
 T times(T a, T b) {
   if constexpr (is_complex_number<T>)
@@ -70,8 +70,8 @@ constexpr char lapack_letter() {
   constexpr bool wide = std::is_same_v<PartOf<T>, double>;
   return is_complex_number<T> ? (wide ? 'z' : 'c') : (wide ? 'd' : 's');
 }
-// The function that is called `before`, the letter of the type, `after`: "dpotrf_", "cblas_ztrsm". Null where the
-// library has none.
+// The function with the name `before`, the letter of the type, `after`: "dpotrf_", "cblas_ztrsm". Null if the library
+// has none.
 template <class Function, class T>
 Function number_symbol(const char* before, const char* after) {
   return reinterpret_cast<Function>(blas_symbol((std::string(before) + lapack_letter<T>() + after).c_str()));
@@ -86,7 +86,7 @@ std::complex<T>* as_numbers(T* pairs) {
   return reinterpret_cast<std::complex<T>*>(pairs);
 }
 
-// A function of complex numbers as one of pairs, which is what Programs know: complex<T>* becomes T*.
+// Turns a function of complex numbers into one of pairs, which is what Programs use: complex<T>* becomes T*.
 template <class P>
 struct PairsOf {
   using Type = P;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int seat = 1 << 16, most_workers = 1 << 12;
 
-// Waking a thread takes longer than most chunks; for this long it is worth looking again.
+// Waking a thread takes longer than most chunks; spinning for this long is worth it.
 constexpr std::chrono::microseconds patience(20);
 
 void relax() {
@@ -26,7 +26,7 @@ void relax() {
 #endif
 }
 
-// Waits while the value is `old`: awake for a moment, then asleep.
+// Waits while the value is `old`: spins for a moment, then sleeps.
 void wait_while(const std::atomic<int>& value, int old) {
   const auto until = std::chrono::steady_clock::now() + patience;
   do {
@@ -67,7 +67,7 @@ bool WorkerPool::try_run(const Job& job, int helpers) {
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
   job.run(job.context, 0);
-  // Nobody enters any more; who is inside is waited for.
+  // No worker enters from here on; those inside are waited for.
   for (int inside = gate_.fetch_and(seat - 1, std::memory_order_acq_rel) & (seat - 1); inside != 0;
        inside = gate_.load(std::memory_order_acquire))
     wait_while(gate_, inside);
@@ -77,14 +77,14 @@ bool WorkerPool::try_run(const Job& job, int helpers) {
 
 void WorkerPool::start_workers(int wanted) {
   if (started_ >= wanted || !can_start_) return;
-  // Signals are for the program's own threads.
+  // Signals are left to the program's own threads.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     for (; started_ < wanted; ++started_) std::thread([this] { work(); }).detach();
   } catch (const std::exception&) {
-    can_start_ = false;  // as many as there are will do
+    can_start_ = false;  // the existing workers suffice
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
@@ -101,7 +101,7 @@ void WorkerPool::work() {
   }
 }
 
-// The worker's number in this job; 0 when there is no seat.
+// Returns the worker's number in this job, or 0 if there is no seat.
 int WorkerPool::join() {
   int gate = gate_.load(std::memory_order_relaxed);
   while (gate >= seat)
@@ -111,7 +111,7 @@ int WorkerPool::join() {
 
 void WorkerPool::leave() {
   const int before = gate_.fetch_sub(1, std::memory_order_release);
-  if (before == 1) gate_.notify_all();  // closed, and nobody is left
+  if (before == 1) gate_.notify_all();  // closed, and the last worker has left
 }
 
 }  // namespace bitale::runtime

@@ -1,5 +1,5 @@
-// Probes: what code that is compiled for a profile calls after each of its sections. The time since the last probe, and
-// what the section has moved and computed, go to the record of the call, which its thread is bound to.
+// Probes: calls that code compiled for a profile makes after each of its sections. The time since the last probe, and
+// what the section has moved and computed, are added to the record of the call, which is bound to its thread.
 #pragma once
 
 #include <chrono>
@@ -15,15 +15,15 @@ inline constexpr const char* probe_name =
 struct ProbeRecord {
   struct Section {
     std::int64_t nanoseconds = 0, bytes = 0, flops64 = 0, flops32 = 0;
-    std::int64_t steps = 0, trace_bytes = 0;  // of a loop whose iterations follow one another
+    std::int64_t steps = 0, trace_bytes = 0;  // of a serial loop
   };
   explicit ProbeRecord(std::size_t count) : sections(count) {}
   std::vector<Section> sections;
-  std::chrono::steady_clock::time_point last = {};  // when the section that runs now began
+  std::chrono::steady_clock::time_point last = {};  // when the current section began
 };
 
-// Probes that this thread meets write to the record, for as long as this lives; the clock starts here. A call inside a
-// call has its own.
+// Binds the record to this thread: during the lifetime of this object, the thread's probes write to it; the clock
+// starts here. A nested call has its own record.
 class ProbeScope {
  public:
   explicit ProbeScope(ProbeRecord& record);

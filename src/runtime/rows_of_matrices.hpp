@@ -1,4 +1,4 @@
-// Rows of the table of runtime functions for functions that exist for float64 and float32 with one text in C.
+// Rows of the table of runtime functions for functions that exist for float64 and float32 with the same text in C.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace bitale::runtime {
 
-// $S and $T of the text are the suffix and the type. `needs`: other rows that the text calls.
+// $S and $T in the text are the suffix and the type. `needs`: other rows that the text calls.
 template <class T>
 RuntimeFunction matrix_row(RuntimeFunction out, std::string_view failure, Flops flops, std::string_view text = {},
                            std::vector<std::string_view> needs = {}) {

@@ -1,10 +1,10 @@
-// A block of rows by one or two vectors of columns is summed up at once: for each term a row of B is loaded, and each
-// element of A's column times that row is added to a row of C. Columns that a vector has too many are masked.
+// A block of rows by one or two vectors of columns is accumulated at once: for each term, a row of B is loaded, and its
+// product with each element of A's column is added to a row of C. Excess lanes of a vector are masked.
 #include "runtime/small_products.hpp"
 
 #include <utility>
 
-// Where masked loads and stores touch nothing beyond a row.
+// Masked loads and stores must not touch anything beyond a row.
 #if BITALE_HAVE_HIGHWAY && defined(__x86_64__)
 #define BITALE_VECTOR_PRODUCTS 1
 #else
@@ -17,7 +17,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/small_products.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.
+// Must come after foreach_target.
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -25,8 +25,8 @@ namespace hwy::HWY_NAMESPACE {
 
 using bitale::runtime::SmallProduct;
 
-// Rows of the result by one or two vectors of columns, the last of which has so many. Rows are a pack, for GCC keeps
-// arrays in registers only where every index is a constant.
+// Computes rows of the result by one or two vectors of columns, the last of which has `last` columns. Rows are a pack,
+// since GCC keeps arrays in registers only if every index is a constant.
 template <bool two, class T, std::size_t... row>
 HWY_INLINE void multiply_block(std::index_sequence<row...>, const SmallProduct<T>& p, const T* a, const T* b, T* c,
                                std::size_t last) {
@@ -62,7 +62,7 @@ HWY_INLINE void multiply_rows(const SmallProduct<T>& p, const T* a, const T* b, 
 
 template <class T>
 HWY_INLINE void multiply_all(const SmallProduct<T>& p, const T* a, const T* b, T* c) {
-  constexpr std::int64_t most = HWY_TARGET == HWY_AVX3 ? 8 : 4;  // so that two vectors for each fit the registers
+  constexpr std::int64_t most = HWY_TARGET == HWY_AVX3 ? 8 : 4;  // so that two vectors per row fit the registers
   std::int64_t rows = p.rows;
   for (; rows >= most; rows -= most, a += most * p.a_row, c += most * p.columns) multiply_rows<most>(p, a, b, c);
   if (rows & 4) multiply_rows<4>(p, a, b, c), a += 4 * p.a_row, c += 4 * p.columns;
@@ -95,7 +95,7 @@ void multiply_by_rows([[maybe_unused]] const SmallProduct<T>& p, [[maybe_unused]
 #endif
 }
 
-// Columns of B are copied to rows.
+// The columns of B are copied to rows.
 template <class T>
 [[gnu::noinline]] void multiply_by_columns(SmallProduct<T> p, const T* a, const T* b, T* c, Vectors with) {
   T rows[most_small * most_small];

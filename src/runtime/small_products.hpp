@@ -1,4 +1,4 @@
-// Products of small matrices: a library of products would spend its time on the call. Rows of the result stay in
+// Products of small matrices, for which a library would spend its time on the call. Rows of the result are kept in
 // registers, as wide as the processor has them (Highway, compiled for each instruction set).
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace bitale::runtime {
 
-// What is small, and not empty: lengths up to this one.
+// Products are small if their lengths are at most this, and not 0.
 inline constexpr std::int64_t most_small = 16;
 
 inline bool is_small_product(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -20,12 +20,12 @@ inline bool is_small_product(std::int64_t m, std::int64_t n, std::int64_t k) {
 template <class T>
 struct SmallProduct {
   std::int64_t rows, columns, terms;  // small
-  std::int64_t a_row, a_column;       // how far apart the elements of A are
-  std::int64_t b_row;                 // and the rows of B, which are contiguous; or its columns, when it is transposed
+  std::int64_t a_row, a_column;       // the distances of the elements of A
+  std::int64_t b_row;                 // of the rows of B, which are contiguous; or its columns, when it is transposed
 };
 
-// With vectors that the processor has. False where there are none, or nothing was compiled for them: then nothing has
-// been done.
+// Uses the vectors that the processor has. Returns false, with nothing done, if there are none, or if nothing was
+// compiled for them.
 template <class T>
 bool multiply_small(const SmallProduct<T>& product, const T* a, const T* b, bool transposed, T* c,
                     Vectors with = vectors());

@@ -16,7 +16,7 @@ namespace bitale::runtime {
 
 namespace {
 
-constexpr std::int64_t few = 32;  // elements: vectors don't pay
+constexpr std::int64_t few = 32;  // elements: vectors do not pay off
 
 template <class T>
 bool by_vectors([[maybe_unused]] T* x, [[maybe_unused]] std::int64_t count) {
@@ -29,7 +29,7 @@ bool by_vectors([[maybe_unused]] T* x, [[maybe_unused]] std::int64_t count) {
 
 // ---- values ---------------------------------------------------------------------------------------------------------
 
-// Bytes are counted.
+// Counting sort of bytes.
 template <class T>
 void sort_bytes(T* x, std::int64_t count) {
   std::int64_t counts[256] = {};
@@ -41,12 +41,12 @@ void sort_bytes(T* x, std::int64_t count) {
   }
 }
 
-// What Highway 1.0 would lose when it sorts floats: infinities, nan and the signs of zeros.
+// What Highway 1.0 does not preserve when it sorts floats: infinities, nan and the signs of zeros.
 struct Special {
   std::int64_t not_finite = 0, negative_zeros = 0;
 };
 
-// Copies a row and looks at it while it is in the cache.
+// Copies a row and examines it while it is in the cache.
 template <class T>
 Special copy_floats(const T* from, T* to, std::int64_t count) {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -106,7 +106,7 @@ void sort_rows(std::int64_t rows, std::int64_t length, const T* from, T* to) {
 
 // ---- positions ------------------------------------------------------------------------------------------------------
 
-// An unsigned integer in the order of the values: all nan are one, and largest; the zeros are one.
+// An unsigned integer in the order of the values: all nan have one key, the largest, and both zeros have one key.
 template <class T>
 auto key_of(T value) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -123,7 +123,7 @@ auto key_of(T value) {
   }
 }
 
-// Of a key and a position, which makes all different: such a sort is stable.
+// A key combined with a position, which makes all of them different: sorting them is therefore stable.
 template <class T>
 struct Numbered;
 template <>
@@ -185,8 +185,8 @@ BITALE_SORTED_TYPES(X)
 namespace bitale::runtime {
 namespace {
 
-// Heapsort: in place, n log n whatever the order. $T, $S: type and suffix; $L: whether a comes before b; $A, $B: of
-// places, the same for what is there, and the other way round.
+// Heapsort: in place, n log n for every order. $T, $S: type and suffix; $L: whether a comes before b; $A, $B: for
+// places, whether the element at the first comes before the other, and the reverse.
 constexpr std::string_view sort_c = R"(static inline bool bt_before_$S($T a, $T b) { return $L; }
 
 // Each row of `to` is that row of `from`, increasing: -0 before +0, nan last.

@@ -1,12 +1,11 @@
-// Sorting rows, for generated code and for `perform`: plain C functions over contiguous rows, in NumPy's order: nan
-// after all else. Wide vectors do the work where the machine has them (sort_vectors.cpp), the standard library
-// elsewhere.
+// Sorting rows, for generated code and for `perform`: plain C functions over contiguous rows, in NumPy's order, where
+// nan comes last. Wide vectors are used if the machine has them (sort_vectors.cpp), the standard library otherwise.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-// What rows are made of: suffix, type.
+// The element types of rows: suffix, type.
 // clang-format off
 #define BITALE_SORTED_TYPES(X)                                                                                    \
   X(bool, bool) X(i8, std::int8_t) X(i16, std::int16_t) X(i32, std::int32_t) X(i64, std::int64_t)                 \
@@ -14,7 +13,7 @@
 // clang-format on
 
 extern "C" {
-// bt_sort_f64(rows, length, from, to): each row of `to` is that row of `from`, increasing; -0 before +0.
+// bt_sort_f64(rows, length, from, to): each row of `to` is that row of `from`, ascending; -0 before +0.
 // bt_argsort_f64(rows, length, from, to): where the elements of each sorted row were; equal ones keep their order.
 #define X(suffix, T)                                                                            \
   void bt_sort_##suffix(std::int64_t rows, std::int64_t length, const T* from, T* to) noexcept; \
@@ -43,8 +42,8 @@ struct alignas(16) Pair {
 // clang-format on
 
 #if BITALE_VECTOR_SORTS
-// Increasing, by vectors. False where the machine has none that are wide enough: then nothing has been done. Floats
-// must be finite; zeros may all get one sign.
+// Sorts in ascending order, by vectors. Returns false, with nothing done, if the machine has none that are wide enough.
+// Floats must be finite; zeros may all get one sign.
 #define X(T) bool sort_by_vectors(T* x, std::size_t count);
 BITALE_VECTOR_SORTED_TYPES(X)
 #undef X

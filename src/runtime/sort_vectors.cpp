@@ -1,5 +1,5 @@
 // Vectorised quicksort (Wassenberg et al., 2022, arXiv:2205.05982) from Highway's headers, compiled for each
-// instruction set that is worth it; which one runs is asked of the processor.
+// instruction set that is worth it; the processor determines which one runs.
 #include "runtime/sort.hpp"
 #include "runtime/vectors.hpp"
 
@@ -9,7 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "runtime/sort_vectors.cpp"
 #include <hwy/foreach_target.h>
-// After foreach_target.
+// Must come after foreach_target.
 #include <hwy/contrib/sort/traits-inl.h>
 #include <hwy/contrib/sort/traits128-inl.h>
 #include <hwy/contrib/sort/vqsort-inl.h>
@@ -43,8 +43,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-// What Highway's own library would take from the clock and the heap's address: where the choice of pivots starts. A
-// fixed start makes runs repeat exactly; a bad case ends in a heap sort, not in quadratic time.
+// The seed for the choice of pivots, which Highway's own library takes from the clock and the heap's address. A fixed
+// seed makes runs repeat exactly; a bad case ends in a heap sort, not in quadratic time.
 void hwy::Sorter::Fill24Bytes(const void*, std::size_t count, void* bytes) {
   const std::uint64_t seeds[] = {0x9e3779b97f4a7c15 + count, 0xd1b54a32d192ed03, 0x8cb92ba72f3d8dd7};
   __builtin_memcpy(bytes, seeds, sizeof(seeds));

@@ -1,4 +1,4 @@
-// Special functions over Boost.Math, with its exceptions turned into the values IEEE and SciPy give at poles.
+// Special functions over Boost.Math, whose exceptions are turned into the values that IEEE and SciPy give at poles.
 #include "runtime/special.hpp"
 #include <math.h>
 
@@ -20,11 +20,11 @@ using SpecialPolicy = QuietPolicy<policies::evaluation_error<policies::ignore_er
 
 constexpr long double sqrt_half = 0.707106781186547524400844362104849039L;
 
-// Below this a double has no fraction left to tell where between two poles it is.
+// Below this, a double has no fraction bits left to locate it between two poles.
 constexpr double no_fraction_left = -4503599627370496.0;
 
 // (-1)^(n + 1) n! sum (x + k)^-(n + 1), k >= 0 (Abramowitz & Stegun 6.4.10), for large n and negative x: only the terms
-// next to a pole count. Boost would build a table of n^2 coefficients.
+// next to a pole matter. Boost would build a table of n^2 coefficients.
 double polygamma_between_poles(int n, double x) {
   if (n > 170) return n % 2 == 1 || x < std::rint(x) ? inf : -inf;  // n! 2^n is too large
   const long double y = x, first = std::max(0.0L, std::rint(-y) - 8);
@@ -47,7 +47,7 @@ double bt_erfcx(double x) {
   }
   const double square = x * x;
   if (square > 1e3) return inf;  // x < -31
-  // What the rounding of the square left out would be a relative error of the exponential.
+  // The rounding error of the square would be a relative error of the exponential.
   const double left_out = std::fma(x, x, -square);
   return std::exp(square) * std::erfc(x) * (1 + left_out);
 }
@@ -66,7 +66,7 @@ double bt_erfcinv(double x) {
   return boost::math::erfc_inv(x, SpecialPolicy());
 }
 
-// In long double, because a rounding of x / sqrt 2 counts x^2 times.
+// In long double, because the result amplifies the rounding error of x / sqrt 2 by x^2.
 double bt_ndtr(double x) { return double(std::erfc(-x * sqrt_half) / 2); }
 
 double bt_log_ndtr(double x) {
@@ -80,7 +80,7 @@ double bt_gamma(double x) {
 }
 
 double bt_lgamma(double x) {
-  return double(log_gamma(x));  // the one for double is right to 3 ulp below 0
+  return double(log_gamma(x));  // the one for double is accurate to 3 ulp below 0
 }
 
 double bt_digamma(double x) {
@@ -88,8 +88,8 @@ double bt_digamma(double x) {
   if (x == 0) return std::signbit(x) ? inf : -inf;
   if (x > 0) return boost::math::digamma(x, SpecialPolicy());
   if (x < no_fraction_left || is_whole(x)) return not_a_number;
-  // psi(1 - x) - pi / tan(pi x), with what x differs from a whole number by, which is exact; in long double, for both
-  // may be large and cancel.
+  // psi(1 - x) - pi / tan(pi x), with the distance of x from a whole number, which is exact; in long double, since both
+  // terms may be large and cancel.
   const long double y = x, fraction = y - std::rint(y);
   return double(boost::math::digamma(1 - y, SpecialPolicy()) - pi / std::tan(pi * fraction));
 }

@@ -1,4 +1,4 @@
-// Special functions that the C library lacks or that it does not give thread-safely, as plain C functions.
+// Special functions that the C library lacks or does not provide thread-safely, as plain C functions.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ float bt_digammaf(float x);
 float bt_trigammaf(float x);
 float bt_polygammaf(float order, float x);
 
-// x ** n, wrapping. Of a negative n: 1 / x ** -n without its fraction, and 0 for x = 0.
+// x ** n, wrapping. For a negative n: 1 / x ** -n without its fraction, and 0 for x = 0.
 std::int64_t bt_pow_i64(std::int64_t x, std::int64_t n);
 std::uint64_t bt_pow_u64(std::uint64_t x, std::uint64_t n);
 }

@@ -12,7 +12,7 @@ namespace bitale::runtime {
 
 namespace {
 
-// Calls `solve` on B[n, k] by columns, in place, and puts its results back by rows.
+// Calls `solve` on a column-major copy of B[n, k], in place, and copies its results back.
 template <class T, class Solve>
 std::int64_t by_columns(std::int64_t n, std::int64_t k, T* B, Solve&& solve) {
   if (k == 1) return solve(B);
@@ -24,7 +24,7 @@ std::int64_t by_columns(std::int64_t n, std::int64_t k, T* B, Solve&& solve) {
   return status;
 }
 
-// What becomes of a pivot that is missing.
+// The status for a missing pivot: with `as_nan`, B becomes nan and the status 0.
 template <class T>
 std::int64_t singular_or_nan(std::int64_t place, bool as_nan, T* B, std::int64_t size) {
   if (place <= 0 || !as_nan) return place;
@@ -36,7 +36,7 @@ std::int64_t singular_or_nan(std::int64_t place, bool as_nan, T* B, std::int64_t
 
 namespace {
 
-// Below, a library's call costs more than it saves.
+// Below this size, a call of the library costs more than it saves.
 constexpr std::int64_t small_structured = 16;
 
 }  // namespace
@@ -67,7 +67,7 @@ std::int64_t solve_symmetric(std::int64_t n, std::int64_t k, std::int64_t as_nan
 
 namespace {
 
-// bands: by columns [2 below + above + 1, n], of which the first `below` rows are room for LAPACK.
+// bands: column-major [2 below + above + 1, n], of which the first `below` rows are workspace for LAPACK.
 template <class T>
 std::int64_t solve_bands(std::int64_t n, std::int64_t k, std::int64_t below, std::int64_t above, bool trans, T* bands,
                          std::int32_t* pivots, T* B) {
@@ -281,7 +281,7 @@ std::int64_t qz(std::int64_t n, std::int64_t sort, const T* A, const T* B, T* S,
 
 namespace {
 
-// $T, $S: type and suffix. Exported code has no LAPACK: both are solved as any matrix is.
+// $T, $S: type and suffix. Exported code has no LAPACK: both are solved like any matrix.
 constexpr std::string_view solve_symmetric_c =
     R"(static int64_t bt_solve_symmetric_$S(int64_t n, int64_t k, int64_t as_nan, const $T *A, $T *B, $T *factor,
                                       int32_t *pivots) {

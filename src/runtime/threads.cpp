@@ -17,9 +17,9 @@ namespace bitale::runtime {
 
 namespace {
 
-// Rough operations on elements, as in program::operations; in lanes ten to forty of them take a nanosecond. To hand
-// work to a worker that is awake takes less than half a microsecond. One that sleeps comes after 15 to 60, and waking
-// it takes the caller up to ten.
+// Work is counted in rough operations on elements, as in program::operations; in lanes, ten to forty of them take a
+// nanosecond. Handing work to a worker that is awake takes less than half a microsecond. A sleeping worker arrives
+// after 15 to 60, and waking it takes the caller up to ten.
 constexpr std::int64_t least_work = 2'000'000;  // of a loop that is shared
 constexpr std::int64_t chunk_work = 200'000;
 constexpr std::int64_t most_chunks = 512;
@@ -29,7 +29,7 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
   return __builtin_mul_overflow(a, b, &out) ? std::numeric_limits<std::int64_t>::max() : out;
 }
 
-// The smallest granule * 2^k with enough work in it.
+// The smallest granule * 2^k with enough work.
 std::int64_t chunk_length(const Frame& frame, std::int64_t extent, std::int64_t work, std::int64_t granule) {
   const std::int64_t enough = frame.in_small_chunks ? 1 : chunk_work;
   std::int64_t length = granule;
@@ -38,7 +38,7 @@ std::int64_t chunk_length(const Frame& frame, std::int64_t extent, std::int64_t 
   return length;
 }
 
-// Memory for what chunks reduce, kept by each thread that calls.
+// Memory for what chunks reduce, kept by each calling thread.
 void* partials_of(std::int64_t bytes) {
   struct Free {
     void operator()(void* memory) const { std::free(memory); }
@@ -73,8 +73,8 @@ void claim_chunks(void* context, int worker) {
 }
 
 // Runs a loop of `extent` iterations, each of some `work`, in chunks of a multiple of `granule`. With `all`, every
-// iteration has run when it returns, in one chunk that leaves its partial at `home` where several don't pay. Without,
-// only whole chunks have run, or none.
+// iteration has run when this returns, in one chunk that stores its partial result at `home` if several do not pay off.
+// Without, only whole chunks have run, or none.
 void run_in_chunks(Frame* frame, Chunk run, const void* context, std::int64_t extent, std::int64_t work,
                    std::int64_t granule, std::int64_t partial_bytes, void* home, std::int64_t all, ChunksDone* done) {
   const auto alone = [&] {

@@ -208,7 +208,7 @@ TensorValue Builder::constant(const Array& value) {
   const auto* bytes = static_cast<const char*>(packed.data());
   if (!is_complex(dtype) && repeats_one_element(bytes, itemsize(dtype), std::size_t(packed.size())))
     return constant_text(element_literal(dtype, bytes), dtype, lengths);
-  if (dtype == DType::Bool) {  // packed into bits in a text of bytes
+  if (dtype == DType::Bool) {  // bools are packed into bits in a text of bytes
     const TensorValue numbers = constant(packed.astype(DType::UInt8));
     return convert(numbers, dtype);
   }
@@ -425,7 +425,7 @@ TensorValue Builder::cholesky(const TensorValue& x, bool lower) {
                                     {{x.dtype, x.lengths}, {DType::Int32, each}},
                                     {{"uplo", lower ? 'L' : 'U'}},
                                     {{0, 0}}});
-  // The routine says by a number that it stopped, and leaves what it has.
+  // The routine reports by a number that it stopped, and leaves what it has computed so far.
   const TensorValue stopped = broadcast(made[1], x.lengths, axes_below(batch));
   return by_parts(*this, made[0], [&](const TensorValue& part) {
     return map(part.dtype, {part, stopped}, [](std::span<const Expr> in) {
@@ -456,7 +456,7 @@ TensorValue Builder::solve_triangular(const TensorValue& a, const TensorValue& b
       b.dtype, b.lengths);
 }
 
-// Matrices are column by column, as in Fortran, one after the other.
+// Matrices are column-major, as in Fortran, and stored consecutively.
 TensorValues Builder::lapack(const LapackCall& call) {
   const auto layout = [&](const Dims& lengths) {
     const int ndim = int(lengths.size()), core = ndim - call.batch;
@@ -527,8 +527,9 @@ TensorValue Builder::complex(const TensorValue& real, const TensorValue& imagina
 
 // ---- control --------------------------------------------------------------------------------------------------------
 
-// Carried: the number of steps made, with `has_until` whether to go on, the caller's values, the traces. How long an
-// element of a trace is says the first pass over the body, so that the body is written before the loop's operands.
+// The loop carries the number of completed steps, with `has_until` whether to go on, the caller's values, and the
+// traces. The lengths of the elements of a trace are found by writing the body, so the body is written before the
+// loop's operands.
 TensorValues Builder::repeat(std::int64_t count, const TensorValues& initial, bool has_until, const Step& step) {
   TensorValues start{number(0, DType::Int64)};
   if (has_until) start.push_back(number(1, DType::Bool));

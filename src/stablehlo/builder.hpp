@@ -1,5 +1,5 @@
-// Builder: operations on tensors as text of a StableHLO module, in MLIR's generic form. Constants stand in front of
-// everything else, so that each is said once and every region may use it.
+// Builder: writes operations on tensors as text of a StableHLO module, in MLIR's generic form. Constants precede
+// everything else, so that each is written once and every region may use it.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::string integers_text(std::span<const std::int64_t> values);  // "array<i64:
 
 class Builder final : public TensorBuilder {
  public:
-  // For any platform; or with calls of LAPACK, which XLA has on processors alone.
+  // For any platform; or with calls of LAPACK, which XLA has on CPUs only.
   explicit Builder(bool with_lapack) : with_lapack_(with_lapack) {}
   using TensorBuilder::map;
   TensorValue constant(const Array& value) override;
@@ -55,7 +55,7 @@ class Builder final : public TensorBuilder {
   TensorValues either(const TensorValue& condition, const Branch& then, const Branch& otherwise) override;
 
   TensorValue argument(DType dtype, const Dims& lengths);
-  // The function `main` of the arguments so far with these results, and the module around it.
+  // The module with the function `main`, which has the arguments so far and these results.
   std::string module_text(std::string_view name, const TensorValues& results) const;
 
  private:
@@ -74,7 +74,7 @@ class Builder final : public TensorBuilder {
   TensorValue constant_text(std::string_view text, DType dtype, const Dims& lengths);
   TensorValue said(Expr expr, std::span<const TensorValue> in, const Dims& lengths);
   TensorValue said_node(Expr expr, std::span<const TensorValue> arguments, const Dims& lengths);
-  // "({...})" of what `make` says of arguments of these types.
+  // The text "{...}" of a region: what `make` writes for arguments of these types.
   using Body = std::function<TensorValues(const TensorValues&)>;
   std::string region(std::span<const Result> arguments, const Body& make);
   std::string combining_region(program::Combiner combiner, DType dtype);

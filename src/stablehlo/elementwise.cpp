@@ -1,5 +1,5 @@
-// Elementwise operations: a Program expression of elements becomes one operation on tensors per node. What StableHLO
-// leaves to the implementation, as conversions of floats that fit no integer, is spelled out.
+// Elementwise operations: a Program expression of elements becomes one operation on tensors per node. Behaviour that
+// StableHLO leaves to the implementation, such as conversions of floats that fit no integer, is spelled out.
 #include <cstring>
 
 #include "bitale/core/error.hpp"
@@ -14,7 +14,7 @@ using program::Code;
 
 namespace {
 
-// Operations that say exactly what the code says.
+// Operations that have exactly the meaning of the code.
 std::string_view direct_operation(Code code, DType dtype) {
   const bool is_signed = is_signed_int(dtype);
   switch (code) {
@@ -51,7 +51,7 @@ std::string_view direction(Code code) {
   }
 }
 
-// Runtime functions of scalars that StableHLO or CHLO has; those of float32 have an f behind the name.
+// Runtime functions of scalars for which StableHLO or CHLO has an operation; names of float32 versions end in f.
 std::string_view called_operation(std::string_view function) {
   constexpr std::pair<std::string_view, std::string_view> table[] = {
       {"fmod", "stablehlo.remainder"},     {"atan2", "stablehlo.atan2"},     {"bt_sin_huge", "stablehlo.sine"},
@@ -65,7 +65,7 @@ std::string_view called_operation(std::string_view function) {
   return {};
 }
 
-// Loops in place of a function of the runtime; null: it has none.
+// The loops that replace a runtime function; null if there are none.
 LaneFunction lane_function(std::string_view name) {
   const LaneFunction drawn = rejection_function(name);
   return drawn ? drawn : special_function(name);
@@ -99,7 +99,7 @@ TensorValue Builder::function(std::string_view name, std::span<const TensorValue
   return elementwise(name, in, in[0].dtype);
 }
 
-// Iterative, arguments first: an expression may be deep.
+// Iterative, arguments first, because an expression may be deep.
 TensorValue Builder::said(Expr root, std::span<const TensorValue> in, const Dims& lengths) {
   std::unordered_map<std::uint32_t, TensorValue> done;
   std::vector<Expr> left{root};
@@ -187,7 +187,7 @@ TensorValue Builder::said_node(Expr expr, std::span<const TensorValue> arguments
       const TensorValue& x = arguments[0];
       if (dtype == DType::Bool) return compare("NE", x, number_like(0, x.dtype));
       if (!is_float(x.dtype) || !is_integer(dtype)) return converted(x, dtype);
-      // As core/convert.hpp does it: towards zero, and what does not fit is the least int32 or int64, cut.
+      // As in core/convert.hpp: rounded towards zero; what does not fit is the least int32 or int64, truncated.
       const bool is_wide = itemsize(dtype) == 8 || dtype == DType::UInt32;
       const DType through = is_wide ? DType::Int64 : DType::Int32;
       const double bound = is_wide ? 0x1p63 : 0x1p31;

@@ -1,5 +1,5 @@
-// Functions of the runtime for whole tensors: loops in which each lane makes one step after the other, until none is
-// left. Here is what such functions are written with.
+// Runtime functions for whole tensors are loops in which each lane takes its steps sequentially, until no lane is left.
+// This file has the operations that such functions are written with.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace bitale::stablehlo {
 
-// Tensors of the lanes' shape, and what is computed of them element by element.
+// Tensors of the lanes' shape, and elementwise computations on them.
 class Lanes {
  public:
   using Tensors = std::initializer_list<TensorValue>;
@@ -41,7 +41,7 @@ class Lanes {
   TensorValue function(std::string_view name, const TensorValue& x) const { return builder_.function(name, {&x, 1}); }
   TensorValue log(const TensorValue& x) const { return function("stablehlo.log", x); }
 
-  // Steps until no lane is active: of (active, states) those after the step.
+  // Repeats a step until no lane is active; it maps (active, states) to their next values.
   using Step = std::function<TensorValues(const TensorValues& now)>;
   TensorValues repeat(TensorValues initial, const Step& step) const {
     constexpr std::int64_t most = std::int64_t(1) << 40;

@@ -18,7 +18,7 @@ namespace {
 // Arrays up to this size are computed while the module is written, where everything they depend on is known.
 constexpr std::int64_t largest_known = 4096;
 
-// What is known of a variable: its tensor in the module, or its value. A tensor is made of a value when it is read.
+// What is known of a variable: its tensor in the module, or its value. A value becomes a tensor when it is read.
 struct Known {
   std::optional<TensorValue> tensor;
   std::optional<Array> array;
@@ -48,15 +48,15 @@ class Writer {
   TensorValue tensor(const Variable& v, Values& values);
   void write(std::span<const Apply> nodes, Values& values);
   void write_node(const Apply& node, Values& values);
-  // The node's outputs as graphs over its inputs.
+  // Writes the node's outputs, given as graphs over its inputs.
   void write_formula(const Apply& node, const Variables& outputs, Values& values);
   void require(const TensorValue& condition, const Apply& node, std::string message) {
     if (with_checks_ && condition.name != builder.number(1, DType::Bool).name)
       checks.push_back({condition, node, std::move(message)});
   }
-  // Whether everything holds that was required since `checks` had so many entries.
+  // Whether all checks from number `from` on hold.
   TensorValue conjunction(std::size_t from);
-  // The same, and they are taken away: a check in a region is a result of that region.
+  // The same, and removes these checks: a check in a region is a result of that region.
   TensorValue all_hold(std::size_t from);
   bool with_checks() const { return with_checks_; }
 
@@ -143,7 +143,7 @@ void Writer::write_formula(const Apply& node, const Variables& outputs, Values& 
   }
 }
 
-// Of small arrays that are known, the reference implementation makes others.
+// Evaluates a node by the reference implementation, if its inputs are small known arrays.
 bool Writer::compute_now(const Apply& node, Values& values) {
   if (!node.op().may_fold(node)) return false;
   std::vector<Array> in, out(node.output_count());
@@ -170,7 +170,7 @@ TensorValue Writer::all_hold(std::size_t from) {
   return all;
 }
 
-// Carried besides the states: whether every check has held.
+// Besides the states, the loop carries whether every check has held.
 void NodeLowering::loop(const InnerLoop& loop) {
   Builder& builder = writer_.builder;
   const std::int64_t count = need_integer(0, "the number of steps");

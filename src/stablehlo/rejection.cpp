@@ -24,7 +24,7 @@ using std::numbers::pi;
 
 constexpr double half_log_two_pi = 0.91893853320467274178;
 
-// Of all of them in one computation, which is not made again for each that reads it.
+// All words in one computation, with a barrier so that it is not repeated for each reader.
 TensorValues words_of(const Lanes& lanes, const TensorValue& key, const TensorValue& counter, int count) {
   TensorBuilder& builder = lanes.builder();
   Dims stacked = lanes.lengths(), single = lanes.lengths();
@@ -64,7 +64,7 @@ class Words {
   const TensorValues words_;
 };
 
-// What one attempt gives: a value where `has`, the counter of the next word.
+// The result of one attempt: a value where `has` holds, and the counter of the next word.
 struct Attempt {
   TensorValue value, has, counter;
 };
@@ -86,7 +86,7 @@ Strip strip_of(const Lanes& lanes, const own::Ziggurat& ziggurat, const TensorVa
           lanes.entry(ziggurat.height, DType::Float64, count, before)};
 }
 
-// Whether a place outside lies under the curve, whose height at x is given.
+// Whether a place that is not inside the strip is under the curve, whose height at x is given.
 TensorValue is_under(const Lanes& lanes, const Strip& strip, const TensorValue& height, const TensorValue& unit) {
   return lanes.truth({strip.below, strip.above, height, unit},
                      [](In in) { return (in[1] - in[0]) * in[3] + in[0] < in[2]; });
@@ -99,7 +99,8 @@ TensorValue log_of_rest(const Lanes& lanes, const TensorValue& x) {
 
 Expr masked(Expr x, std::int64_t bits) { return x & x.pool().integer(bits, DType::UInt64); }
 
-// samplers.hpp's standard_normal, of two words. `tail`: 0, or 1 or 2 in the tail with that sign, which takes pairs.
+// standard_normal of samplers.hpp, from two words. `tail`: 0; in the tail 1 or 2, by its sign. The tail takes pairs of
+// words.
 std::pair<Attempt, TensorValue> normal_attempt(const Lanes& lanes, const Words& words, const TensorValue& counter,
                                                const TensorValue& tail) {
   const Strip strip =
@@ -131,7 +132,7 @@ std::pair<Attempt, TensorValue> normal_attempt(const Lanes& lanes, const Words& 
   return {{value, has, next}, next_tail};
 }
 
-// samplers.hpp's standard_exponential, of two words.
+// standard_exponential of samplers.hpp, from two words.
 Attempt exponential_attempt(const Lanes& lanes, const Words& words, const TensorValue& counter) {
   const TensorValue bits = lanes.whole({words[0]}, [](In in) { return in[0] >> 3; });
   const Strip strip =
@@ -157,7 +158,7 @@ TensorValue lanes_left(const Lanes& lanes, const TensorValue& active, const Tens
 
 TensorValue first_rest(const Lanes& lanes) { return lanes.full(double(own::first_rest_word), DType::UInt64); }
 
-// Of a shape of 1 or more, by Marsaglia and Tsang's method.
+// Draws for a shape of 1 or more, by Marsaglia and Tsang's method.
 TensorValue gamma_again(TensorBuilder& builder, const TensorValue& active, std::span<const TensorValue> in) {
   const Lanes lanes(builder, active);
   const TensorValue &u = in[0], &shape = in[1], key = lanes.key_of(u);
@@ -201,7 +202,7 @@ TensorValue gamma_again(TensorBuilder& builder, const TensorValue& active, std::
   });
 }
 
-// The number uniform on (0, 1) that block `counter` of the key u gives.
+// The number, uniform on (0, 1), from block `counter` of the key u.
 Expr open_unit_of(Expr u, std::int64_t counter) {
   return random_open_unit(random_block(program::bitcast(u, DType::UInt64), u.pool().integer(counter, DType::UInt64)));
 }
@@ -237,8 +238,8 @@ TensorValue stirling_rest_of(const Lanes& lanes, const TensorValue& k) {
                     [](In in) { return select(in[0] < 10, in[1], math::stirling_rest(1.0 / (in[0] + 1.0))); });
 }
 
-// The two numbers of an attempt: u itself and a word, two words of their own, then the rest in order; NumPy's samplers
-// read these as numbers that may be 0.
+// The two numbers of an attempt: for the first, u itself and a word; for the second, two words of its own; then the
+// rest of the words in order. NumPy's samplers read the rest as numbers that may be 0, unless `rest_is_open`.
 std::pair<TensorValue, TensorValue> attempt_numbers(const Lanes& lanes, const TensorValue& u, const TensorValue& key,
                                                     const TensorValue& counter, bool rest_is_open) {
   const Words words(lanes, key, counter, 2);
@@ -256,7 +257,7 @@ TensorValue next_attempt(const Lanes& lanes, const TensorValue& counter) {
   return lanes.whole({counter}, [](In in) { return in[0] + 2; });
 }
 
-// How many of the sums of probabilities are below u; `ratio` of the next probability to the one of k.
+// The number of cumulative probabilities that are below u. `ratio`: the next probability divided by that of k.
 TensorValue by_inversion(const Lanes& lanes, const TensorValue& active, const TensorValue& u, const TensorValue& first,
                          const TensorValue& most, const std::function<TensorValue(const TensorValue& k)>& ratio) {
   const TensorValue zero = lanes.full(0, DType::Float64);
@@ -366,7 +367,7 @@ TensorValue binomial(TensorBuilder& builder, const TensorValue& active, std::spa
   });
 }
 
-// samplers.hpp's vonmises, around 0.
+// vonmises of samplers.hpp, around 0.
 TensorValue vonmises_again(TensorBuilder& builder, const TensorValue& active, std::span<const TensorValue> in) {
   const Lanes lanes(builder, active);
   const TensorValue &u = in[0], &kappa = in[1], key = lanes.key_of(u), start = first_rest(lanes);
@@ -411,7 +412,7 @@ TensorValue vonmises_again(TensorBuilder& builder, const TensorValue& active, st
   });
 }
 
-// Words x are drawn anew while the product's lower half is below 2^64 mod count.
+// Words x are drawn again while the product's lower half is below 2^64 mod count.
 TensorValue below_again(TensorBuilder& builder, const TensorValue& active, std::span<const TensorValue> in) {
   const Lanes lanes(builder, active);
   const TensorValue &key = in[0], &count = in[1];

@@ -1,5 +1,5 @@
-// Functions of the runtime that draw by rejection (runtime/random/from_uniform.hpp), for whole tensors: a loop in which
-// each lane makes one attempt per step, until none is left. Same words, same draws.
+// Runtime functions that draw by rejection (runtime/random/from_uniform.hpp), for whole tensors: a loop in which each
+// lane makes one attempt per step, until no lane is left. They read the same words and give the same draws.
 #pragma once
 
 #include <span>

@@ -36,8 +36,8 @@ TensorValue gamma_series(const Lanes& lanes, const TensorValue& active, const Te
   })[3];
 }
 
-// A continued fraction b0' + a1 / (b1 + a2 / (b2 + ...)) by Lentz's method, from its first denominator on. `terms`:
-// what a and b are in step number i (1, 2, ...), as expressions of i and the arguments.
+// A continued fraction b0' + a1 / (b1 + a2 / (b2 + ...)) by Lentz's method, from its first denominator on. `terms`: a
+// and b in step number i (1, 2, ...), as expressions of i and the arguments.
 using Terms = std::pair<Expr, Expr> (*)(Expr i, In arguments);
 TensorValue fraction(const Lanes& lanes, const TensorValue& active, const TensorValue& first,
                      std::span<const TensorValue> arguments, Terms terms) {
@@ -67,7 +67,7 @@ TensorValue fraction(const Lanes& lanes, const TensorValue& active, const Tensor
 
 std::pair<Expr, Expr> gamma_terms(Expr i, In in) { return {i * (in[0] - i), in[1] + 1.0 - in[0] + 2.0 * i}; }
 
-// Of b's fraction two terms at a time would need two steps: odd and even ones differ by a selection.
+// Terms of betainc's fraction. Odd and even ones are selected, because two terms at a time would need two steps.
 std::pair<Expr, Expr> beta_terms(Expr i, In in) {
   const Expr a = in[0], b = in[1], x = in[2], m = floor(0.5 * i), twice = 2.0 * m;
   const Expr even = m * (b - m) * x / ((a + twice - 1.0) * (a + twice));
@@ -75,7 +75,7 @@ std::pair<Expr, Expr> beta_terms(Expr i, In in) {
   return {select(equal(twice, i), even, odd), i.pool().number(1, DType::Float64)};
 }
 
-constexpr double large_shape = 1e4;  // beyond, near x = k, Temme's expansion (1979)
+constexpr double large_shape = 1e4;  // beyond this, Temme's expansion (1979) near x = k
 
 // With eta^2 / 2 = x/k - 1 - log(x/k): (P, Q) are erfc(-+ eta sqrt(k/2)) / 2 -+ R.
 std::pair<Expr, Expr> temme(Expr k, Expr x) {
@@ -97,7 +97,7 @@ std::pair<Expr, Expr> temme(Expr k, Expr x) {
   return {0.5 * math::erfc(-z) - rest, 0.5 * math::erfc(z) + rest};
 }
 
-// P and Q, of k and x that are positive and finite.
+// P, or Q if `upper`, with the limits for k and x that are not positive and finite.
 TensorValue incomplete_gamma(TensorBuilder& builder, const TensorValue& active, const TensorValue& k,
                              const TensorValue& x, bool upper) {
   const Lanes lanes(builder, active);
@@ -106,7 +106,7 @@ TensorValue incomplete_gamma(TensorBuilder& builder, const TensorValue& active, 
   });
   const TensorValue by_temme = lanes.truth(
       {is_usual, k, x}, [](In in) { return in[0] & (in[1] > large_shape) & (abs(in[2] - in[1]) < 0.2 * in[1]); });
-  // Where the fraction converges as well it is better for small shapes, whose Q is small.
+  // Where the fraction converges, too, it is better for small shapes, whose Q is small.
   const TensorValue by_series = lanes.truth({is_usual, by_temme, k, x}, [](In in) {
     return in[0] & ~in[1] & (in[3] < select(in[2] < 0.1, 0.3, in[2] + 1.0));
   });
@@ -148,7 +148,7 @@ TensorValue betainc(TensorBuilder& builder, const TensorValue& active, std::span
     return (in[0] > 0) & (in[1] > 0) & (in[2] > 0) & (in[2] < 1) & ~is_infinite(in[0]) & ~is_infinite(in[1]);
   });
   const TensorValue usual = lanes.truth({active, is_usual}, [](In in) { return in[0] & in[1]; });
-  // From the other end, where the fraction converges faster.
+  // Whether to start from the other end, where the fraction converges faster.
   const TensorValue turned =
       lanes.truth({a, b, x}, [](In in) { return in[2] > (in[0] + 1.0) / (in[0] + in[1] + 2.0); });
   const TensorValue rest = lanes.real({x}, [](In in) { return 1.0 - in[0]; });
@@ -198,7 +198,7 @@ TensorValue ndtri_exp(TensorBuilder& builder, const TensorValue& active, std::sp
   });
 }
 
-// Of float32, computed as float64.
+// The version for float32, computed in float64.
 template <LaneFunction function>
 TensorValue narrow(TensorBuilder& builder, const TensorValue& active, std::span<const TensorValue> in) {
   TensorValues wide;

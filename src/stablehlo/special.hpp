@@ -7,7 +7,7 @@
 
 namespace bitale::stablehlo {
 
-// Null where there is none of that name; as rejection_function.
+// Null where there is none of that name, as in rejection_function.
 LaneFunction special_function(std::string_view name);
 
 }  // namespace bitale::stablehlo

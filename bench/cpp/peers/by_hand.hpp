@@ -1,5 +1,6 @@
-// The kernels by hand of kernels.cpp, as -ffast-math makes them, for programs that compare with them. Opened after
-// Bitale's first product of matrices: then both use one copy of OpenBLAS, with the kernels that Bitale has it take.
+// The handwritten kernels of kernels.cpp, compiled with -ffast-math, for programs that compare with them. The library
+// is opened after Bitale's first matrix product: then both use one copy of OpenBLAS, with the kernels that Bitale
+// selects.
 #pragma once
 
 #include <dlfcn.h>

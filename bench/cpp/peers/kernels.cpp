@@ -1,5 +1,5 @@
-// The workloads of bench/python/kernels.py as one would write them by hand in C++: fused loops over plain arrays. Built
-// twice: strict, and with -ffast-math, for which GCC brings vector versions of exp, log, sin and others.
+// The workloads of bench/python/kernels.py, handwritten in C++: fused loops over plain arrays. Built twice: strict, and
+// with -ffast-math, for which GCC provides vector versions of exp, log, sin and others.
 #include <cblas.h>
 
 #include <cmath>
@@ -83,7 +83,7 @@ extern "C" void transposed_sum(Size n, In x, In y, Out out) {
 }
 
 // ---- reductions -----------------------------------------------------------------------------------------------------
-// Each waits for the one before: three cycles.
+// Each multiplication depends on the previous one: three cycles.
 extern "C" std::uint64_t multiplications(Size n) {
   std::uint64_t x = 3;
   EACH(i, n) x *= x;
@@ -189,7 +189,7 @@ namespace {
 void tanh_of_sum(Size rows, Size columns, Out x, In bias) {
   EACH(i, rows) EACH(j, columns) x[i * columns + j] = std::tanh(x[i * columns + j] + bias[j]);
 }
-// The gradient before tanh, from that after it; and its sum over rows.
+// Turns the gradient after tanh into that before it, and sums it over rows.
 void before_tanh(Size rows, Size columns, Out gradient, In value, Out sum) {
   EACH(j, columns) sum[j] = 0;
   EACH(i, rows) EACH(j, columns) {
@@ -199,7 +199,7 @@ void before_tanh(Size rows, Size columns, Out gradient, In value, Out sum) {
 }
 }  // namespace
 
-// Three layers of tanh, tanh and nothing, the mean square of what they miss, and its gradients.
+// Three layers (tanh, tanh, none), the mean squared error, and its gradients.
 extern "C" void network(Size n, Size in, Size first, Size second, Size last, In x, In y, In w1, In b1, In w2, In b2,
                         In w3, In b3, Out value, Out dw1, Out db1, Out dw2, Out db2, Out dw3, Out db3) {
   static thread_local std::vector<double> memory;

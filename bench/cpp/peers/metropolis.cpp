@@ -1,5 +1,5 @@
-// A Metropolis chain on eight schools as one would write it in C++: examples/python/metropolis.py by hand, with the
-// standard library's generator and distributions.
+// A Metropolis chain on eight schools, handwritten in C++: a version of examples/python/metropolis.py with the standard
+// library's generator and distributions.
 #include <cmath>
 #include <cstdint>
 #include <random>

@@ -1,5 +1,5 @@
-// The loops of bench/python/scans.py as one would write them by hand in C++, with their gradients derived by hand.
-// Built as strict as Bitale's own code.
+// The loops of bench/python/scans.py, handwritten in C++, with their gradients derived by hand. Built with the same
+// strict floating point as Bitale's own code.
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -113,7 +113,7 @@ inline Pair operator*(double a, Pair b) { return {a * b.prey, a * b.predator}; }
 inline Pair change(const double* r, Pair s) {
   return {r[0] * s.prey - r[1] * s.prey * s.predator, r[3] * s.prey * s.predator - r[2] * s.predator};
 }
-// What the cotangent k of change(r, s) adds to that of r; gives that of s.
+// The pullback of change(r, s): adds the cotangent of r for the cotangent k, and returns that of s.
 inline Pair pull(const double* r, Pair s, Pair k, double* r_bar) {
   const double product = s.prey * s.predator, both = r[3] * k.predator - r[1] * k.prey;
   r_bar[0] += k.prey * s.prey;

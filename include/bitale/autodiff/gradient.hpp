@@ -1,6 +1,6 @@
-// Derivatives of expressions, as more expressions. The drivers here walk the graph and ask each op for its own
-// pullback or pushforward. Three answers are explicit and different: zero (an integer, say), disconnected (no
-// differentiable path at all), and undefined (a derivative that does not exist or is not implemented, with the reason).
+// Derivatives of expressions, as more expressions. The drivers here traverse the graph and call each op's own pullback
+// or pushforward. Three results are explicit and different: zero (for an integer, say), disconnected (no differentiable
+// path at all), and undefined (a derivative that does not exist or is not implemented, with the reason).
 #pragma once
 
 #include <cstdint>
@@ -25,14 +25,14 @@ ReturnDisconnected parse_return_disconnected(std::string_view text);  // "zero",
 OnNullGradient parse_on_null_gradient(std::string_view text);         // "raise", "return"
 
 struct GradOptions {
-  Variables consider_constant = {};  // the gradient does not go behind these
+  Variables consider_constant = {};  // the gradient is not propagated through these
   OnDisconnected disconnected_inputs = OnDisconnected::Raise;
   ReturnDisconnected return_disconnected = ReturnDisconnected::Zero;
   OnNullGradient null_gradients = OnNullGradient::Raise;
   bool add_names = true;  // "(dcost/dx)"
-  // Gradients of variables that are known already: they stand in place of what the cost would give.
+  // Gradients of variables that are known already: they replace those that would follow from the cost.
   Replacements known_grads = {};
-  // Where warnings go; by default to standard error.
+  // Called with each warning; by default warnings go to standard error.
   std::function<void(const std::string&)> warn = {};
 };
 
@@ -40,13 +40,13 @@ using Source = std::source_location;
 
 // Gradient of a float scalar. TypeError for another cost; DisconnectedInputError when the cost does not depend on a
 // variable; NullTypeGradError when a derivative is undefined. Integers and bools have no derivative: they count as
-// disconnected, and where that is ignored have the gradient zero, in floatX. Derivatives are taken of the expression
+// disconnected, and where that is ignored their gradient is zero, in floatX. Derivatives are taken of the expression
 // after the rewrites tagged `stabilize`, so that they are as stable as the compiled value.
 Variable grad(const Variable& cost, const Variable& wrt, const GradOptions& options = {},
               Source where = Source::current());
 Variables grad(const Variable& cost, const Variables& wrt, const GradOptions& options = {},
                Source where = Source::current());
-// Without a cost: everything comes from options.known_grads.
+// Without a cost: all cotangents come from options.known_grads.
 Variables grad(const Variables& wrt, const GradOptions& options, Source where = Source::current());
 
 // Cotangents times the Jacobian of the outputs.
@@ -70,16 +70,16 @@ Variables jacobian(const Variable& expression, const Variables& wrt, const GradO
                    Source where = Source::current());
 Variable jacobian(const Variable& expression, const Variable& wrt, const GradOptions& options = {},
                   Source where = Source::current());
-// The same of a vector by a vector, where it is known which elements may be other than zero: a matrix of bool, with a
-// row per element of the expression. Rows and columns that share no nonzero are found by one product together (Curtis,
-// Powell and Reid 1974): a band of width w takes w products, however long it is, an arrow 3. The result is dense, and
-// zero where the sparsity is false. A nonzero that the sparsity leaves out is not seen, and may be added to others.
-// ShapeError where the lengths are others than those of the sparsity.
+// The Jacobian of a vector by a vector whose sparsity is known. `sparsity` is a matrix of bool, with a row per element
+// of the expression, that is true where an element may be nonzero. Rows and columns that share no nonzero are computed
+// by one product together (Curtis, Powell and Reid 1974): a band of width w takes w products, whatever its length, an
+// arrow 3. The result is dense, and zero where the sparsity is false. A nonzero that the sparsity leaves out is not
+// detected, and may be added to others. ShapeError where the lengths differ from those of the sparsity.
 Variable sparse_jacobian(const Variable& expression, const Variable& wrt, const Array& sparsity,
                          const GradOptions& options = {}, Source where = Source::current());
 Variable sparse_hessian(const Variable& cost, const Variable& wrt, const Array& sparsity,
                         const GradOptions& options = {}, Source where = Source::current());
-// Second derivatives of a scalar by vectors (or scalars), each by itself.
+// Second derivatives of a scalar by vectors (or scalars), for each of them separately.
 Variables hessian(const Variable& cost, const Variables& wrt, const GradOptions& options = {},
                   Source where = Source::current());
 Variable hessian(const Variable& cost, const Variable& wrt, const GradOptions& options = {},
@@ -89,12 +89,12 @@ Variables hessian_vector_product(const Variable& cost, const Variables& wrt, con
                                  const GradOptions& options = {}, Source where = Source::current());
 // J' H J times vectors, where J is the Jacobian of `outputs` by `wrt`, and H the Hessian of the cost as a function of
 // the outputs: positive semidefinite for a convex cost. Schraudolph (2002), "Fast curvature matrix-vector products".
-// What the cost depends on otherwise is held constant.
+// Everything else that the cost depends on is held constant.
 Variables gauss_newton_vector_product(const Variable& cost, const Variables& outputs, const Variables& wrt,
                                       const Variables& vectors, const GradOptions& options = {},
                                       Source where = Source::current());
 
-// The gradient's way through one part of a graph: from `start` (gradients of variables at its end) and `cost` to the
+// Reverse differentiation of one part of a graph: from `start` (gradients of variables at its end) and `cost` to the
 // gradients of `wrt` and of `end`, the variables where the next part begins.
 std::pair<Variables, Variables> subgraph_grad(const Variables& wrt, const Variables& end,
                                               const Replacements& start = {}, const Variable& cost = {},
@@ -109,7 +109,7 @@ struct VerifyGradOptions {
   std::function<std::vector<Array>(const Variables& outputs, const Variables& inputs, const std::vector<Array>&)>
       evaluate = {};
 };
-// Compares the gradient of `fun` (one output) at a point with central differences. GradientError says where they
+// Compares the gradient of `fun` (one output) at a point with central differences. GradientError reports where they
 // differ.
 void verify_grad(const std::function<Variable(const Variables&)>& fun, const std::vector<Array>& point,
                  const VerifyGradOptions& options = {});

@@ -20,14 +20,15 @@ namespace bitale {
 //                     one scalar input, one scalar output
 //   double (int, double *), double (int, double *, void *)
 //                     n scalar inputs, or one vector input; one scalar output
-// The last four are SciPy's LowLevelCallable signatures; `user` is passed by. Calls may come from many threads at once.
-// An int function returns 0, or 1 after an error; the others return nan then. `last_address_error` says which, and the
-// first error of each function is a warning.
-// The address is valid, and keeps the function, until the process ends; asked for again, it is the same.
-// ValueError for an unknown form, TypeError when the function's inputs or outputs don't fit it.
+// The last four are SciPy's LowLevelCallable signatures; `user` is ignored. Calls may come from many threads at once.
+// An int function returns 0, or 1 after an error; the others return nan after an error. `last_address_error` gives its
+// message, and the first error of each function is a warning.
+// The address is valid, and keeps the function alive, until the process ends; repeated requests return the same
+// address.
+// ValueError for an unknown form, TypeError when the function's inputs or outputs don't match it.
 void* address(const Function& function, std::string_view form);
 
-// What the last error of such a call on this thread was; empty when there was none.
+// The last error of such a call on this thread; empty when there was none.
 const std::string& last_address_error();
 
 }  // namespace bitale

@@ -1,5 +1,5 @@
-// Functions for the world outside: C code to compile anywhere, object files to link, modules for XLA, and addresses to
-// call from C in this process.
+// Export of functions: C code to compile anywhere, object files to link, modules for XLA, and addresses to call from C
+// in this process.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ struct ExportOptions {
   std::string name = {};  // of the C function: an identifier; default: the function's, else "f"
 };
 
-// Writes NAME.c, NAME.h and CMakeLists.txt into the folder, which is made if need be, and returns their paths. The code
-// is C99 and needs the C library alone; it allocates nothing and keeps nothing, so that calls may come from many
-// threads. NAME.h says how to call it. Shared variables become inputs after the others, their updates outputs after the
-// others. Results are those of this machine's native code, to the last bit, but for matrix products and for the few
-// functions that each C library computes in its own way.
+// Writes NAME.c, NAME.h and CMakeLists.txt into the folder, which is created if needed, and returns their paths. The
+// code is C99 and needs the C library alone; it allocates nothing and keeps no state, so that calls may come from many
+// threads. NAME.h documents how to call it. Shared variables become inputs after the others, their updates outputs
+// after the others. Results are those of this machine's native code, to the last bit, except for matrix products and
+// for the few functions that each C library computes in its own way.
 // NotImplementedError naming what can't be exported (an op without native code; lengths that depend on computed
 // values); ValueError for a name that is no identifier, or a folder that can't be written.
 std::vector<std::string> export_c(const Function& function, const std::string& folder,
@@ -25,36 +25,37 @@ std::vector<std::string> export_c(const Function& function, const std::string& f
 
 struct ObjectOptions {
   std::string name = {};  // as above
-  // The processors that it is for, as the flag `target` names them: native (all that this one has), native-256,
-  // x86-64-v3, aarch64, ...; default: that flag.
+  // The target processors, named as in the flag `target`: native (all that this one has), native-256, x86-64-v3,
+  // aarch64, ...; default: that flag.
   std::string target = {};
 };
 
-// Writes NAME.o and NAME.h, with the functions that export_c writes, as native code for Linux that no compiler has to
-// see any more: position-independent, for linking with the C library's mathematics (-lm) alone. Results are those of
-// native code for the same width of vectors, but for matrix products, which are loops in it, and for sin, cos and tan
-// of huge arguments, gamma, gammaln, digamma and trigamma below 0. NotImplementedError naming what can't be exported:
-// as above, sorting, polygamma; or a target that the LLVM library has no code generator for. ValueError for another
+// Writes NAME.o and NAME.h, with the functions that export_c writes, as native code for Linux that needs no compiler
+// any more: position-independent, and linked with the C library's mathematics (-lm) alone. Results are those of native
+// code for the same width of vectors, except for matrix products, which are loops in it, and for sin, cos and tan of
+// huge arguments, gamma, gammaln, digamma and trigamma below 0. NotImplementedError naming what can't be exported: as
+// above, sorting, polygamma; or a target that the LLVM library has no code generator for. ValueError for another
 // target, and as above. Without LLVM the error says what to install.
 std::vector<std::string> export_object(const Function& function, const std::string& folder,
                                        const ObjectOptions& options = {});
 
-// The function as the text of a StableHLO module for inputs of these shapes, in the order of its inputs; none: the
-// shapes of their types. Arguments and results of its `main` are those of export_c. With `checks` there is one more
-// result where something can fail (a position out of range, a matrix that is not positive definite): bool[count], of
-// which each is false where that fails; without, such positions are clamped, and such factors nan.
-// `platform`: "cpu" for a module with calls of LAPACK, by the names that jaxlib gives it on processors ("gpu", "cuda",
-// "rocm" and "tpu" have none); "" for one that every platform of XLA can compile.
-// NotImplementedError naming the op that has no form in StableHLO there, or whose lengths depend on values; ValueError
-// for another platform, or for shapes of another number, or of unknown length; ShapeError for shapes that don't fit.
+// The function as the text of a StableHLO module for inputs of these shapes, in the order of its inputs; without
+// shapes, those of their types. Arguments and results of its `main` are those of export_c. With `checks` there is one
+// more result where something can fail (a position out of range, a matrix that is not positive definite): bool[count],
+// with one element per check, false where it fails; without, such positions are clamped, and such factors nan.
+// `platform`: "cpu" for a module with calls of LAPACK, by the names that jaxlib gives them on processors ("gpu",
+// "cuda", "rocm" and "tpu" have none); "" for one that every platform of XLA can compile.
+// NotImplementedError naming the op that has no form in StableHLO for the platform, or whose lengths depend on values;
+// ValueError for another platform, for a different number of shapes, or for unknown lengths; ShapeError for shapes that
+// don't match.
 struct ModuleText {
   std::string text;
-  std::vector<std::pair<DType, Dims>> results;  // but for the outcomes
-  std::vector<std::string> checks;              // what is wrong where the outcome is false
+  std::vector<std::pair<DType, Dims>> results;  // without the outcomes of checks
+  std::vector<std::string> checks;              // what is wrong where the outcome of a check is false
 };
 ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& shapes = {}, bool checks = true,
                           const std::string& platform = {});
-// The same as NAME.mlir in the folder, whose path is returned.
+// Writes the same as NAME.mlir into the folder, and returns its path.
 std::string export_stablehlo(const Function& function, const std::string& folder, const std::vector<Dims>& shapes = {},
                              const ExportOptions& options = {}, bool checks = true, const std::string& platform = {});
 

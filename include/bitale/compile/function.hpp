@@ -25,7 +25,7 @@ struct RewriteReport;
 
 struct FunctionOptions {
   Replacements updates = {};  // shared variable -> expression; all computed first, stored after the outputs, together
-  Replacements givens = {};   // variable, which is no input -> what to use instead
+  Replacements givens = {};   // variable, which is no input -> its replacement
   std::optional<Mode> mode = {};  // default: config.mode
   std::string name = {};
   std::string on_unused_input = {};  // raise, warn, ignore; default: config
@@ -33,9 +33,9 @@ struct FunctionOptions {
   // around its loops. Default: the flag `profile`, with which it is also printed when the process ends.
   std::optional<bool> profile = {};
   Downcast allow_input_downcast = Downcast::FloatLiteral;  // PyTensor's None
-  // Threads that one call may use, from 1; default: config.num_threads. Large loops are shared among them, of which
-  // there are never more than processors the process may run on; small ones run in the caller's thread. Results are the
-  // same, bit by bit, for any number. ValueError unless it is from 1 to 1024.
+  // Threads that one call may use, from 1; default: config.num_threads. Large loops are split among them, never among
+  // more than there are processors the process may run on; small ones run in the caller's thread. Results are the same,
+  // bit by bit, for any number. ValueError unless it is from 1 to 1024.
   std::optional<int> threads = {};
 };
 
@@ -62,7 +62,7 @@ struct CompileTimes {
   double rewrite = 0, lower = 0, codegen = 0, total = 0;
 };
 
-// What a typed call's signature says of an input or output.
+// What a typed call's signature declares for an input or output.
 struct Slot {
   DType dtype;
   int ndim;
@@ -79,37 +79,39 @@ class Function {
   Results operator()(std::span<const Array> inputs) const { return call(inputs); }
   Results operator()() const { return call({}); }
   Results call(std::span<const Array> inputs) const;
-  // By name for some of the inputs, after the positional ones.
+  // Some of the inputs are given by name, after the positional ones.
   Results call(std::span<const Array> inputs, std::span<const std::pair<std::string, Array>> named) const;
 
-  // Only these outputs, in this order: the linkers that run node by node compute no more than they and the updates
-  // need, others all. ValueError for one that is given twice, IndexError for one that the function does not have.
+  // Computes only these outputs, in this order: the linkers that run node by node compute no more than they and the
+  // updates need, others compute all. ValueError for an output given twice, IndexError for one that the function does
+  // not have.
   Results call_some(std::span<const Array> inputs, std::span<const int> outputs) const;
 
-  // A view of it that takes and gives C++ values and memory, without Arrays: f.as<double(std::span<const double>)>();
-  // see bitale/compile/typed.hpp. TypeError when the signature is not the function's.
+  // A view of the function that takes and returns C++ values and memory, without Arrays:
+  // f.as<double(std::span<const double>)>(); see bitale/compile/typed.hpp. TypeError when the signature is not the
+  // function's.
   template <class Signature>
   TypedFunction<Signature> as() const;
 
-  // Results into the caller's memory: nothing is allocated where that is C-contiguous, overlaps no input,
-  // and no check has to wait until a result is written. ValueError (count, read-only, overlapping each other),
-  // TypeError (dtype), ShapeError naming the output; whatever the error, the outputs are as they were.
+  // Results into the caller's memory: nothing is allocated where that memory is C-contiguous, overlaps no input, and no
+  // check has to wait until a result is written. ValueError (count, read-only, overlapping each other), TypeError
+  // (dtype), ShapeError naming the output; after any error the outputs are unchanged.
   void run_into(std::span<const Array> inputs, std::span<const Array> outputs) const;
 
-  // Below Arrays: the inputs' elements, of the inputs' dtypes and ranks (`accept` sees to that), and results where the
-  // receiver wants them. Memory of the receiver must not overlap an input's. Only an input with a default (see
-  // FunctionMaker::create) may be without data.
+  // Below Arrays: takes the inputs' elements, of the inputs' dtypes and ranks (`accept` ensures that), and writes
+  // results where the receiver places them. Memory of the receiver must not overlap an input's. Only an input with a
+  // default (see FunctionMaker::create) may be without data.
   void run(std::span<const View> inputs, Receiver& results) const;
-  // The same for some of the outputs, which the receiver knows by their place among those.
+  // The same for some of the outputs, which the receiver knows by their position among those.
   void run_some(std::span<const View> inputs, std::span<const int> outputs, Receiver& results) const;
-  // The same into the caller's memory, of the outputs' dtypes and ranks. Outputs without data go to `others`.
+  // The same into the caller's memory, of the outputs' dtypes and ranks. Outputs without data are passed to `others`.
   void run_into(std::span<const View> inputs, std::span<const View> outputs, Receiver* others = nullptr) const;
-  // TypeError naming the first input or output that is none such.
+  // TypeError naming the first input or output that does not match.
   void require_signature(std::span<const Slot> inputs, std::span<const Slot> outputs) const;
-  // `value` as input i takes it: itself, or converted. TypeError naming the input.
+  // `value` in the form in which input i takes it: itself, or converted. TypeError naming the input.
   Array accept(std::size_t i, const Array& value) const;
 
-  // Lets go of the memory that is kept between calls for temporaries; the next call takes some again. Safe during
+  // Releases the memory that is kept between calls for temporaries; the next call allocates some again. Safe during
   // calls.
   void free() const;
 
@@ -118,7 +120,7 @@ class Function {
   std::size_t output_count() const;
   const FunctionGraph& graph() const;  // after rewriting; update expressions follow the outputs
   const Variables& built() const;      // the same expressions before rewriting, as the user built them; givens are in
-  // What to say of each of these expressions: "update of W"; "" for an output.
+  // A label for each of these expressions: "update of W"; "" for an output.
   std::vector<std::string> output_labels() const;
   std::vector<Variable> shared_variables() const;
   std::vector<Variable> updated_variables() const;  // of these, in the order of the update expressions
@@ -129,10 +131,10 @@ class Function {
   bool is_profiled() const;
   // What rewriting did: time, uses of rules, nodes before and after (bitale/rewriting/rewriting.hpp).
   const RewriteReport& rewrite_report() const;
-  // For every node of the final graph, the rules that made it and the user's line.
+  // For every node of the final graph, the rules that created it and the user's line.
   std::string explain() const;
-  // The graph after rewriting; nodes that run through `perform` inside native code say so. stage="program" shows the
-  // loops, "llvm" the machine-independent code; ValueError for other stages or a linker that has none.
+  // The graph after rewriting; nodes that run through `perform` inside native code are marked. stage="program" shows
+  // the loops, "llvm" the machine-independent code; ValueError for other stages or a linker that has none.
   std::string dprint(std::string_view stage = "graph", bool provenance = false) const;
 
  private:
@@ -143,7 +145,7 @@ class Function {
 
 inline std::string dprint(const Function& function) { return function.dprint(); }
 
-// An input may be a computed variable: the graph is cut off there, and what it was computed from is not needed.
+// An input may be a computed variable: the graph is cut off there, and the inputs of that computation are not needed.
 // ValueError / UnusedInputError / MissingInputError / TypeError for what can't be compiled, naming the variable.
 Function function(const Variables& inputs, const Variables& outputs, const FunctionOptions& options = {});
 inline Function function(const Variables& inputs, const Variable& output, const FunctionOptions& options = {}) {

@@ -1,4 +1,4 @@
-// Mode: how to compile: which rewrites (a query on optdb) and which linker.
+// Mode: how to compile, that is which rewrites (a query on optdb) and which linker.
 #pragma once
 
 #include <memory>
@@ -25,13 +25,13 @@ class Mode {
   Mode including(std::vector<std::string> tags) const;
   Mode excluding(std::vector<std::string> tags) const;
   Mode requiring(std::vector<std::string> tags) const;
-  // The same mode with rewrites of its own, each run at its position among the phases (PyTensor's Mode.register).
+  // The same mode with additional rewrites, each run at its position among the phases (PyTensor's Mode.register).
   // ValueError for one without a name or function.
   Mode registering(std::vector<ExtraRewrite> rewrites) const;
-  // The same mode, whose functions are made by makers of this kind (bitale/compile/maker.hpp); null: in the usual way.
+  // The same mode, with functions built by makers of this kind (bitale/compile/maker.hpp); null: in the usual way.
   Mode making(std::shared_ptr<const MakerFactory> maker) const;
   const std::shared_ptr<const MakerFactory>& maker() const { return maker_; }
-  // What it selects of optdb, with its own rewrites.
+  // The query on optdb that the mode stands for, with the mode's own rewrites.
   RewriteQuery query() const;
   std::string str() const;
 

@@ -1,6 +1,6 @@
 // Typed view of a function: `f.as<double(double, std::span<const double>)>()`. A call takes C++ values and memory as
-// they are, makes no Array and allocates nothing. For samplers and optimisers, which call small functions millions of
-// times.
+// they are, creates no Array and allocates nothing. Intended for samplers and optimisers, which call small functions
+// millions of times.
 //
 //   input parameters    T, std::span<const T>, ArrayView<const T, N>      scalars, vectors, N dimensions
 //   output parameters   T&, std::span<T>, ArrayView<T, N>                 their lengths must be the result's
@@ -20,7 +20,7 @@
 
 namespace bitale {
 
-// Elements of N dimensions; strides in bytes. For a dimension of run-time rank there is Array.
+// Elements of N dimensions; strides in bytes. For a number of dimensions known at run time only, use Array.
 template <class T, std::size_t N = 1>
 class ArrayView {
  public:
@@ -44,14 +44,14 @@ class ArrayView {
 
 namespace typed {
 
-// What has no elements may have no address; for a call it needs one.
+// Memory without elements may have a null address; a call needs one that is not null.
 template <class T>
 void* address(T* data) {
   alignas(64) static char nowhere;
   return data ? const_cast<std::remove_const_t<T>*>(data) : static_cast<void*>(&nowhere);
 }
 
-// How a parameter is handed to the function: what it is, and its View for as long as it lives.
+// How a parameter is passed to the function: its kind, and its View, valid as long as the parameter lives.
 template <class P>
 struct Parameter {
   static_assert(Element<P>,
@@ -117,8 +117,8 @@ class TypedFunction<Result(Parameters...)> {
     function_.require_signature(in, out);
   }
 
-  // ShapeError when the lengths of an output are not the result's; TypeError for an input's; and what the computation
-  // raises. Then the outputs are as they were.
+  // ShapeError when the lengths of an output are not the result's; TypeError when those of an input don't match; and
+  // what the computation raises. After an error the outputs are unchanged.
   Result operator()(Parameters... parameters) const { return call(typed::Parameter<Parameters>(parameters)...); }
 
  private:

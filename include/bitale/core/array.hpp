@@ -15,8 +15,8 @@
 
 namespace bitale {
 
-// An object of the host that an Array may hold in place of numbers: the value of a type that native code passes on and
-// does not look into (graph/type.hpp). Immutable as far as the library is concerned, and shared.
+// An object of the host that an Array may hold in place of numbers: the value of a type that native code only passes on
+// and does not look into (graph/type.hpp). Immutable as far as the library is concerned, and shared.
 class HostObject : public RefCounted {
  public:
   virtual bool equals(const HostObject& other) const { return this == &other; }
@@ -46,11 +46,11 @@ class Array {
   // Copies contiguous data.
   static Array from(const void* data, DType dtype, const Dims& shape);
   static Array scalar(DType dtype, const void* value);
-  // Uses somebody else's memory for as long as `keep_alive` lives.
+  // Borrows memory of another owner, which `keep_alive` keeps valid.
   static Array borrow(void* data, DType dtype, const Dims& shape, const Dims& strides, std::shared_ptr<void> keep_alive,
                       bool writeable = true);
-  // An Array that holds an object: a 0-d uint64 whose element is the object's address and means nothing to arithmetic.
-  // Copies of the Array hold a copy of the object (HostObject::copy).
+  // An Array that holds an object: a 0-d uint64 whose element is the object's address, which is not meant for
+  // arithmetic. Copies of the Array hold a copy of the object (HostObject::copy).
   static Array holding(Ref<const HostObject> object);
   // The object that is held, or nullptr.
   const HostObject* object() const noexcept { return holds_object_ ? held_object() : nullptr; }
@@ -90,11 +90,13 @@ class Array {
   Array broadcast_to(const Dims& shape) const;                                         // ShapeError when it can't
   Array view(const Dims& shape, const Dims& strides, std::int64_t byte_offset) const;  // unchecked
   Array read_only() const;
-  // Of a complex array: the real (0) or imaginary (1) part of its elements; of another array, part 0 is itself.
+  // For a complex array: the real (0) or imaginary (1) part of its elements; for another array, part 0 is the array
+  // itself.
   Array component(int part) const;
-  // Of a complex array: the same elements as pairs of real numbers, along another axis, of length 2, behind all others.
+  // For a complex array: the same elements as pairs of real numbers, along a new last axis of length 2.
   Array as_pairs() const;
-  // The complex elements that begin where the elements of this array lie, each with a number behind it: unchecked.
+  // The complex elements whose real parts are this array's elements, each followed in memory by its imaginary part:
+  // unchecked.
   Array as_complex() const;
 
   // Copies.
@@ -105,9 +107,9 @@ class Array {
   void assign(const Array& source) const;  // writes source (same shape, converted) into this data
 
   bool shares_memory_with(const Array& other) const noexcept;
-  // Owns its buffer alone: nobody else can see a write. Never true of borrowed memory.
+  // Whether this is the only owner of its buffer: no other handle can observe a write. Never true of borrowed memory.
   bool is_unique() const noexcept { return owns_data_ && storage_->use_count() == 1; }
-  // Each gets the other's memory. Both have the same dtype, shape and strides.
+  // Exchanges the memory of two Arrays, which have the same dtype, shape and strides.
   void exchange_memory(Array& other) noexcept {
     std::swap(storage_, other.storage_);
     std::swap(data_, other.data_);
@@ -130,7 +132,7 @@ class Array {
   Dims strides_;
   DType dtype_ = DType::Float64;
   bool writeable_ = true;
-  bool owns_data_ = false;  // storage_ is a block of our own
+  bool owns_data_ = false;  // storage_ is a block allocated by Array itself
   bool holds_object_ = false;
 };
 

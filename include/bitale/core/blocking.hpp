@@ -1,5 +1,5 @@
-// Waiting for other threads. A host whose threads hold a lock of its own while they run (Python's interpreter lock)
-// must let go of it meanwhile: what the thread waits for may need that lock. The host registers how, once.
+// Waiting for other threads. A host whose threads hold a lock while they run (Python's interpreter lock) must release
+// it meanwhile: the event that the thread waits for may need that lock. The host registers a hook for this, once.
 #pragma once
 
 #include <utility>
@@ -14,7 +14,7 @@ namespace blocking {
 void run(void (*wait)(void*) noexcept, void* context);
 }
 
-// Runs `wait`, which must not throw, as the host wants it.
+// Runs `wait`, which must not throw, through the host's hook.
 template <class Wait>
 void while_blocked(Wait wait) {
   blocking::run([](void* context) noexcept { (*static_cast<Wait*>(context))(); }, &wait);

@@ -1,5 +1,5 @@
-// Breakpoints: what happens where an expression, or a flag, asks for a debugger. The program says; Python's face enters
-// sys.breakpointhook.
+// Breakpoints: what happens where an expression, or a flag, requests a debugger. The program sets the handler; the one
+// of the Python package enters sys.breakpointhook.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@
 
 namespace bitale {
 
-// `why` is for people. The handler may replace values by others, which are then used.
+// `why` is a text for people. The handler may replace values, and the replacements are then used.
 using BreakHandler = std::function<void(std::string_view why, std::span<Array> values)>;
-// From now on, for any thread; an empty function: a line on stderr, and on it goes.
+// Sets the handler from now on, for any thread. An empty function: a line on stderr, then execution continues.
 void set_break_handler(BreakHandler handler);
 void break_here(std::string_view why, std::span<Array> values = {});
 

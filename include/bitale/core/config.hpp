@@ -38,7 +38,7 @@ void set(std::string_view name, std::string_view value);
 // Text of all flags with documentation, as `print(config)` shows it.
 std::string describe();
 
-// How often flags have been changed: who asks for one all the time keeps its value until this number is another.
+// The number of changes of flags so far. Frequent readers of a flag cache its value until this number changes.
 namespace detail {
 extern std::atomic<std::uint64_t> change_count;
 }
@@ -46,7 +46,7 @@ inline std::uint64_t change_count() { return detail::change_count.load(std::memo
 
 DType float_x();
 
-// The flag compute_test_value, which every new node asks for.
+// The flag compute_test_value, which is read for every new node.
 enum class TestValues : int { off, ignore, warn, raise, pdb };
 namespace detail {
 extern std::atomic<int> known_test_values;  // negative: not read yet
@@ -57,7 +57,7 @@ inline TestValues test_values() {
   return known >= 0 ? TestValues(known) : detail::read_test_values();
 }
 
-// Changes flags for the life of the object.
+// Changes a flag for the lifetime of the object.
 class Change {
  public:
   Change(std::string_view name, std::string_view value);

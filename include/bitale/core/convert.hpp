@@ -28,7 +28,7 @@ constexpr To convert_element(From value) {
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     constexpr From two_63 = From(9223372036854775808.0);
     if constexpr (std::is_same_v<To, std::uint64_t>) {
-      // As compiled code does it: the upper half of the range through a subtraction.
+      // The same as in compiled code: the upper half of the range is converted by way of a subtraction.
       if (value >= two_63)
         return std::uint64_t(truncate_or_least<std::int64_t>(value - two_63)) ^ (std::uint64_t(1) << 63);
       return std::uint64_t(truncate_or_least<std::int64_t>(value));

@@ -33,12 +33,12 @@ inline bool is_discrete(DType dtype) { return kind(dtype) <= DTypeKind::UInt; }
 inline bool is_integer(DType dtype) { return kind(dtype) == DTypeKind::Int || kind(dtype) == DTypeKind::UInt; }
 inline bool is_signed_int(DType dtype) { return kind(dtype) == DTypeKind::Int; }
 inline bool is_continuous(DType dtype) { return !is_discrete(dtype); }
-// The dtype in which values of a dtype are computed with: float32 for float16, which is a format of memory, else
-// itself.
+// The dtype in which values of a dtype are computed: float32 for float16, which is only a storage format, else the
+// dtype itself.
 inline DType computing_dtype(DType dtype) { return dtype == DType::Float16 ? DType::Float32 : dtype; }
-// The dtype of the real and imaginary part of a complex dtype; of any other, itself.
+// The dtype of the real and imaginary part of a complex dtype; for any other dtype, the dtype itself.
 DType component_dtype(DType dtype);
-// NotImplementedError for a complex dtype, where only real ones are computed with.
+// NotImplementedError for a complex dtype, for code that supports real ones only.
 void require_real(DType dtype);
 
 // NumPy's result type of two array dtypes: int64 with float32 is float64, uint64 with int64 is float64.
@@ -78,8 +78,8 @@ template <class T>
 inline constexpr bool is_complex_type =
     std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 
-// Calls visitor.operator()<T>() with the C++ type of a real dtype. NotImplementedError for a complex one: whoever
-// knows what to do with those asks for the real and imaginary parts (Array::component).
+// Calls visitor.operator()<T>() with the C++ type of a real dtype. NotImplementedError for a complex one: callers that
+// support complex dtypes visit the real and imaginary parts (Array::component).
 template <class Visitor>
 decltype(auto) visit_dtype(DType dtype, Visitor&& visitor) {
   switch (dtype) {

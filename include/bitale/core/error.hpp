@@ -1,5 +1,5 @@
-// The error hierarchy. Each class corresponds to one Python exception. A message says what was expected and what
-// came; context lines (which node, where it was built, what to try) are added as an error travels up.
+// The error hierarchy. Each class corresponds to one Python exception. A message says what was expected and what was
+// given; context lines (which node, where it was built, what to try) are added as an error propagates.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,8 @@
 
 namespace bitale {
 
-// What an error is about, for programs to ask; of a node that failed, see bitale/graph/failing_node.hpp.
+// What an error is about, as a value that programs can query; for a node that failed, see
+// bitale/graph/failing_node.hpp.
 class ErrorSubject {
  public:
   virtual ~ErrorSubject() = default;
@@ -21,12 +22,12 @@ class Error : public std::runtime_error {
   const char* what() const noexcept override { return message_.c_str(); }
   // Appends a line "  <label>  <text>" under the message.
   Error& add(const std::string& label, const std::string& text);
-  // The first who knows what it is about says so.
+  // Sets the subject, unless there is one already.
   Error& about(std::shared_ptr<const ErrorSubject> subject) {
     if (!subject_) subject_ = std::move(subject);
     return *this;
   }
-  const ErrorSubject* subject() const noexcept { return subject_.get(); }  // null: nobody knew
+  const ErrorSubject* subject() const noexcept { return subject_.get(); }  // null: unknown
 
  private:
   std::string message_;
@@ -44,13 +45,13 @@ BITALE_ERROR(ValueError, Error)
 BITALE_ERROR(IndexError, Error)
 BITALE_ERROR(KeyError, Error)
 BITALE_ERROR(AttributeError, Error)
-BITALE_ERROR(AssertionError, Error)  // a promise of the user that did not hold
+BITALE_ERROR(AssertionError, Error)  // an assertion of the user that did not hold
 BITALE_ERROR(OutOfMemoryError, Error)
 BITALE_ERROR(NotImplementedError, Error)
-BITALE_ERROR(InternalError, Error)           // a broken promise of Bitale itself
-BITALE_ERROR(ShapeError, ValueError)         // lengths that don't fit
-BITALE_ERROR(AxisError, ValueError)          // a dimension that is not there; in Python NumPy's, an IndexError as well
-BITALE_ERROR(MissingInputError, ValueError)  // a graph needs a variable that nobody provides
+BITALE_ERROR(InternalError, Error)           // a violated invariant of Bitale itself
+BITALE_ERROR(ShapeError, ValueError)         // lengths that don't match
+BITALE_ERROR(AxisError, ValueError)          // a nonexistent dimension; in Python NumPy's, an IndexError as well
+BITALE_ERROR(MissingInputError, ValueError)  // a graph needs a variable that is not provided
 BITALE_ERROR(UnusedInputError, ValueError)   // an input that no output depends on, or the same input twice
 BITALE_ERROR(DisconnectedInputError, ValueError)
 BITALE_ERROR(NullTypeGradError, TypeError)  // a gradient that is undefined or not implemented

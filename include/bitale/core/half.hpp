@@ -1,5 +1,5 @@
-// Half: IEEE 754's binary16, the element of float16. It is stored in 16 bits and computed with as a float: whatever
-// arithmetic does with it converts it first. Conversions to it round once, to the nearest, ties to even.
+// Half: IEEE 754's binary16, the element of float16. It is stored in 16 bits; arithmetic converts it to float first.
+// Conversions to it round once, to the nearest, ties to even.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,8 @@ class Half {
   constexpr std::uint16_t bits() const { return bits_; }
 
   constexpr operator float() const {  // NOLINT
-    // The exponent and the fraction where float32 has them, then times 2^112, the difference of the exponents' biases.
+    // Moves exponent and fraction to where float32 has them, then scales by 2^112, the difference of the exponents'
+    // biases.
     const std::uint32_t sign = std::uint32_t(bits_ & 0x8000u) << 16, rest = std::uint32_t(bits_ & 0x7fffu) << 13;
     constexpr std::uint32_t infinity = 0x7c00u << 13;
     const std::uint32_t magnitude =
@@ -39,13 +40,13 @@ class Half {
     const std::uint32_t magnitude = all & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return sign | 0x7e00u;   // nan
     if (magnitude >= 0x47800000u) return sign | 0x7c00u;  // 65536 and more
-    if (magnitude < 0x38800000u) {  // below 2^-14: the sum with 0.5 has the result's last digit as its own
+    if (magnitude < 0x38800000u) {  // below 2^-14: the sum with 0.5 is rounded at the result's last digit
       const float sum = std::bit_cast<float>(magnitude) + 0.5f;
       return std::uint16_t(sign | (std::bit_cast<std::uint32_t>(sum) - 0x3f000000u));
     }
     return std::uint16_t(sign | ((magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1)) >> 13));
   }
-  // Through a float that is rounded to odd, so that the second rounding sees what the first has lost.
+  // Converts by way of a float that is rounded to odd, so that the second rounding sees what the first has lost.
   static constexpr std::uint16_t rounded(double value) {
     const auto nearest = float(value);
     const double back = nearest;
@@ -55,7 +56,7 @@ class Half {
   }
   template <class T>
   static constexpr std::uint16_t rounded(T value) {
-    return rounded(float(value));  // integers that a float doesn't hold are beyond the largest number
+    return rounded(float(value));  // integers that a float does not hold exactly exceed the largest Half
   }
 
   std::uint16_t bits_ = 0;

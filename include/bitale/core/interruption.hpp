@@ -1,6 +1,6 @@
-// Ending a call that takes long, as ctrl-C wants it. The host registers a function that throws when the calling
-// thread's call is to end; loops whose length nobody knows in advance ask now and then. It is called at most once in
-// some ten milliseconds, so asking costs a look at the clock.
+// Interruption of long calls, as by ctrl-C. The host registers a function that throws when the calling thread's call is
+// to end; loops of unknown length poll it now and then. It is called at most once in 20 milliseconds per thread, so
+// that a poll costs a read of the clock.
 #pragma once
 
 namespace bitale {
@@ -11,7 +11,7 @@ void set_interruption_check(InterruptionCheck check);
 // Throws what the host's check throws.
 void throw_if_interrupted();
 
-// While it lives, calls of this thread are not interrupted: whoever made them could not pass an exception on.
+// While an instance lives, calls of this thread are not interrupted: their caller could not pass an exception on.
 class NoInterruption {
  public:
   NoInterruption();
@@ -23,7 +23,7 @@ class NoInterruption {
   bool before_;
 };
 
-// For code through which no exception can travel: whether the call is to end. Once it is, it stays so until the
+// For code through which no exception can propagate: whether the call is to end. Once true, it is true until the
 // exception is thrown by throw_interruption.
 bool is_interrupted() noexcept;
 [[noreturn]] void throw_interruption();

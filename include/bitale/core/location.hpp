@@ -1,5 +1,6 @@
-// Where the user wrote something: file, line and function, and who called that, as far as it is kept. The outermost
-// LocationScope wins, so that an expression built by a library function points at the line that called the library.
+// Where the user wrote something: file, line and function, and the chain of callers as far as it is recorded. The
+// outermost LocationScope wins, so that an expression built by a library function points at the line that called the
+// library.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ struct Location {
   const char* file = nullptr;  // static or interned
   const char* function = nullptr;
   std::uint32_t line = 0;
-  std::uint32_t caller = 0;  // a number in a table that lives as long as the process; 0: not known
+  std::uint32_t caller = 0;  // a number in a table that lives as long as the process; 0: unknown
 
   Location() = default;
   Location(const std::source_location& where)
@@ -22,9 +23,9 @@ struct Location {
   // Copies the texts into a table that lives as long as the process.
   static Location interned(std::string_view file, std::uint32_t line, std::string_view function);
 
-  // The same line, reached by way of that one.
+  // The same location, reached through a call at `line`.
   Location called_from(const Location& line) const;
-  // A place of which nothing is kept. As a scope it keeps others from being noted.
+  // A location that records nothing. As a scope it keeps inner locations from being recorded.
   static Location unnoted();
 
   explicit operator bool() const { return file && *file; }
@@ -34,7 +35,7 @@ struct Location {
   std::string str_with_callers() const;
 };
 
-// The location that nodes made now carry (thread-local).
+// The location that nodes created now carry (thread-local).
 Location current_location();
 
 class LocationScope {

@@ -44,8 +44,8 @@ std::string number_text(double value);
 // "(3, 4)", "(3,)", "()".
 std::string tuple_text(std::span<const std::int64_t> values);
 
-// The text in parentheses, unless it is a name, a number, a call or already bracketed: what may stand before "[0]" or
-// "**".
+// The text in parentheses, unless it is a name, a number, a call or already bracketed: the result may stand before
+// "[0]" or "**".
 std::string atom_text(std::string text);
 
 // The candidate nearest to a misspelt word, or empty when none is near.

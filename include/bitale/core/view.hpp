@@ -1,5 +1,5 @@
-// View: elements that somebody else owns, without a handle. Dtype and rank are known from elsewhere. What a call takes
-// and gives below Arrays.
+// View: elements of another owner, without a handle. Dtype and rank are known from elsewhere. Calls below the level of
+// Arrays take and return Views.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct View {
 
 inline View view_of(const Array& array) { return {array.mutable_data(), array.shape().data(), array.strides().data()}; }
 
-// Whether the elements lie one after the other, last axis fastest.
+// Whether the view is C-contiguous.
 inline bool is_contiguous(const View& view, int ndim, std::int64_t itemsize) {
   bool contiguous = true;
   for (int axis = ndim; axis-- > 0;) {
@@ -30,7 +30,7 @@ inline bool is_contiguous(const View& view, int ndim, std::int64_t itemsize) {
   return contiguous;
 }
 
-// An Array of borrowed elements, valid as long as what it was made from.
+// An Array of borrowed elements, valid as long as the view's memory.
 inline Array borrow(const View& view, DType dtype, int ndim) {
   const auto rank = std::size_t(ndim);
   return Array::borrow(view.data, dtype, Dims(std::span(view.shape, rank)), Dims(std::span(view.strides, rank)),

@@ -1,4 +1,4 @@
-// Warnings: what is odd but no error. They go to stderr, unless the program says where else.
+// Warnings: unusual conditions that are no errors. They go to stderr, unless the program sets a handler.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 namespace bitale {
 
 void warn(const std::string& message);
-// What is done with warnings from now on, from any thread; an empty function: stderr. What it throws, the code that
-// warned throws.
+// Sets the handler of warnings from now on, for any thread; an empty function: stderr. An exception of the handler
+// propagates out of the code that warned.
 void set_warning_handler(std::function<void(const std::string&)> handler);
 
 }  // namespace bitale

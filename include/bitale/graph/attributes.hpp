@@ -15,8 +15,9 @@
 
 namespace bitale {
 
-// An attribute that the graph does not look into: an inner graph, an object of Python. Immutable and shared. Two ops
-// are equal, and merge, when their opaque attributes are; so equality must not depend on what may change.
+// An attribute that the graph compares and hashes, but does not look into: an inner graph, an object of Python.
+// Immutable and shared. Two ops are equal, and merge, when their opaque attributes are equal; so equality must not
+// depend on mutable state.
 class Opaque : public RefCounted {
  public:
   virtual bool equals(const Opaque& other) const = 0;
@@ -40,7 +41,7 @@ struct Attribute {
 };
 using Attributes = std::vector<Attribute>;
 
-std::string attribute_text(const AttributeValue& value);  // Python's way: "True", "[0, 1]", "float64"
+std::string attribute_text(const AttributeValue& value);  // in Python's notation: "True", "[0, 1]", "float64"
 std::size_t attribute_hash(const AttributeValue& value);
 
 template <class Owner, class T>
@@ -57,7 +58,7 @@ constexpr auto attribute_list(Fields... fields) {
   return std::tuple<Fields...>(fields...);
 }
 
-// Converts a member to an attribute value; overload to_attribute for own types (found by argument-dependent lookup).
+// Converts a member to an attribute value; overload to_attribute for other types (found by argument-dependent lookup).
 inline AttributeValue to_attribute(bool v) { return v; }
 inline AttributeValue to_attribute(int v) { return std::int64_t(v); }
 inline AttributeValue to_attribute(std::int64_t v) { return v; }

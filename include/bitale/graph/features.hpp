@@ -1,6 +1,7 @@
 // The features of a FunctionGraph: what can be attached to one to watch, record, check or refuse its changes. Names and
-// roles are those of PyTensor's pytensor.graph.features and pytensor.graph.destroyhandler. Two of those are invariants
-// of FunctionGraph here and so no features: merging of equal nodes, and names that pass on to what stands for them.
+// roles are those of PyTensor's pytensor.graph.features and pytensor.graph.destroyhandler. Two of PyTensor's features
+// are invariants of FunctionGraph here: the merging of equal nodes, and the transfer of a variable's name to its
+// replacement.
 #pragma once
 
 #include <functional>
@@ -16,15 +17,14 @@ namespace bitale {
 
 // ---- base -----------------------------------------------------------------------------------------------------------
 
-// A feature that sees the nodes that are there when it is attached as imports, and those that are left when it is
-// detached as pruned.
+// A feature that receives the nodes present at attachment as imports, and those left at detachment as pruned.
 class Bookkeeper : public Feature {
  public:
   void on_attach(FunctionGraph& graph) override;
   void on_detach(FunctionGraph& graph) override;
 };
 
-// Calls functions; those that are left out do nothing.
+// Calls the given functions; those that are left out do nothing.
 class DispatchingFeature final : public Feature {
  public:
   struct Callbacks {
@@ -52,24 +52,24 @@ class DispatchingFeature final : public Feature {
 
 // ---- history --------------------------------------------------------------------------------------------------------
 
-// Goes back to earlier states of the graph.
+// Reverts the graph to earlier states.
 class History final : public Feature {
  public:
   std::string name() const override { return "history"; }
   bool keeps_changes() const override { return true; }
   void on_commit(FunctionGraph& graph, const std::shared_ptr<Changes>& changes) override;
 
-  // The present state.
+  // The current state.
   std::size_t checkpoint() const { return changes_.size(); }
-  // Takes back what was done since; what was taken back is forgotten. ValueError for a state that is no more.
+  // Reverts the changes made since; reverted changes are forgotten. ValueError for a state that no longer exists.
   void revert(FunctionGraph& graph, std::size_t checkpoint);
 
  private:
   std::vector<std::shared_ptr<Changes>> changes_;
 };
 
-// Goes to any state since it was attached, forwards and back: state 0 is the one at attachment, each change leads to
-// the next. A change by anybody else, in a state that is not the last, drops the states after it.
+// Moves the graph to any state since the feature was attached, forwards and back: state 0 is the one at attachment,
+// each change leads to the next. A change from elsewhere, in a state that is not the last, drops the states after it.
 class FullHistory final : public Feature {
  public:
   // `watch`, if given, is called after every step that is taken through the states.
@@ -80,12 +80,12 @@ class FullHistory final : public Feature {
 
   std::size_t position() const { return position_; }
   std::size_t last() const { return changes_.size(); }
-  // Why state `position` came from the one before: the rule's name. IndexError outside 1 ... last().
+  // Why state `position` was reached from the previous one: the rule's name. IndexError outside 1 ... last().
   const std::string& reason(std::size_t position) const;
   void go_to(FunctionGraph& graph, std::size_t position);  // IndexError
   void start(FunctionGraph& graph) { go_to(graph, 0); }
   void end(FunctionGraph& graph) { go_to(graph, last()); }
-  // Whether there was one to go to.
+  // Returns whether there was such a state.
   bool next(FunctionGraph& graph);
   bool previous(FunctionGraph& graph);
 
@@ -97,16 +97,16 @@ class FullHistory final : public Feature {
 
 // ---- checks ---------------------------------------------------------------------------------------------------------
 
-// Asks every feature whether it agrees with the graph as it is. The first refusal is thrown, with the feature's name.
+// Validates the graph as it is with every feature. The first refusal is thrown, with the feature's name.
 void validate(FunctionGraph& graph);
 bool is_consistent(FunctionGraph& graph);
 
-// Checks of the user's own, run before every change is committed. A check refuses by throwing.
+// User-defined checks, run before every change is committed. A check refuses by throwing.
 class Validator final : public Feature {
  public:
   using Check = std::function<void(FunctionGraph&)>;
   std::string name() const override { return "validator"; }
-  // ValueError when a check of that name is there.
+  // ValueError when there already is a check of that name.
   void add(std::string check_name, Check check);
   void on_validate(FunctionGraph& graph) override;
 
@@ -114,30 +114,30 @@ class Validator final : public Feature {
   std::vector<std::pair<std::string, Check>> checks_;
 };
 
-// A node that was to leave the graph is still there.
+// A node that a change should have removed is still in the graph.
 class ReplacementDidNotRemoveError : public InconsistencyError {
  public:
   using InconsistencyError::InconsistencyError;
 };
 
-// PyTensor's ReplaceValidate: replacements that all features agree with, or none at all. That holds for every change of
-// a FunctionGraph; these can also say on stderr what they do (`verbose`).
+// PyTensor's ReplaceValidate: replacements that all features accept, or none at all. Every change of a FunctionGraph
+// has this property; these functions can also report on stderr what they do (`verbose`).
 bool replace_validate(FunctionGraph& graph, const Variable& before, const Variable& after, std::string_view reason,
                       bool verbose = false);
 bool replace_all_validate(FunctionGraph& graph, std::span<const std::pair<Variable, Variable>> pairs,
                           std::string_view reason, bool verbose = false);
-// Also rolled back, with ReplacementDidNotRemoveError, when one of the nodes is still in the graph afterwards.
+// As above, but also rolled back, with ReplacementDidNotRemoveError, when one of the nodes is still in the graph.
 bool replace_all_validate_remove(FunctionGraph& graph, std::span<const std::pair<Variable, Variable>> pairs,
                                  std::span<const Apply> remove, std::string_view reason, bool verbose = false);
 
-// Every node that comes in must know the user's line that it goes back to.
+// Every imported node must know the user's line from which it derives.
 class CheckStackTrace final : public Feature {
  public:
   enum class Policy { Warn, Raise };
   explicit CheckStackTrace(Policy policy = Policy::Raise) : policy_(policy) {}
   std::string name() const override { return "check stack trace"; }
   void on_import(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
-  std::size_t missing() const { return missing_; }  // nodes without one so far
+  std::size_t missing() const { return missing_; }  // imported nodes without one so far
 
  private:
   Policy policy_;
@@ -146,22 +146,22 @@ class CheckStackTrace final : public Feature {
 
 // ---- watching -------------------------------------------------------------------------------------------------------
 
-// The nodes of an op.
+// Finds the nodes of an op.
 class NodeFinder final : public Bookkeeper {
  public:
   std::string name() const override { return "node finder"; }
   void on_import(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
   void on_prune(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
-  // Those whose op equals the given one, in no particular order.
+  // The nodes whose op equals the given one, in no particular order.
   std::vector<Apply> query(const Op& op) const;
-  // Those whose op has that name.
+  // The nodes whose op has that name.
   std::vector<Apply> query(std::string_view op_name) const;
 
  private:
   std::unordered_map<std::string, std::unordered_set<ApplyNode*>> by_name_;
 };
 
-// Writes a line for everything it is told.
+// Writes a line for every event that it receives.
 class PrintListener final : public Feature {
  public:
   explicit PrintListener(std::function<void(const std::string& line)> write = {});  // default: to stderr
@@ -177,7 +177,8 @@ class PrintListener final : public Feature {
   std::function<void(const std::string&)> write_;
 };
 
-// Whether anything changed, and how many nodes came in, since it was reset. What was rolled back counts as a change.
+// Whether anything changed, and how many nodes were imported, since the last reset. A change that was rolled back
+// counts.
 class ChangeTracker final : public Feature {
  public:
   std::string name() const override { return "change tracker"; }
@@ -195,8 +196,8 @@ class ChangeTracker final : public Feature {
 };
 
 // ---- memory ---------------------------------------------------------------------------------------------------------
-// A variable's memory is that of what it views (Op::view_of), or its own. A node that destroys an input (Op::destroys)
-// leaves nothing to read there: its result counts as new memory.
+// A variable's memory is its own, or that of the variable that it views (Op::view_of). A node that destroys an input
+// (Op::destroys) leaves no value to read there: its result counts as new memory.
 
 // Keeps a list of the nodes that destroy an input.
 class DestroyerBook : public Bookkeeper {
@@ -212,11 +213,11 @@ class DestroyerBook : public Bookkeeper {
   std::size_t next_ = 0;
 };
 
-// Lets nodes destroy what they read, as long as the result is the same. InconsistencyError, at attachment and on every
-// change, when no order of the nodes keeps a destroyed value from being read afterwards: two nodes destroy the same
-// memory, a constant or an output of the graph would be destroyed, a node reads elsewhere what it destroys, or a reader
-// needs the destroyer's result. The graph's toposort puts readers before destroyers. A change of a graph in which
-// something destroys costs a walk over it.
+// Allows nodes to destroy what they read, as long as the result is the same. InconsistencyError, at attachment and on
+// every change, when no order of the nodes keeps a destroyed value from being read afterwards: two nodes destroy the
+// same memory, a constant or an output of the graph would be destroyed, a node reads through another input what it
+// destroys, or a reader needs the destroyer's result. The graph's toposort puts readers before destroyers. A change of
+// a graph that contains destroyers costs a traversal of the graph.
 class DestroyHandler final : public DestroyerBook {
  public:
   std::string name() const override { return "destroy handler"; }
@@ -251,7 +252,7 @@ class NoOutputFromInplace final : public Feature {
   std::vector<std::size_t> outputs_;
 };
 
-// Refuses changes after which an output of the graph would lie in the memory of one of these inputs, destroyed.
+// Refuses changes after which an output of the graph would be stored in the destroyed memory of one of these inputs.
 class NoOutputInplaceOnInput final : public Feature {
  public:
   explicit NoOutputInplaceOnInput(std::vector<std::size_t> inputs) : inputs_(std::move(inputs)) {}

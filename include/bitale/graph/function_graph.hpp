@@ -1,6 +1,6 @@
-// FunctionGraph: a private copy of a graph that may be changed, with client lists and hooks (Features).
-// Equal nodes (equal op, same inputs) and equal constants are merged as they come in and after every change: merging
-// is an invariant. Replacement is a transaction: replace, validate, or roll back with the reason.
+// FunctionGraph: a private copy of a graph that may be changed, with client lists and hooks (Features). Equal nodes
+// (equal op, same inputs) and equal constants are merged as they are imported and after every change: merging is an
+// invariant. Replacement is a transaction: replace, validate, or roll back with the reason.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace bitale {
 
-class Changes;  // what one replacement did, step by step
+class Changes;  // the log of one replacement, step by step
 class FunctionGraph;
 class Transaction;
 
-// A feature of the same name is attached to the graph.
+// A feature of the same name is already attached to the graph.
 class AlreadyThere : public ValueError {
  public:
   using ValueError::ValueError;
@@ -32,8 +32,8 @@ struct Client {
   bool operator==(const Client&) const = default;
 };
 
-// Hooks called as the graph changes. All default to nothing. What one throws undoes the change, and errors then name
-// the feature; on_validate throws InconsistencyError to refuse. A hook may not change the graph.
+// Hooks called as the graph changes. The defaults do nothing. An exception from a hook undoes the change, and errors
+// then name the feature; on_validate throws InconsistencyError to refuse. A hook may not change the graph.
 class Feature {
  public:
   virtual ~Feature() = default;
@@ -45,10 +45,11 @@ class Feature {
   virtual void on_change_input(FunctionGraph&, const Client&, const Variable& /*before*/, const Variable& /*after*/,
                                std::string_view /*reason*/) {}
   virtual void on_validate(FunctionGraph&) {}
-  // The change is complete. A feature that keeps changes is given them, and can take them back (FunctionGraph::undo).
+  // Called when the change is complete. A feature that keeps changes receives them, and can undo them
+  // (FunctionGraph::undo).
   virtual bool keeps_changes() const { return false; }
   virtual void on_commit(FunctionGraph&, const std::shared_ptr<Changes>&) {}
-  // Extra edges for the order: pairs (later, earlier).
+  // Extra edges for the topological order: pairs (later, earlier).
   virtual std::vector<std::pair<ApplyNode*, ApplyNode*>> orderings(FunctionGraph&) { return {}; }
 };
 
@@ -64,36 +65,37 @@ class FunctionGraph {
 
   const Variables& inputs() const;
   const Variables& outputs() const;
-  // The copies of the variables the graph was made from.
-  VariableMap originals() const;  // original -> own; made at every call
+  // The copies of the variables from which the graph was created.
+  VariableMap originals() const;  // original -> own; computed at every call
   std::size_t node_count() const;
   bool contains(const Apply& node) const;
   bool contains(const Variable& variable) const;
   std::span<const Client> clients(const Variable& variable) const;
-  // Nodes in dependency order, stable between calls when nothing changed.
+  // Nodes in topological order, stable between calls when nothing changed.
   std::vector<Apply> toposort() const;
 
-  // Every node has a small number, its slot; once it has left, another one may get it. For tables beside the graph.
-  std::size_t slot(const ApplyNode* node) const;  // of a node of this graph
+  // Every node has a small number, its slot, which may be reused once the node was removed. For side tables of the
+  // graph.
+  std::size_t slot(const ApplyNode* node) const;  // for a node of this graph
   Apply at_slot(std::size_t slot) const;          // null where there is none
   std::size_t slot_count() const;
-  // As toposort(), regardless of features. Kept until the graph changes.
+  // As toposort(), regardless of features. Memoized until the graph changes.
   const std::vector<std::uint32_t>& slots_in_order();
-  // Brings inputs before what needs them, from what the graph knows of each node alone.
+  // Sorts slots so that inputs precede their clients, using only what the graph stores for each node.
   void sort_slots(std::vector<std::uint32_t>& slots) const;
 
   // Replaces every use of `before`. The replacement's type must be `before`'s or a sub-type (TypeError); unknown leaves
-  // raise MissingInputError. On any error the graph is as it was. A no-op when both are the same, also after merging.
-  // Uses of `before` inside the new nodes stay (x may be replaced by f(x)). New nodes belong to the graph from then on.
-  // Returns whether anything changed.
+  // raise MissingInputError. On any error the graph is unchanged. A no-op when both are the same, also after merging.
+  // Uses of `before` inside the new nodes are kept (x may be replaced by f(x)). New nodes belong to the graph from then
+  // on. Returns whether anything changed.
   bool replace(const Variable& before, const Variable& after, std::string_view reason);
-  // All or nothing; in order, skipping those that an earlier one made superfluous.
+  // All or nothing; in order, skipping pairs that an earlier one made superfluous.
   bool replace_all(std::span<const std::pair<Variable, Variable>> pairs, std::string_view reason);
   bool change_node_input(const Client& client, const Variable& after, std::string_view reason);
   void add_output(const Variable& output);
 
-  // Takes the latest change back, or does it again; the features are told. InconsistencyError when the graph is not in
-  // the state that the change led to (came from).
+  // Undoes the latest change, or redoes it; features are notified. InconsistencyError when the graph is not in the
+  // state that the change led to (came from).
   void undo(Changes& changes);
   void redo(Changes& changes);
 
@@ -112,7 +114,7 @@ class FunctionGraph {
   void check_integrity() const;
   FunctionGraph clone() const;
 
-  struct State;  // the inside
+  struct State;  // the implementation
 
  private:
   State& change();

@@ -17,7 +17,7 @@
 
 namespace bitale {
 
-class Lowering;     // ops/lowering.hpp: what an op may say to the lowering
+class Lowering;     // ops/lowering.hpp: the interface of ops to the lowering
 class InputRanges;  // graph/range.hpp
 struct Range;
 struct ScalarOp;  // ops/scalar_op.hpp: the record of an elementwise operation
@@ -44,17 +44,17 @@ class Op : public RefCounted {
   // Checks the inputs and infers dtypes and static shapes. TypeError, ShapeError, ValueError.
   virtual Apply make_node(std::span<const Variable> inputs) const = 0;
   // Lengths of the outputs as expressions of the inputs' lengths (and values, where they decide).
-  // Default: no answer (an empty vector): lengths are then read off the computed value.
+  // Default: unknown (an empty vector): lengths are then read off the computed value.
   virtual std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const;
 
   // Reference evaluation. out[i] is overwritten with the result (fresh, or a view of an input when view_map says so).
   virtual void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const = 0;
 
-  // Native code: element rules, loops or runtime calls, said to `to`. False: none, the VM's perform is called back.
+  // Native code: element rules, loops or runtime calls, added to `to`. False: none; native code calls back `perform`.
   virtual bool emit(Lowering& to, const Apply& node) const;
 
   // Reverse derivative: one cotangent per input, given one per output (some may be disconnected()).
-  // An input's answer may be disconnected() or undefined_gradient(why).
+  // An input's cotangent may be disconnected() or undefined_gradient(why).
   virtual Variables pullback(const Apply& node, std::span<const Variable> cotangents) const;
   // Forward derivative: one tangent per output, given one per input (some may be disconnected()).
   // Default: by transposing the pullback twice.
@@ -70,17 +70,17 @@ class Op : public RefCounted {
   // Which inputs an output may be a view of, and which inputs it destroys; per output.
   virtual std::vector<int> view_of(const Apply& node, int output) const;
   virtual std::vector<int> destroys(const Apply& node, int output) const;
-  // Bounds of an output's values, given those of the inputs; the dtype's own need not be said. Default: those of the
-  // input that the output is a view of, or none.
+  // Bounds of an output's values, given those of the inputs; the dtype's own bounds need not be included. Default:
+  // those of the input that the output is a view of, or none.
   virtual Range range(const Apply& node, int output, InputRanges& inputs) const;
-  // What it does with complex inputs (complex.hpp).
+  // How the op treats complex inputs (complex.hpp).
   virtual ComplexForm complex_form() const { return ComplexForm::none; }
-  // The op that does with the parts what this one does with complex numbers (by_parts). Default: this one.
+  // The op to apply to each part of complex numbers (for by_parts). Default: this one.
   virtual OpRef component_op() const { return OpRef(this); }
-  // Of a node with complex inputs or outputs, the parts of each output as formulas of the inputs' parts. Nothing: there
-  // is no such formula, and `perform` computes the node.
+  // For a node with complex inputs or outputs, the parts of each output as formulas of the inputs' parts. nullopt:
+  // there is no such formula, and `perform` computes the node.
   virtual PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const;
-  // May constant folding evaluate this node? (Alloc of a large shape says no.)
+  // Whether constant folding may evaluate this node. (For an Alloc of a large shape it may not.)
   virtual bool may_fold(const Apply& node) const;
 
   // Builds the node and returns its only output.
@@ -90,7 +90,7 @@ class Op : public RefCounted {
  private:
   virtual std::string kind_name() const { return std::string(name()); }
 
-  // Zero means not yet known. A copy may be given other attributes, so it starts without.
+  // Zero means not computed yet. A copy starts at zero, since it may be given other attributes.
   template <class T>
   struct Cached {
     Cached() = default;

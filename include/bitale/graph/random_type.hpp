@@ -1,6 +1,6 @@
 // RandomType: the state of a random generator. A value is a vector of words (bit_generator.hpp), which native code
-// reads and writes; a draw gives the next state beside what was drawn. Nobody else can compute with the words: to ops
-// of tensors the type is none.
+// reads and writes; a draw returns the next state together with the drawn value. No other op computes with the words:
+// for ops of tensors it is not a tensor type.
 #pragma once
 
 #include "bitale/core/bit_generator.hpp"
@@ -24,14 +24,14 @@ class RandomType final : public TypeBase {
   const Type storage_;
 };
 
-// One of each.
+// One shared instance per bit generator.
 const Type& random_type(BitGenerator generator = BitGenerator::PCG64);
 // The random type, or nullptr.
 inline const RandomType* as_random(const Type& type) { return dynamic_cast<const RandomType*>(type.get()); }
 
 // A value of random_type(): the state of numpy.random.default_rng(seed).
 Array random_state(std::uint64_t seed);
-// A value of random_type(BitGenerator::Threefry): the stream of this seed, of which nothing is drawn yet.
+// A value of random_type(BitGenerator::Threefry): the stream of this seed, from which nothing has been drawn yet.
 Array stream_state(std::uint64_t seed);
 
 }  // namespace bitale

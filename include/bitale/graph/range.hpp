@@ -1,5 +1,5 @@
-// Bounds of a variable's values, as an op says them from those of its inputs (Op::range). They are those of
-// mathematics: that exp underflows to 0 does not count, and nan lies within all bounds.
+// Bounds of a variable's values, which an op derives from those of its inputs (Op::range). They are mathematical
+// bounds: that exp underflows to 0 does not count, and nan lies within all bounds.
 #pragma once
 
 #include <limits>
@@ -15,7 +15,7 @@ struct Range {
   bool is_always(double value) const { return low == value && high == value; }
 };
 
-// The ranges of a node's inputs, looked for when they are asked for.
+// The ranges of a node's inputs, computed on request.
 class InputRanges {
  public:
   virtual ~InputRanges() = default;

@@ -1,7 +1,7 @@
 // What is known of a matrix, or of each matrix of a batch: that it is diagonal, triangular, symmetric, positive
-// definite, orthogonal. Users state such facts (assume, in ops/assume.hpp), and ops say what follows for their outputs
-// from what is known of their inputs (StatesStructure). They are meant as in mathematics: rounding, nan and infinities
-// don't count.
+// definite, orthogonal. Users state such facts (assume, in ops/assume.hpp), and ops derive facts of their outputs from
+// the known facts of their inputs (StatesStructure). They are meant mathematically: rounding, nan and infinities don't
+// count.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,14 @@ enum class Fact : std::uint8_t {
   PositiveDiagonal,  // all elements of the diagonal are greater than 0
   UnitDiagonal,      // all elements of the diagonal are 1
   PositiveSemidefinite,
-  Square,  // as many rows as columns; diagonal, symmetric and orthogonal matrices are
+  Square,  // as many rows as columns; diagonal, symmetric and orthogonal matrices are square
 };
 inline constexpr int fact_count = 13;
 // PyTensor's names of the key and of the argument of assume: "pd", "positive_definite".
 std::string_view short_name(Fact fact);
 std::string_view long_name(Fact fact);
 
-// The facts that are known to hold, and those known not to hold, with all that follows from them.
+// The facts that are known to hold, and those known not to hold, closed under implication.
 class Structure {
  public:
   Structure() = default;
@@ -54,17 +54,17 @@ class Structure {
   bool is_triangular() const { return is(Fact::LowerTriangular) || is(Fact::UpperTriangular); }
   bool is_unknown() const { return !holds_ && !fails_; }
   bool is_conflict() const { return holds_ & fails_; }
-  // The arguments of assume that hold and do not.
+  // The arguments of assume that both hold and do not hold.
   std::vector<std::string> contradictions() const;
 
   void add(Fact fact, bool holding = true);
   void add(const Structure& other);
-  // Of the transposed matrix.
+  // The facts of the transposed matrix.
   Structure transposed() const;
-  // What both say.
+  // The facts that both contain.
   Structure common(const Structure& other) const;
 
-  // "pd,!diag", facts that follow from others included; and back. ValueError for another text.
+  // "pd,!diag", including facts that follow from others; parse is the inverse. ValueError for another text.
   std::string str() const;
   static Structure parse(std::string_view text);
   bool operator==(const Structure&) const = default;
@@ -75,19 +75,19 @@ class Structure {
   std::uint16_t holds_ = 0, fails_ = 0;
 };
 
-// What is known of a node's inputs, looked for when it is asked for.
+// The structures of a node's inputs, computed on request.
 class InputStructures {
  public:
   virtual ~InputStructures() = default;
   virtual Structure of(int input) = 0;
 };
 
-// An op that knows something of its outputs as matrices says so besides being an Op.
+// Base class, besides Op, of ops that derive facts of their outputs as matrices.
 class StatesStructure {
  public:
   virtual ~StatesStructure() = default;
   virtual Structure structure(const Apply& node, int output, InputStructures& inputs) const = 0;
-  // What a node with this op states of its input.
+  // The facts that a node with this op states of its input.
   virtual Structure stated_of_input(int /*input*/) const { return {}; }
 };
 

@@ -16,18 +16,18 @@ using VariableSet = std::unordered_set<Variable, VariableHash, VariableEqual>;
 using VariableMap = std::unordered_map<Variable, Variable, VariableHash, VariableEqual>;
 using Replacements = std::vector<std::pair<Variable, Variable>>;
 
-// Apply nodes in an order in which each comes after the nodes it depends on. `blockers` are treated as leaves.
+// Apply nodes in topological order. `blockers` are treated as leaves.
 std::vector<Apply> toposort(std::span<const Variable> outputs, const VariableSet& blockers = {});
-// Every variable that the outputs depend on, themselves included, inputs first.
+// Every variable that the outputs depend on, including themselves, inputs first.
 Variables ancestors(std::span<const Variable> outputs, const VariableSet& blockers = {});
-// Leaves that are not constants, in the order in which a depth-first walk meets them.
+// Leaves that are not constants, in the order of a depth-first walk.
 Variables graph_inputs(std::span<const Variable> outputs, const VariableSet& blockers = {});
-// Those of graph_inputs that are not shared variables: what a caller must provide.
+// The members of graph_inputs that are not shared variables: what a caller must provide.
 Variables explicit_graph_inputs(std::span<const Variable> outputs);
 bool depends_on(const Variable& output, std::span<const Variable> candidates);
 
 // A copy of the graph; leaves are kept unless `copy_leaves`. Names and provenance are kept.
-// `memo` maps originals to copies and may be pre-filled with what to use instead of a variable.
+// `memo` maps originals to copies, and may be pre-filled with replacements of variables.
 Variables clone(std::span<const Variable> outputs, VariableMap& memo, bool copy_leaves = false);
 
 // The outputs with some variables replaced. Types must fit (TypeError); with `strict`, each replaced variable must

@@ -1,9 +1,9 @@
-// Type: what kind of value a Variable stands for, and what such a value is. Every value is an Array; a type says which
-// memory it has (`storage`), which Arrays are values of it, and when two are equal. TensorType is an array of one dtype
-// with a static shape in which each length is known or not; a static length of 1 is what broadcasts. RandomType
-// (random_type.hpp) is the state of a generator, words that native code reads and writes. HostType is a type of objects
-// that only the host looks into. DisconnectedType and NullType are the explicit answers of differentiation for "no
-// connection" and "no derivative, because"; they have no values.
+// Type: what kind of value a Variable stands for, and what such a value is. Every value is an Array; a type defines the
+// memory of its values (`storage`), which Arrays are values of it, and when two are equal. TensorType is an array of
+// one dtype with a static shape in which each length is known or not; a static length of 1 is what broadcasts.
+// RandomType (random_type.hpp) is the state of a generator, words that native code reads and writes. HostType is a type
+// of objects that only the host looks into. DisconnectedType and NullType are the explicit results of differentiation
+// for "no connection" and "no derivative, because"; they have no values.
 #pragma once
 
 #include <string>
@@ -31,16 +31,16 @@ class TypeBase : public RefCounted {
   // ---- values ----
   // The memory of a value: dtype, rank and lengths of the Array that it is. nullptr: the type has no values.
   virtual const TensorType* storage() const { return nullptr; }
-  // Whether values are objects of the host, in Arrays that hold them: native code passes on their addresses only.
+  // Whether values are objects of the host, in Arrays that hold them: native code only passes on their addresses.
   virtual bool is_host_only() const { return false; }
   // Whether `value` is a value of this type as it is.
   virtual bool is_valid_value(const Array& value) const;
   // `value` as a value of this type, converted where that is safe or allowed. TypeError or ValueError saying what was
-  // expected and what came. Default: itself where it is valid.
+  // expected and what was given. Default: `value` itself where it is valid.
   virtual Array filter(const Array& value, bool strict = false, Downcast downcast = Downcast::Never) const;
-  // Whether two values are the same. Default: bit for bit; of objects, as HostObject::equals says.
+  // Whether two values are equal. Default: bit for bit; for objects, by HostObject::equals.
   virtual bool values_eq(const Array& a, const Array& b) const { return identical(a, b); }
-  // Whether they are, up to rounding.
+  // Whether two values are equal up to rounding.
   virtual bool values_eq_approx(const Array& a, const Array& b) const { return values_eq(a, b); }
 };
 using Type = Ref<const TypeBase>;
@@ -82,8 +82,8 @@ class NullType final : public TypeBase {
   std::string str() const override { return "NullType(" + why + ")"; }
 };
 
-// A type of objects of the host. `accepts` tells its values among all objects; null: every object of the C++ class that
-// host_type<T> was given. Two are equal when their names are: a name stands for one kind of object.
+// A type of objects of the host. `accepts` tells its values from other objects; null: all objects are values. Two types
+// are equal when name and `accepts` are: a name stands for one kind of object.
 class HostType : public TypeBase {
  public:
   using Accepts = bool (*)(const HostObject&);
@@ -111,17 +111,17 @@ Type tensor_type(DType dtype, const Dims& shape);
 Type tensor_type(DType dtype, int ndim);
 // The tensor type, or nullptr.
 inline const TensorType* as_tensor(const Type& type) { return type ? type->tensor() : nullptr; }
-// A static length per dimension: the lengths two broadcast shapes give. ShapeError naming the dimension.
+// The static lengths, per dimension, that two shapes have when broadcast together. ShapeError naming the dimension.
 Dims broadcast_static_shapes(const Dims& a, const Dims& b);
 
 // Whether `value` is a value of `type` as it is.
 bool fits(const TensorType& type, const Array& value);
 // `value` as a value of `type`: converted where that is safe (or allowed), shape checked.
-// TypeError (rank, dtype, static length) saying what was expected and what came.
+// TypeError (rank, dtype, static length) saying what was expected and what was given.
 Array filter(const TensorType& type, const Array& value, bool strict = false, Downcast downcast = Downcast::Never);
-// The memory of a value of the type. TypeError naming `who` when the type has no values.
+// The storage type of the values of a type. TypeError naming `who` when the type has no values.
 const TensorType& storage_of(const Type& type, std::string_view who);
-// The value whose memory is seen, valid as long as that memory is; an object is held.
+// The value whose memory is viewed, valid as long as that memory is; an object is held.
 Array borrow_value(const TypeBase& type, const View& view);
 
 }  // namespace bitale

@@ -21,23 +21,23 @@ class Op;
 class Apply;
 class Variable;
 struct ApplyNode;
-struct NodeRecord;  // what the FunctionGraph that a node belongs to knows of it
+struct NodeRecord;  // what the FunctionGraph of a node stores about it
 using OpRef = Ref<const Op>;
 using Variables = std::vector<Variable>;
 
-// What a leaf may carry besides its type: a Constant's data, a shared variable's container.
+// What a leaf may hold besides its type: a Constant's data, a shared variable's container.
 class LeafData : public RefCounted {
  public:
   virtual const Array* constant() const { return nullptr; }  // a Constant's data
-  // The value it has now, where it has one.
+  // The present value, if there is one.
   virtual std::optional<Array> present_value() const { return constant() ? std::optional(*constant()) : std::nullopt; }
 };
 
-// What the user notes on a variable.
+// The user's notes on a variable.
 struct Tag final : RefCounted {
   std::optional<Array> test_value;  // of the variable's type (test_value.hpp)
   bool is_guarded = true;           // whether NanGuardMode looks at its values (compile/monitor.hpp)
-  std::shared_ptr<void> notes;      // of a face of the library: in Python, the other attributes of `variable.tag`
+  std::shared_ptr<void> notes;      // owned by a language binding: in Python, the other attributes of `variable.tag`
 };
 
 struct ConstantData final : LeafData {
@@ -46,7 +46,7 @@ struct ConstantData final : LeafData {
   const Array* constant() const override { return &value; }
 };
 
-// Where a node comes from: the user's line and, when a rewrite made it, the rule.
+// Where a node comes from: the user's line and, when it was created by a rewrite, the rule.
 struct Provenance {
   Location where;
   const char* rule = nullptr;
@@ -71,7 +71,7 @@ struct ApplyNode {
   VariableNode* outputs = nullptr;  // output_count of them
   Provenance provenance;
   NodeRecord* record = nullptr;
-  VariableNode only_output;  // nearly all nodes have one: it lives here
+  VariableNode only_output;  // nearly all nodes have one output: it is stored here
   std::unique_ptr<VariableNode[]> several_outputs;
 };
 
@@ -107,15 +107,15 @@ class Variable {
   const std::string& name() const { return node_->name; }
   const Variable& set_name(std::string name) const;
   Location where() const;
-  Tag& tag() const;  // made when it is first asked for
+  Tag& tag() const;  // created on first use
   bool is_guarded() const { return !node_->tag || node_->tag->is_guarded; }
 
-  // Of tensors; TypeError for other types.
+  // For tensors; TypeError for other types.
   const TensorType& tensor() const {
     if (auto* tensor = as_tensor(node_->type)) return *tensor;
     refuse_as_tensor();
   }
-  // Of any type with values: the memory of one. TypeError for other types.
+  // For any type with values: the storage of a value. TypeError for other types.
   const TensorType& storage() const {
     if (auto* storage = node_->type->storage()) return *storage;
     refuse_as_tensor();
@@ -140,7 +140,7 @@ class Variable {
 
  private:
   std::atomic<std::uint32_t>& count() const noexcept { return node_->owner ? node_->owner->count : node_->count; }
-  void discard() const noexcept;  // the last handle is gone
+  void discard() const noexcept;  // called when the last handle is released
   [[noreturn]] void refuse_as_tensor() const;
 
   VariableNode* node_ = nullptr;
@@ -149,8 +149,8 @@ class Variable {
 class Apply {
  public:
   Apply() noexcept = default;
-  // ValueError when an input is null. Where the flag compute_test_value asks for it, the node is tried on test values
-  // at once, and raises what it raises (test_value.hpp).
+  // ValueError when an input is null. Where the flag compute_test_value requires it, the node is evaluated on test
+  // values at once, and the constructor raises what that raises (test_value.hpp).
   Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types);
   Apply(const Apply& other) noexcept : node_(other.node_) {
     if (node_) node_->count.fetch_add(1, std::memory_order_relaxed);
@@ -196,8 +196,8 @@ class Apply {
 inline Apply Variable::owner() const { return Apply::of(node_->owner); }
 
 Variable constant(const Array& value, std::string name = {});  // of a copy
-Variable constant(Array&& value, std::string name = {});       // of the array itself, if nobody else has it
-// A value of any type. TypeError for what the type does not accept.
+Variable constant(Array&& value, std::string name = {});       // of the array itself, if it is the only owner
+// A constant of any type. TypeError for a value that the type does not accept.
 Variable constant_of(const Type& type, const Array& value, std::string name = {});
 // The explicit non-gradients.
 Variable disconnected();
@@ -210,7 +210,7 @@ struct VariableEqual {
   bool operator()(const Variable& a, const Variable& b) const noexcept { return a.same_as(b); }
 };
 
-// Rule name that nodes made now carry (thread-local), set by the rewriting engine.
+// The rule name that nodes created now carry (thread-local), set by the rewriting engine.
 class RuleScope {
  public:
   explicit RuleScope(const char* rule);

@@ -1,4 +1,4 @@
-// The elements of tensors in other places: reversed, shifted, repeated, padded, joined and split. Names and arguments
+// Rearrangements of the elements of tensors: reversed, shifted, repeated, padded, joined and split. Names and arguments
 // are NumPy's and PyTensor's. All are expressions over indexing and reshaping, so they fuse and have derivatives.
 #pragma once
 
@@ -12,28 +12,30 @@
 
 namespace bitale {
 
-// With the elements along these axes (all by default) in reverse order. AxisError for an axis that is not there.
+// x with the elements along these axes (all by default) in reverse order. AxisError for an axis that does not exist.
 Variable flip(const Operand& x, const Axes& axis = all_axes);
-// Turned by k times 90 degrees in the plane of two axes, from the first towards the second.
+// x rotated by k times 90 degrees in the plane of two axes, from the first towards the second.
 Variable rot90(const Operand& x, int k = 1, std::pair<int, int> axes = {0, 1});
-// Shifted along an axis, what leaves one end coming in at the other; nullopt: of the flattened x, in x's shape.
+// x shifted along an axis; elements that leave one end re-enter at the other. nullopt: the flattened x is shifted, in
+// x's shape.
 Variable roll(const Operand& x, const Operand& shift, std::optional<int> axis = {});
-// x repeated so many times along each dimension; missing ones are 1 in front.
+// x repeated as often as given along each dimension; missing counts are 1 in front.
 Variable tile(const Operand& x, const std::vector<Operand>& repetitions);
-// Each element so many times in a row. repeats: a scalar, or a vector with a number for each element along the axis.
+// Each element repeated consecutively. repeats: a scalar, or a vector with a count for each element along the axis.
 Variable repeat(const Operand& x, const Operand& repeats, std::optional<int> axis = {});
 // All with the shape that they have when broadcast together.
 Variables broadcast_arrays(const Operands& tensors);
 
-// n_axes dimensions from `start` on made one; all that follow by default, and none inserts a dimension of length 1.
+// Joins n_axes dimensions from `start_axis` on into one; by default all that follow. 0 inserts a dimension of length 1.
 Variable join_dims(const Operand& x, int start_axis = 0, std::optional<int> n_axes = {});
-// A dimension made several of these lengths, one of which may be -1. ShapeError when they don't multiply to its length.
+// Splits a dimension into several of these lengths, one of which may be -1. ShapeError when their product is not its
+// length.
 Variable split_dims(const Operand& x, const Operands& shape, int axis = 0);
 // Consecutive parts of these lengths along an axis. ValueError when a call finds that they don't add up to its length.
 Variables split(const Operand& x, const Operands& sizes, int axis = 0);
 
 // x with two dimensions exchanged, or with some moved to other places and the others in their order. AxisError for axes
-// that are not there, ValueError for one that is given twice.
+// that do not exist, ValueError for one that is given twice.
 Variable swapaxes(const Operand& x, int axis1, int axis2);
 Variable moveaxis(const Operand& x, const std::vector<int>& source, const std::vector<int>& destination);
 inline Variable moveaxis(const Operand& x, int source, int destination) {
@@ -51,7 +53,7 @@ inline Variable atleast_3d(const Operand& x) { return atleast_Nd(x, 3); }
 // Matrices side by side, or one below the other. ValueError for other ranks.
 Variable horizontal_stack(const Operands& matrices);
 Variable vertical_stack(const Operands& matrices);
-// Operands, in lists that may have lists in them.
+// Operands in lists, which may be nested.
 struct NestedOperands {
   template <class T>
   requires std::convertible_to<const T&, Operand> NestedOperands(const T& value) : operand(Operand(value)) {}
@@ -70,8 +72,9 @@ Variable specify_broadcastable(const Operand& x, const std::vector<int>& axes);
 // The index that takes this slice of one dimension, and all of the others.
 std::vector<IndexItem> slice_at_axis(const Slice& slice, int axis);
 
-// All dimensions but the kept ones made one, and the tensors joined along it; with the shapes that unpack needs.
-// keep_axes: from 0 on, or up to -1, or both. ValueError for others, and for tensors with fewer dimensions.
+// Flattens all dimensions but the kept ones to one, and joins the tensors along it; also returns the shapes that unpack
+// needs. keep_axes: leading axes (from 0 on), trailing axes (up to -1), or both. ValueError for others, and for tensors
+// with fewer dimensions.
 struct PackedTensors {
   Variable packed;
   Variables shapes;  // a vector each
@@ -84,12 +87,12 @@ Variables unpack(const Operand& packed, const Operands& shapes, const std::vecto
 struct Padding {
   Operand before, after;
 };
-// What a mode of pad takes besides: of "constant", "linear_ramp", and the statistics' modes; a pair for each dimension,
-// or one for all, or none for 0 and for all elements.
+// Further arguments of pad's modes: `values` for "constant" and "linear_ramp", `stat_length` for the statistics; each a
+// pair for each dimension, or one pair for all, or empty (0, or all elements).
 struct PadOptions {
   std::vector<Padding> values = {};
   std::vector<Padding> stat_length = {};
-  // Of "symmetric" and "reflect": x mirrored at the points at its edges, as 2 * edge - x (reflect_type "odd").
+  // For "symmetric" and "reflect": x mirrored at the points at its edges, as 2 * edge - x (reflect_type "odd").
   bool is_odd = false;
 };
 // x with elements added around it, `widths` a pair for each dimension, or one for all. mode: "constant", "edge",

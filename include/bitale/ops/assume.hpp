@@ -1,5 +1,6 @@
-// Statements about matrices, and what is known of one. Rewrites use that: a system of equations with a matrix known to
-// be positive definite is solved by Cholesky factors, one that is known to be triangular by substitution.
+// Statements about matrices, and queries of the known facts. Rewrites use these facts: a system of equations with a
+// matrix known to be positive definite is solved by Cholesky factors, one with a matrix known to be triangular by
+// substitution.
 #pragma once
 
 #include <optional>
@@ -11,21 +12,21 @@
 
 namespace bitale {
 
-// x, with the statement that these facts hold, or don't. It is believed, and true of x wherever else a function uses
-// it. Without rewriting (Mode("vm", "None")), the facts that should hold are checked: ValueError for a value that
-// contradicts one. ConflictingAssumptionsError for what contradicts itself, or what is known of x; ShapeError for a
-// fact of square matrices about others.
+// Returns x, with the statement that these facts hold, or don't. The statement is trusted, and applies to x wherever
+// else a function uses it. Without rewriting (Mode("vm", "None")), the facts that should hold are checked: ValueError
+// for a value that contradicts one. ConflictingAssumptionsError for facts that contradict each other, or what is known
+// of x; ShapeError for a fact of square matrices stated about other matrices.
 Variable assume(const Operand& x, const Structure& facts);
 
-// What follows for the matrix from how it is computed, and from the statements in its expression.
+// The facts that follow for the matrix from how it is computed, and from the statements in its expression.
 Structure structure_of(const Variable& x);
-// The same in a graph: statements that other nodes of the graph make about it count as well. Answers are kept until the
-// graph changes.
+// The same in a graph: statements that other nodes of the graph make about x count as well. Results are memoized until
+// the graph changes.
 Structure structure_of(FunctionGraph& graph, const Variable& x);
-// A statement about a variable of the graph. It passes on to what replaces the variable.
+// A statement about a variable of the graph. It is transferred to the variable's replacement.
 void add_statement(FunctionGraph& graph, const Variable& x, const Structure& facts);
 
-// The first of the facts that should hold and that this value contradicts, by more than rounding.
+// The first of the facts stated to hold that this value contradicts by more than rounding.
 std::optional<Fact> contradicted_fact(const Array& value, const Structure& facts);
 
 }  // namespace bitale

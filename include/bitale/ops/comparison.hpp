@@ -6,7 +6,8 @@
 
 namespace bitale {
 
-// Whether |a - b| <= atol + rtol |b|, infinities being close to themselves; allclose: of all elements.
+// Whether |a - b| <= atol + rtol |b|, where infinities are close to themselves; allclose: whether that holds for all
+// elements.
 struct Tolerance {
   double rtol = 1e-5, atol = 1e-8;
   bool equal_nan = false;
@@ -15,10 +16,10 @@ Variable isclose(const Operand& a, const Operand& b, const Tolerance& tolerance 
 Variable allclose(const Operand& a, const Operand& b, const Tolerance& tolerance = {});
 Variable isposinf(const Operand& x);
 Variable isneginf(const Operand& x);
-// The elementwise maximum or minimum of all. ValueError for none.
+// The elementwise maximum or minimum of all operands. ValueError for none.
 Variable largest(const Operands& tensors);
 Variable smallest(const Operands& tensors);
-// The floored quotient and what is left; the quotient rounded up.
+// The floored quotient and the remainder; ceil_intdiv: the quotient rounded up.
 struct QuotientAndRemainder {
   Variable quotient, remainder;
 };

@@ -1,17 +1,17 @@
-// Complex numbers out of real ones and back. Arithmetic and elementary functions are those of ops.hpp, which take
-// complex tensors too.
+// Complex numbers built from real ones, and their parts. Arithmetic and elementary functions are those of ops.hpp,
+// which accept complex tensors too.
 #pragma once
 
 #include "bitale/ops/operand.hpp"
 
 namespace bitale {
 
-// real + i imag, broadcast together. complex64 of float32 and of narrower dtypes, else complex128. TypeError for
-// complex operands.
+// real + i imag, broadcast together. complex64 for float32 and narrower dtypes, else complex128. TypeError for complex
+// operands.
 Variable complex(const Operand& real, const Operand& imag);
 // abs times (cos(angle) + i sin(angle)).
 Variable complex_from_polar(const Operand& abs, const Operand& angle);
-// The parts of complex numbers; of real ones, themselves and 0.
+// The parts of complex numbers; for real numbers, the numbers themselves and 0.
 Variable real(const Operand& z);
 Variable imag(const Operand& z);
 Variable conj(const Operand& z);

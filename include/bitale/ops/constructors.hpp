@@ -1,6 +1,6 @@
 // Symbolic inputs by dtype and rank, under PyTensor's names: bscalar ... ztensor7, and several at once: vectors({"x",
 // "y"}), dmatrices({"A"}). Prefixes: b, w, i and l for int8 to int64, f and d for float32 and float64, c and z for
-// complex64 and complex128; none for config.floatX. tensor() says any other dtype and shape.
+// complex64 and complex128; none for config.floatX. tensor() constructs any other dtype and shape.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ Variable tensor5(std::string name = {}, std::optional<DType> dtype = {});
 Variable tensor6(std::string name = {}, std::optional<DType> dtype = {});
 Variable tensor7(std::string name = {}, std::optional<DType> dtype = {});
 
-// What a constructor makes, for each name.
+// The results of a constructor, one for each name.
 template <class Make>
 Variables each_named(const Make& make, const std::vector<std::string>& names) {
   Variables out;
@@ -29,7 +29,7 @@ Variables each_named(const Make& make, const std::vector<std::string>& names) {
   X(row, rows, __VA_ARGS__) X(col, cols, __VA_ARGS__) X(tensor3, tensor3s, __VA_ARGS__)                              \
   X(tensor4, tensor4s, __VA_ARGS__) X(tensor5, tensor5s, __VA_ARGS__) X(tensor6, tensor6s, __VA_ARGS__)              \
   X(tensor7, tensor7s, __VA_ARGS__)
-// Those that ops.hpp declares are left out: lscalar, dvector, fmatrix and their like.
+// Without those that ops.hpp declares: lscalar, dvector, fmatrix and their like.
 #define BITALE_OTHER_RANKS(X, ...)                                                                                   \
   X(row, rows, __VA_ARGS__) X(col, cols, __VA_ARGS__) X(tensor3, tensor3s, __VA_ARGS__)                              \
   X(tensor4, tensor4s, __VA_ARGS__) X(tensor5, tensor5s, __VA_ARGS__) X(tensor6, tensor6s, __VA_ARGS__)              \

@@ -10,53 +10,54 @@ namespace bitale {
 struct SequenceOptions {
   bool endpoint = true;             // whether `stop` is the last number
   std::optional<DType> dtype = {};  // config.floatX when not given
-  int axis = 0;                     // where the new dimension comes, of limits that are tensors
+  int axis = 0;                     // position of the new dimension, for limits that are tensors
 };
-// `num` numbers with equal steps from start to stop. Limits broadcast. Of an integer dtype: rounded down.
+// `num` numbers with equal steps from start to stop. Limits broadcast. For an integer dtype they are rounded down.
 Variable linspace(const Operand& start, const Operand& stop, const Operand& num = 50,
                   const SequenceOptions& options = {});
-// The distance of such numbers.
+// The step between such numbers.
 Variable linspace_step(const Operand& start, const Operand& stop, const Operand& num = 50, bool endpoint = true);
 // base to the power of such numbers.
 Variable logspace(const Operand& start, const Operand& stop, const Operand& num = 50, const Operand& base = 10.0,
                   const SequenceOptions& options = {});
-// `num` numbers with equal quotients from start to stop, both of one sign and not 0.
+// `num` numbers from start to stop, with a constant ratio of neighbours; both limits are of one sign and not 0.
 Variable geomspace(const Operand& start, const Operand& stop, const Operand& num = 50,
                    const SequenceOptions& options = {});
 
-// A tensor of this shape, or of a tensor's, whose elements are all the value, in the value's dtype unless another is
-// given.
+// A tensor of this shape, or of a tensor's shape, whose elements all have this value; in the value's dtype unless
+// another is given.
 Variable full(const Operands& shape, const Operand& value, std::optional<DType> dtype = {});
 Variable full_like(const Operand& x, const Operand& value, std::optional<DType> dtype = {});
-// The same with elements that may be anything: zeros.
+// The same with unspecified elements (they are zeros).
 Variable empty(const Operands& shape, std::optional<DType> dtype = {});
 Variable empty_like(const Operand& x, std::optional<DType> dtype = {});
-// Ones on the main diagonal of a matrix of x's shape. ValueError for another rank.
+// Ones on the main diagonal of a matrix of x's shape. ValueError unless x is a matrix.
 Variable identity_like(const Operand& x, std::optional<DType> dtype = {});
 // The Bartlett window of m points: a triangle that is 0 at both ends.
 Variable bartlett(const Operand& m);
-// Coordinates by slices that have a stop, as numpy.mgrid and numpy.ogrid: of all points, or such that they broadcast.
+// Coordinates for slices that have a stop: as numpy.mgrid, those of all points; as numpy.ogrid, such that they
+// broadcast.
 Variables mgrid(const std::vector<Slice>& slices);
 Variables ogrid(const std::vector<Slice>& slices);
 
-// The coordinates of the points of a grid, from those along each of its dimensions, as numpy.meshgrid: vectors,
-// scalars, or what is flattened to a vector. sparse: only such that they broadcast. indexing: "xy" (the first two
-// dimensions exchanged) or "ij"; ValueError for others.
+// The coordinates of the points of a grid, from those along each of its dimensions, as numpy.meshgrid. Operands are
+// vectors, scalars, or tensors that are flattened to vectors. sparse: the results only broadcast to the grid. indexing:
+// "xy" (the first two dimensions exchanged) or "ij"; ValueError for others.
 Variables meshgrid(const Operands& xi, bool sparse = false, std::string_view indexing = "xy");
 
-// The places on and below (above) diagonal k of [n, m], a vector for each dimension; m: n when not given.
+// The positions on and below (above) diagonal k of [n, m], one vector per dimension; m defaults to n.
 Variables tril_indices(const Operand& n, int k = 0, const std::optional<Operand>& m = {});
 Variables triu_indices(const Operand& n, int k = 0, const std::optional<Operand>& m = {});
-// Of a matrix's shape. ValueError for another rank.
+// The same for a matrix's shape. ValueError for another rank.
 Variables tril_indices_from(const Operand& x, int k = 0);
 Variables triu_indices_from(const Operand& x, int k = 0);
 
-// Ones on and below diagonal k of [n, m], zeros above; m: n when not given.
+// Ones on and below diagonal k of [n, m], zeros above; m defaults to n.
 Variable tri(const Operand& n, const std::optional<Operand>& m = {}, int k = 0, std::optional<DType> dtype = {});
-// Copies with nan and the infinities replaced: these by the dtype's largest numbers unless others are given.
+// Copies with nan and the infinities replaced; infinities by the dtype's largest numbers unless others are given.
 Variable nan_to_num(const Operand& x, const Operand& nan = 0.0, const std::optional<Operand>& posinf = {},
                     const std::optional<Operand>& neginf = {});
-// x with `value` on its main diagonal; of more than two dimensions, on the one on which all indices are equal.
+// x with `value` on its main diagonal; for more than two dimensions, on the diagonal on which all indices are equal.
 // fill_diagonal_offset: on another diagonal of a matrix, whose offset may be symbolic.
 Variable fill_diagonal(const Operand& x, const Operand& value);
 Variable fill_diagonal_offset(const Operand& x, const Operand& value, const Operand& offset);

@@ -1,5 +1,5 @@
-// An op of one's own that is a formula over other ops: the function is called with leaves of the inputs' types, and
-// what it gives is the graph of an op (op_from_graph), one node until it is inlined.
+// A user-defined op that is a formula over other ops. The function is called with leaves of the inputs' types, and its
+// result is the graph of an op (op_from_graph), which is one node until it is inlined.
 //
 //   const FormulaOp soft_clip([](const Variables& in) { return tanh(in[0] / 2) * 2; }, {.name = "SoftClip"});
 //   auto y = soft_clip({x});
@@ -14,7 +14,7 @@ namespace bitale {
 
 class FormulaOp {
  public:
-  // What a formula gives: one variable, or several.
+  // The result of a formula: one variable, or several.
   struct Outputs {
     Outputs(Variable output) : variables{std::move(output)} {}
     Outputs(Variables outputs) : variables(std::move(outputs)) {}
@@ -25,12 +25,12 @@ class FormulaOp {
   explicit FormulaOp(Formula formula, OpFromGraphOptions options = {})
       : formula_(std::move(formula)), options_(std::move(options)) {}
 
-  // The op for inputs of these types. Those of equal types are equal. MissingInputError for a formula that uses a
+  // The op for inputs of these types. Ops for equal types are equal. MissingInputError for a formula that uses a
   // variable other than its inputs.
   OpRef op(const Operands& inputs) const;
-  // Its outputs.
+  // The outputs of the op applied to the inputs.
   Variables outputs(const Operands& inputs) const { return apply_op(op(inputs), inputs); }
-  // Its only output. ValueError where there are several.
+  // The only output of the op applied to the inputs. ValueError where there are several.
   Variable operator()(const Operands& inputs) const;
 
  private:

@@ -14,18 +14,18 @@ struct InterpolationOptions {
   // "linear" (at least two points), "nearest" (the left one of two equally near), "first" (the nearest point strictly
   // below), "last" (the nearest not below), "mean" (of both neighbours)
   std::string method = "linear";
-  // What it is below and above all points, unless it is extrapolated; by default the outermost values.
+  // The values below and above all points, unless extrapolated; by default the outermost values.
   std::optional<Operand> left_pad = {}, right_pad = {};
-  bool extrapolate = true;  // go on outside of the points as between the first and the last two
+  bool extrapolate = true;  // continue outside of the points as between the first and the last two
 };
-// A function that interpolates between the points (x, y), vectors of one length, in any order of x; of tensors of any
-// shape. nan at nan. ValueError for points that are no vectors or not equally many, NotImplementedError for another
-// method.
+// A function that interpolates between the points (x, y), vectors of one length with x in any order; its argument may
+// have any shape. nan at nan. ValueError for points that are no vectors or differ in number, NotImplementedError for
+// another method.
 std::function<Variable(const Operand&)> interpolate1d(const Operand& x, const Operand& y,
                                                       const InterpolationOptions& options = {});
 
 struct InterpOptions {
-  std::optional<Operand> left = {}, right = {};  // below and above all points
+  std::optional<Operand> left = {}, right = {};  // values below and above all points
   std::optional<Operand> period = {};            // x and xp are taken modulo it
 };
 // Linear interpolation between the points (xp, fp) at x, as numpy.interp.

@@ -1,4 +1,4 @@
-// Operands as variables, and what a graph shows of their values and lengths. Names are PyTensor's.
+// Operands as variables, and the values and lengths that are known from a graph. Names are PyTensor's.
 #pragma once
 
 #include <string>
@@ -8,20 +8,20 @@
 namespace bitale {
 
 inline Variable as_tensor_variable(const Operand& x) { return x.variable; }
-// x: values in a graph never change, so there is nothing to copy.
+// Returns x: values in a graph never change, so there is nothing to copy.
 inline Variable tensor_copy(const Operand& x) { return x.variable; }
 inline Variable identity(const Operand& x) { return x.variable; }
 // A scalar, which is a tensor without dimensions. TypeError for others.
 Variable tensor_from_scalar(const Operand& x);
 inline Variable scalar_from_tensor(const Operand& x) { return tensor_from_scalar(x); }
-// x, where the target says: "cpu" is all there is. ValueError for another one.
+// Returns x. The only target is "cpu"; ValueError for another one.
 Variable transfer(const Operand& x, const std::string& target);
 
 inline bool is_flat(const Operand& x, int ndim = 1) { return x.ndim() == ndim; }
 // The number of elements of a vector. ValueError where it is not known, and for another rank.
 std::int64_t get_vector_length(const Operand& x);
-// The value that all elements have, where the graph shows it; of a scalar. NotScalarConstantError where there is none,
-// and where x is no scalar.
+// The value that all elements have, where it is known from the graph; the second function is for scalars only.
+// NotScalarConstantError where there is none, and from the second function where x is no scalar.
 Array get_underlying_scalar_constant_value(const Operand& x);
 Array get_scalar_constant_value(const Operand& x);
 

@@ -1,4 +1,4 @@
-// Other names of the same functions, as PyTensor and NumPy have them: multiply for mul, less_equal for le.
+// Aliases of functions under the names that PyTensor and NumPy have: multiply for mul, less_equal for le.
 #pragma once
 
 #include "bitale/ops/arrange.hpp"

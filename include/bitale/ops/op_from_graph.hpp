@@ -11,25 +11,27 @@
 
 namespace bitale {
 
-// A derivative in place of the one of an op's graph, as an attribute of the op: ops with equal ones merge.
+// A derivative that overrides the one derived from an op's graph. It is an attribute of the op, so ops with equal
+// overrides merge.
 class DerivativeOverride : public Opaque {
  public:
-  // Of a pullback: one cotangent per input, given one per output. Of a pushforward: one tangent per output, given one
-  // per input. What is not connected comes as zeros. An answer may be disconnected() or undefined_gradient(why).
+  // A pullback returns one cotangent per input, given one per output. A pushforward returns one tangent per output,
+  // given one per input. Disconnected entries of `given` arrive as zeros. An element of the result may be
+  // disconnected() or undefined_gradient(why).
   virtual Variables derive(const Variables& inputs, const Variables& outputs, const Variables& given) const = 0;
 };
 using DerivativeOverrideRef = Ref<const DerivativeOverride>;
 using DerivativeFunction =
     std::function<Variables(const Variables& inputs, const Variables& outputs, const Variables& given)>;
-// Equal only to itself.
+// The override compares equal only to itself.
 DerivativeOverrideRef derivative_override(DerivativeFunction function);
 
 struct OpFromGraphOptions {
-  // Replaced by its graph while a function is compiled, after derivatives were taken and before loops are fused. If
-  // not, the graph is rewritten and compiled once, however often the op occurs, and called.
+  // Whether the op is replaced by its graph while a function is compiled, after derivatives were taken and before loops
+  // are fused. Otherwise the graph is rewritten and compiled once, however often the op occurs, and called.
   bool is_inline = true;
   std::string name = {};  // for printing and errors
-  // Null: the derivative of the graph. With a pullback alone, tangents come by transposing it.
+  // Null: the derivative of the graph is used. With a pullback alone, tangents are computed by transposing it.
   DerivativeOverrideRef pullback = {}, pushforward = {};
 };
 

@@ -1,5 +1,5 @@
-// Operand: what the functions of ops.hpp accept: a Variable, a number or an Array, together with the line of the
-// caller (captured as the argument converts), which the nodes then carry. Operands: any number of them.
+// Operand: the argument type of the functions of ops.hpp. It holds a Variable, a number or an Array, together with the
+// line of the caller (captured as the argument converts), which the nodes then carry. Operands: any number of them.
 #pragma once
 
 #include <initializer_list>

@@ -1,5 +1,6 @@
 // The tensor functions. Names, arguments, dtype rules and broadcasting follow PyTensor; lengths broadcast only where
-// they are statically 1. Each function raises TypeError or ShapeError naming the op, what was expected and what came.
+// they are statically 1. Each function raises TypeError or ShapeError naming the op, what was expected and what was
+// given.
 #pragma once
 
 #include <initializer_list>
@@ -32,7 +33,7 @@ Variable tensor3(std::string name = {}, std::optional<DType> dtype = {});
 Variable tensor4(std::string name = {}, std::optional<DType> dtype = {});
 Variable row(std::string name = {}, std::optional<DType> dtype = {});
 Variable col(std::string name = {}, std::optional<DType> dtype = {});
-// int64 versions of the above, and named dtypes as PyTensor's lvector, dmatrix...: tensor() says any.
+// int64 versions of the above, and named dtypes as PyTensor's lvector, dmatrix, ...; tensor() constructs any dtype.
 Variable lscalar(std::string name = {});
 Variable lvector(std::string name = {});
 Variable lmatrix(std::string name = {});
@@ -73,7 +74,7 @@ Variable clip(const Operand& x, const Operand& low, const Operand& high);
 Variable cast(const Operand& x, DType dtype);  // itself when the dtype is the same
 Variable isfinite(const Operand& x);
 Variable logaddexp(const Operand& x, const Operand& y);
-// Of truth values, as which all elements but 0 are true.
+// Logical operations; every element but 0 counts as true.
 Variable logical_and(const Operand& x, const Operand& y);
 Variable logical_or(const Operand& x, const Operand& y);
 Variable logical_xor(const Operand& x, const Operand& y);
@@ -101,7 +102,7 @@ Variable max(const Operand& x, const Axes& axis = all_axes, bool keepdims = fals
 Variable min(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 Variable all(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 Variable any(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
-// dtype: of the sum that is divided; with an integer one the mean is float64.
+// dtype: that of the sum that is divided; with an integer dtype the mean is float64.
 Variable mean(const Operand& x, const Axes& axis = all_axes, bool keepdims = false, std::optional<DType> dtype = {});
 Variable var(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
 Variable std_(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
@@ -172,15 +173,16 @@ Variable subtensor(const Operand& x, const std::vector<IndexItem>& items);
 // A copy of x in which x[items...] is y (or has y added; repeated indices add up).
 Variable set_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y);
 Variable inc_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y);
-// The elements at positions along an axis. Beyond the ends: an IndexError, the element at that end (negative ones are
-// beyond the beginning), or counted around. Where there is nothing to take, an IndexError.
+// The elements at positions along an axis. A position beyond the ends raises an IndexError (Raise), is clipped to that
+// end (Clip; negative ones are before the beginning), or wraps around (Wrap). IndexError where the axis has no
+// elements.
 enum class TakeMode { Raise, Clip, Wrap };
 Variable take(const Operand& x, const Operand& indices, int axis = 0, TakeMode mode = TakeMode::Raise);
 // The positions of the elements that are not 0, in row-major order: a vector per dimension. ValueError for a scalar.
 Variables nonzero(const Operand& x);
 Variable flatnonzero(const Operand& x);     // the same, of the flattened x
 Variable nonzero_values(const Operand& x);  // those elements
-// The elements along an axis at which a vector is not 0; of the flattened x for nullopt.
+// The elements along an axis at which a vector is not 0; nullopt: of the flattened x.
 Variable compress(const Operand& condition, const Operand& x, std::optional<int> axis = {});
 
 // ---- products -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // Functions for which the order of the elements along an axis matters: running sums and products, differences of
-// neighbours, sorting. Names and arguments are NumPy's; nullopt as axis: of the flattened x. ValueError for an axis
-// that is not there.
+// neighbours, sorting. Names and arguments are NumPy's. An axis of nullopt means the flattened x. ValueError for an
+// axis that does not exist.
 #pragma once
 
 #include <optional>
@@ -9,17 +9,19 @@
 
 namespace bitale {
 
-// The largest or smallest element over the axes, where `initial`, a scalar, counts as one more: x may have none.
-// ValueError where initial has dimensions, TypeError where x's dtype does not hold it.
+// The largest or smallest element over the axes, where `initial`, a scalar, counts as one more element, so x may be
+// empty. ValueError where initial has dimensions, TypeError where x's dtype does not hold it.
 Variable max(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial);
 Variable min(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial);
 
-// Sums and products of all elements up to and including each. Integers and bool give int64 or uint64.
+// Running sums and products: each is over all elements up to and including its position. Integers and bool give int64
+// or uint64.
 Variable cumsum(const Operand& x, std::optional<int> axis = {});
 Variable cumprod(const Operand& x, std::optional<int> axis = {});
-// n times the differences of neighbours, x[1:] - x[:-1] (of bool: whether they differ). ValueError for a negative n.
+// Differences of neighbours, x[1:] - x[:-1] (for bool: whether they differ), taken n times. ValueError for a negative
+// n.
 Variable diff(const Operand& x, int n = 1, int axis = -1);
-// In increasing order, nan last.
+// The elements in increasing order, nan last.
 Variable sort(const Operand& x, std::optional<int> axis = -1);
 // The positions that sort(x, axis) takes its elements from, int64; equal elements keep their order.
 Variable argsort(const Operand& x, std::optional<int> axis = -1);

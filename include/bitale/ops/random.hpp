@@ -1,11 +1,11 @@
-// Random variables. A generator is a Variable of RandomType (graph/random_type.hpp); a draw gives the generator's next
-// state beside what was drawn, so that a graph says in which order things are drawn:
+// Random variables. A generator is a Variable of RandomType (graph/random_type.hpp); a draw returns the generator's
+// next state together with the drawn value, so that the graph determines the order of draws:
 //
 //   auto rng = shared_of(random_type(), random_state(42), "rng");
 //   auto [next, x] = random::normal(rng, 0.0, 1.0, {1000});
 //   auto f = function({}, x, {.updates = {{rng, next}}});
 //
-// Draws from the states of NumPy's generators are numpy.random.Generator's, bit for bit; those from a counter-based
+// Draws from the states of NumPy's generators are numpy.random.Generator's, bit for bit; draws from a counter-based
 // stream are element rules. Parameters broadcast against each other, and to `size` where it is given. Names and
 // parameters are PyTensor's. ValueError for parameters outside their domain, when the function is called.
 #pragma once
@@ -24,7 +24,7 @@ struct Draw {
   Variable next_rng, value;
 };
 
-using Size = std::optional<Operands>;  // none: what the parameters broadcast to
+using Size = std::optional<Operands>;  // none: the shape that the parameters broadcast to
 
 // A symbolic generator.
 Variable rng(std::string name = {}, BitGenerator generator = BitGenerator::PCG64);
@@ -32,13 +32,13 @@ Variable rng(std::string name = {}, BitGenerator generator = BitGenerator::PCG64
 // Any distribution of the table, by NumPy's name (runtime/random/draws). NotImplementedError for others.
 Draw draw(std::string_view distribution, const Operand& rng, const Operands& parameters = {}, const Size& size = {});
 
-// Rows: "dirichlet" (alpha), "multinomial" (n, pvals), "permutation" of the positions below `length`, "choice" of
-// `length` of the positions below `population`, "weighted_choice" with probabilities (p). `batch`: how many, in which
-// shape; parameters broadcast to it. One state draws all of them, one after the other.
+// Draws of rows: "dirichlet" (alpha), "multinomial" (n, pvals), "permutation" of the positions below `length`, "choice"
+// of `length` of the positions below `population`, "weighted_choice" with probabilities (p). `batch` is the shape in
+// which rows are drawn; parameters broadcast to it. One state draws all of them consecutively.
 Draw rows(std::string_view distribution, const Operand& rng, const Operands& batch, const Operand& length,
           const std::optional<Operand>& population = {}, const Operands& parameters = Variables{});
 
-// A distribution that is made of NumPy's, by PyTensor's name (ops/random_compositions): "halfnormal", "pareto", ...
+// A distribution composed of NumPy's, by PyTensor's name (ops/random_compositions): "halfnormal", "pareto", ...
 Draw composed(std::string_view distribution, const Operand& rng, const Operands& parameters, const Size& size = {});
 
 // clang-format off
@@ -63,7 +63,7 @@ inline Draw binomial(const Operand& rng, const Operand& n, const Operand& p, con
 inline Draw negative_binomial(const Operand& rng, const Operand& n, const Operand& p, const Size& size = {}) { return draw("negative_binomial", rng, {n, p}, size); }
 inline Draw hypergeometric(const Operand& rng, const Operand& ngood, const Operand& nbad, const Operand& nsample, const Size& size = {}) { return draw("hypergeometric", rng, {ngood, nbad, nsample}, size); }
 inline Draw integers(const Operand& rng, const Operand& low, const Operand& high, const Size& size = {}) { return draw("integers", rng, {low, high}, size); }
-// Made of these; what they take from the state is what PyTensor's take.
+// Composed of the above; they consume the state as PyTensor's do.
 inline Draw bernoulli(const Operand& rng, const Operand& p, const Size& size = {}) { return composed("bernoulli", rng, {p}, size); }
 inline Draw halfnormal(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("halfnormal", rng, {loc, scale}, size); }
 inline Draw pareto(const Operand& rng, const Operand& b, const Operand& scale = 1.0, const Size& size = {}) { return composed("pareto", rng, {b, scale}, size); }
@@ -78,25 +78,27 @@ inline Draw gengamma(const Operand& rng, const Operand& alpha = 1.0, const Opera
 inline Draw betabinom(const Operand& rng, const Operand& n, const Operand& a, const Operand& b, const Size& size = {}) { return composed("betabinom", rng, {n, a, b}, size); }
 // clang-format on
 
-// The place in the last dimension of p that is drawn, with these probabilities, which sum to 1 (to 1.5e-8; of float32:
-// 3.5e-4).
+// A position along the last dimension of p, drawn with these probabilities, which must sum to 1 (to 1.5e-8; for
+// float32: to 3.5e-4).
 Draw categorical(const Operand& rng, const Operand& p, const Size& size = {});
-// Vectors: mean + A z with A A^T = cov, by the method "cholesky", "svd" or "eigh"; shares that sum to 1; counts of n
-// trials. LinAlgError for a covariance matrix that is not positive definite (svd, eigh: not semidefinite).
+// Distributions of vectors: mean + A z with A A^T = cov, by the method "cholesky", "svd" or "eigh"; shares that sum to
+// 1; counts of n trials. LinAlgError for a covariance matrix that is not positive definite (svd, eigh: not
+// semidefinite).
 Draw multivariate_normal(const Operand& rng, const Operand& mean, const Operand& cov, const Size& size = {},
                          std::string_view method = "cholesky");
 Draw dirichlet(const Operand& rng, const Operand& alpha, const Size& size = {});
 Draw multinomial(const Operand& rng, const Operand& n, const Operand& p, const Size& size = {});
 
-// The numbers below x in random order, or x with its first dimension in random order; size: how many such.
+// The numbers below x in random order, or x with its first dimension in random order; size: how many permutations.
 Draw permutation(const Operand& rng, const Operand& x, const Size& size = Operands{});
-// Elements of the first dimension of a, or numbers below a; p: their probabilities, a vector. Without size: one.
+// Elements of the first dimension of a, or numbers below a; p: their probabilities, a vector. Without size, one
+// element.
 Draw choice(const Operand& rng, const Operand& a, const Size& size = {}, bool replace = true,
             const std::optional<Operand>& p = {});
 
-// Child `number` of a counter-based stream: a stream of its own, which neither takes from `rng` nor depends on what is
-// drawn from it. TypeError for other generators. The children of one state are a draw from it: go on with a split's
-// next_rng.
+// Child `number` of a counter-based stream: a separate stream, which neither advances `rng` nor depends on what is
+// drawn from it. TypeError for other generators. The children of one state count as a draw from it: continue with a
+// split's next_rng.
 Variable fold(const Operand& rng, const Operand& number);
 struct Split {
   Variables children;

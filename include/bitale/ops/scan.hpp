@@ -19,16 +19,16 @@
 
 namespace bitale {
 
-// What is stepped through, along its first axis. A tap k gives the element k places further on (before, if negative);
-// steps are made where all taps have an element.
+// A sequence that is stepped through along its first axis. A tap k gives the element k places ahead (behind, if
+// negative); steps are made where all taps have an element.
 struct ScanSequence {
   ScanSequence(const Variable& input, std::vector<int> taps = {0}) : input(input), taps(std::move(taps)) {}
   Variable input;
   std::vector<int> taps;
 };
-// What a result starts as. Taps (negative) say which earlier values a step takes: with {-1} the initial value is one
-// value; with others it is a stack of as many as the furthest tap goes back, the oldest first. Null: the step takes no
-// earlier value.
+// The initial value of a result. Taps (negative) select the earlier values that a step takes: with {-1} the initial
+// value is one value; with others it is a stack of as many as the furthest tap goes back, the oldest first. Null: the
+// step takes no earlier value.
 struct ScanInitial {
   ScanInitial() = default;
   ScanInitial(const Operand& value, std::vector<int> taps = {-1}) : value(value.variable), taps(std::move(taps)) {}
@@ -38,7 +38,7 @@ struct ScanInitial {
       : value(Operand(number).variable), taps(std::move(taps)), is_weak(true) {}
   Variable value;
   std::vector<int> taps;
-  bool is_weak = false;  // a number whose dtype gives way to that of the next value
+  bool is_weak = false;  // a number whose dtype adapts to that of the next value
 };
 
 struct ScanArguments {
@@ -46,14 +46,14 @@ struct ScanArguments {
   std::vector<ScanInitial> initial = {};
   Variables non_sequences = {};
   std::optional<Operand> n_steps = {};  // none: as many as the sequences have elements
-  bool go_backwards = false;            // through the sequences, from their ends
+  bool go_backwards = false;            // step through the sequences from their ends
   std::int64_t truncate_gradient = -1;  // how many of the last steps the gradient goes back; -1: all
   bool strict = false;                  // refuse shared variables that are not among non_sequences
   std::string name = {};
 };
 
-// What a step gives: one value per result, in the order of `initial`; where none is given at all, they have no earlier
-// values. `until`: a scalar bool; after the step in which it holds there is no other. `updates`: of shared variables.
+// The result of a step: one value per result, in the order of `initial`; where `initial` is empty, results have no
+// earlier values. `until`: a scalar bool; the step in which it holds is the last. `updates`: of shared variables.
 struct ScanStep {
   ScanStep(Variable output) : outputs{std::move(output)} {}
   ScanStep(Variables outputs, Variable until = {}, Replacements updates = {})
@@ -65,22 +65,22 @@ struct ScanStep {
 
 struct ScanResult {
   Variables traces;  // each result after each step, stacked along a new first axis; initial values are left out
-  Variables finals;  // after the last step: of results without an earlier value null
-  Variable steps;    // how many steps were made
+  Variables finals;  // after the last step; null for results without an earlier value
+  Variable steps;    // number of steps made
   Replacements updates;
 };
 
-// Builds a scan in two moves, for those who call the step themselves: `arguments` are elements of sequences, earlier
-// values by tap, and non_sequences, in this order; `finish` makes the loop of what the step gave for them.
-// ValueError: no sequence and no n_steps, a negative n_steps, taps that reach before the start, another number of
+// Builds a scan in two phases, for callers that call the step themselves: `arguments` are elements of sequences,
+// earlier values by tap, and non_sequences, in this order; `finish` builds the loop from the step's result for them.
+// ValueError: no sequence and no n_steps, a negative n_steps, taps that reach before the start, a different number of
 // results than initial values. TypeError: a state whose dtype, rank or static length changes, an `until` that is no
-// scalar bool. ShapeError, now or when it runs: sequences of different lengths, or shorter than n_steps.
+// scalar bool. ShapeError, when it is built or when it runs: sequences of different lengths, or shorter than n_steps.
 class ScanBuilder {
  public:
   explicit ScanBuilder(ScanArguments arguments);
   const Variables& arguments() const { return leaves_; }
-  // Whether an initial number takes another dtype for these results: then `arguments` are new, and the step is to be
-  // called again.
+  // Whether an initial number takes another dtype for these results. If so, `arguments` have been replaced, and the
+  // step must be called again.
   bool adapts_to(const ScanStep& step);
   ScanResult finish(const ScanStep& step) const;
 
@@ -113,8 +113,8 @@ constexpr std::size_t arity() {
 [[noreturn]] void refuse_arity(std::size_t taken, std::size_t given);
 }  // namespace scan_detail
 
-// Calls `step` with elements of the sequences and earlier values. It gives a Variable, Variables, or a ScanStep, and
-// may use any variable around it.
+// Calls `step` with elements of the sequences and earlier values. It returns a Variable, Variables, or a ScanStep, and
+// may use any variable of its environment.
 template <class F>
 ScanResult scan(ScanArguments arguments, F&& step) {
   ScanBuilder builder(std::move(arguments));

@@ -10,41 +10,44 @@
 namespace bitale {
 
 enum class SearchSide { Left, Right };
-// Where in the increasing vector x the elements of v would have to be inserted to keep it so: before equal ones (Left)
-// or behind them. nan comes last. sorter: positions that sort x, when it is not sorted. int64, of v's shape.
+// The positions at which the elements of v would be inserted into the increasing vector x to keep it sorted: before
+// equal elements (Left) or behind them. nan comes last. sorter: positions that sort x, when it is not sorted. int64, of
+// v's shape.
 Variable searchsorted(const Operand& x, const Operand& v, SearchSide side = SearchSide::Left,
                       const std::optional<Operand>& sorter = {});
 
 struct UniqueValues {
   Variable values;   // increasing; nan once
-  Variable index;    // where each was found first
-  Variable inverse;  // which of them each element of x is, in x's shape
-  Variable counts;   // how often each was found
+  Variable index;    // the position of the first occurrence of each
+  Variable inverse;  // for each element of x its position in `values`, in x's shape
+  Variable counts;   // the number of occurrences of each
 };
 // The distinct elements of x.
 UniqueValues unique(const Operand& x);
-// How often each number from 0 on is in a vector of integers, or the sum of the weights where it is; at least
-// min_length long. ValueError when a call finds a negative one.
+// How often each number from 0 on occurs in a vector of integers, or the sum of the weights where it occurs; at least
+// min_length long. ValueError when a call finds a negative number.
 Variable bincount(const Operand& x, const std::optional<Operand>& weights = {}, const Operand& min_length = 0);
 // The number of the bin, between increasing (or decreasing) limits, that each element lies in, as numpy.digitize.
 Variable digitize(const Operand& x, const Operand& bins, bool right = false);
 
-// x[indices] along one axis, the indices of the other dimensions being their places: what argsort and argmax answer,
-// taken. x and indices broadcast but for that axis.
+// x[indices] along one axis, where the indices of the other dimensions are the element's own: takes the elements at the
+// positions that argsort or argmax return. x and indices broadcast except along that axis.
 Variable take_along_axis(const Operand& x, const Operand& indices, int axis = 0);
-// Of as many choices as there are, each element from that which `which` says. All broadcast.
+// Each element is taken from the choice that `which` selects for it. All broadcast.
 Variable choose(const Operand& which, const Operands& choices, TakeMode mode = TakeMode::Raise);
-// The `sizes`-shaped array's flat positions of index tuples, in row-major order; out of range as mode says.
+// The flat positions of index tuples in an array of shape `dims`, in row-major order; mode handles positions out of
+// range.
 Variable ravel_multi_index(const Operands& multi_index, const Operands& dims, TakeMode mode = TakeMode::Raise);
-// And back: a tensor for each dimension. ValueError when a call finds a position out of range.
+// The inverse: a tensor for each dimension. ValueError when a call finds a position out of range.
 Variables unravel_index(const Operand& indices, const Operands& dims);
-// Of each row, the permutation that undoes it.
+// The inverse permutation of each row.
 Variable inverse_permutation(const Operand& permutation);
-// The elements of each row of x in the order of a permutation, or of each row of permutations; inverse: undone.
+// The elements of each row of x in the order of a permutation, or of each row of permutations; with `inverse`, of its
+// inverse.
 Variable permute_row_elements(const Operand& x, const Operand& permutation, bool inverse = false);
 
-// The k largest elements along an axis (nullopt: of the flattened x) in increasing order, the -k smallest if k is
-// negative, and where they are. ValueError for 0; a call in which the axis has fewer elements fails.
+// The k largest elements along an axis (nullopt: of the flattened x) in increasing order, or the -k smallest if k is
+// negative, and their positions. ValueError for 0; a call in which the axis has fewer elements fails.
 struct ExtremeElements {
   Variable values, positions;
 };
@@ -52,10 +55,10 @@ ExtremeElements topk_and_argtopk(const Operand& x, int k, std::optional<int> axi
 Variable topk(const Operand& x, int k, std::optional<int> axis = -1);
 Variable argtopk(const Operand& x, int k, std::optional<int> axis = -1);
 
-// The middle element, or the mean of the middle two; nan where there is one.
+// The middle element, or the mean of the middle two; nan where any element is nan.
 Variable median(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
-// Between which so large a part of the elements lies: by linear interpolation, as numpy.quantile. q: a scalar or a
-// vector, which becomes the first dimension. ValueError for a constant outside [0, 1].
+// The value below which the fraction q of the elements lies, by linear interpolation, as numpy.quantile. q: a scalar or
+// a vector, which becomes the first dimension. ValueError for a constant outside [0, 1].
 Variable quantile(const Operand& x, const Operand& q, const Axes& axis = all_axes, bool keepdims = false);
 Variable percentile(const Operand& x, const Operand& q, const Axes& axis = all_axes, bool keepdims = false);
 

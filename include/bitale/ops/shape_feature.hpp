@@ -1,5 +1,5 @@
-// ShapeFeature: the lengths of every variable of a FunctionGraph as expressions of its inputs' lengths, asked for when
-// needed and kept until a change makes them old. After PyTensor's pytensor.tensor.rewriting.shape.ShapeFeature.
+// ShapeFeature: the lengths of every variable of a FunctionGraph as expressions of its inputs' lengths, computed on
+// request and memoized until a change invalidates them. After PyTensor's pytensor.tensor.rewriting.shape.ShapeFeature.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,10 @@ class ShapeFeature final : public Feature {
   // One int64 scalar per dimension: a constant where the length is known, else an expression that reads as little as
   // Op::infer_shape needs. ValueError for a variable that is not in the graph, TypeError for one that is no tensor.
   Variables shape_of(const FunctionGraph& graph, const Variable& v);
-  // Of one dimension, which may be counted from the end; IndexError.
+  // The length of one dimension, which may be counted from the end; IndexError.
   Variable get_shape(const FunctionGraph& graph, const Variable& v, int axis);
-  // Whether the lengths are certainly equal: as constants or as expressions. Of one dimension each, if they are given.
+  // Whether the lengths are certainly equal, as constants or as expressions; only those of one dimension each, if they
+  // are given.
   bool same_shape(const FunctionGraph& graph, const Variable& x, const Variable& y, std::optional<int> axis_x = {},
                   std::optional<int> axis_y = {});
 

@@ -5,13 +5,13 @@
 
 namespace bitale {
 
-// Which part of all sums a convolution gives. Full: all n + k - 1; Valid: the max(n, k) - min(n, k) + 1 in which no
-// element meets what lies outside of the other one; Same: the n in the middle.
+// Which part of all sums a convolution returns. Full: all n + k - 1; Valid: the max(n, k) - min(n, k) + 1 in which the
+// shorter operand lies entirely within the longer; Same: the n in the middle.
 enum class ConvolutionMode { Full, Valid, Same };
 
-// out[i] = sum over j of x[i - j] y[j], along the last dimension, and over the last two; those before are batches,
-// which broadcast as in elementwise operations. In the common dtype, int64 of two bools. ShapeError for too few
-// dimensions and lengths of 0.
+// out[i] = sum over j of x[i - j] y[j], along the last dimension (convolve1d) or the last two (convolve2d). Leading
+// dimensions are batches, which broadcast as in elementwise operations. The result has the common dtype, int64 for two
+// bools. ShapeError for too few dimensions and lengths of 0.
 Variable convolve1d(const Operand& x, const Operand& y, ConvolutionMode mode = ConvolutionMode::Full);
 Variable convolve2d(const Operand& x, const Operand& y, ConvolutionMode mode = ConvolutionMode::Full);
 

@@ -1,6 +1,6 @@
 // Special functions with more than one parameter, Bessel functions, and short formulas of them. Names and arguments are
-// PyTensor's. Integers become floats as for exp. Domains are SciPy's, and so
-// are values at limits where it has them.
+// PyTensor's. Integers become floats as for exp. Domains are SciPy's, and so are values at limits where SciPy defines
+// them.
 #pragma once
 
 #include "bitale/ops/operand.hpp"
@@ -27,7 +27,7 @@ BITALE_SPECIAL_FUNCTIONS_OF_THREE(X)
 BITALE_SPECIAL_FUNCTIONS_OF_FOUR(X)
 #undef X
 
-// Modified Bessel functions that are not scaled; the order of kn is whole.
+// Modified Bessel functions that are not scaled; the order of kn is an integer.
 Variable iv(const Operand& order, const Operand& x);
 Variable kv(const Operand& order, const Operand& x);
 Variable kn(const Operand& order, const Operand& x);
@@ -42,9 +42,9 @@ Variable factorial(const Operand& n);                 // gamma(n + 1)
 Variable poch(const Operand& z, const Operand& m);    // gamma(z + m) / gamma(z)
 Variable logit(const Operand& x);                     // the inverse of sigmoid
 Variable xlogx(const Operand& x);                     // x log(x), 0 at 0
-// The nearest whole number, the one further from zero of two equally near.
+// The nearest whole number; ties are rounded away from zero.
 Variable round_half_away_from_zero(const Operand& x);
-// The same as int64; mode as in round.
+// round(x) as int64; ties are rounded as in round.
 Variable iround(const Operand& x);
 
 }  // namespace bitale

@@ -8,9 +8,9 @@
 
 namespace bitale {
 
-// The largest element less the smallest.
+// The largest element minus the smallest.
 Variable ptp(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
-// The largest elements and where they are.
+// The largest elements and their positions.
 struct MaximumAndPlace {
   Variable maximum, place;
 };
@@ -18,11 +18,11 @@ MaximumAndPlace max_and_argmax(const Operand& x, std::optional<int> axis = {}, b
 
 struct CovarianceOptions {
   bool rowvar = true;  // whether rows are the variables, else columns
-  bool bias = false;   // divided by the number of observations, not by one less
+  bool bias = false;   // divide by the number of observations, not by one less
   std::optional<int> ddof = {};
   std::optional<Operand> fweights = {}, aweights = {};  // how often each observation was made, and how much it counts
 };
-// The covariance matrix of the variables in m, and in y, too. ValueError for operands that are no vector or matrix.
+// The covariance matrix of the variables in m, and in y if given. ValueError for operands that are no vector or matrix.
 Variable cov(const Operand& m, const std::optional<Operand>& y = {}, const CovarianceOptions& options = {});
 
 }  // namespace bitale

@@ -1,4 +1,4 @@
-// Pages of times: nested bars as wide as what they stand for took, for whatever is a tree of times.
+// Pages of times: nested bars whose widths are proportional to times, for any tree of times.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ struct Flame {
   std::string name;
   double seconds = 0;
   std::string kind = {};                                        // bars of one kind have one colour
-  std::vector<std::pair<std::string, std::string>> facts = {};  // what is shown of a chosen bar: a title and a text
-  std::vector<Flame> parts = {};                                // beside each other, in order; what is left is unnamed
+  std::vector<std::pair<std::string, std::string>> facts = {};  // shown for a selected bar: a title and a text each
+  std::vector<Flame> parts = {};                                // side by side, in order; the remainder is unnamed
 };
 
 struct FlamePage {
@@ -21,8 +21,8 @@ struct FlamePage {
   std::string text = {};  // below the charts
 };
 
-// A page of HTML that needs nothing else: a click on a bar makes it as wide as the page and shows its facts, and what
-// is searched for is marked and summed up.
+// A self-contained page of HTML: a click on a bar makes it as wide as the page and shows its facts; matches of a search
+// are marked and summed up.
 std::string flame_html(const FlamePage& page);
 
 }  // namespace bitale

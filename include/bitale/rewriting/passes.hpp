@@ -9,7 +9,7 @@
 
 namespace bitale::rewriting {
 
-// At a position among the other phases. It runs when a query selects one of its tags or its name.
+// A pass at a position among the phases. It runs when a query selects one of its tags or its name.
 struct Pass {
   const char* name;
   double position;
@@ -20,7 +20,7 @@ struct Pass {
 struct RegisterPasses {
   RegisterPasses(std::initializer_list<Pass> passes);
 };
-// In order of position.
+// The registered passes, in order of position.
 std::vector<Pass> registered_passes();
 
 }  // namespace bitale::rewriting

@@ -1,5 +1,5 @@
 // Rewriting for users: which rewrites apply (queries on `optdb`, as strings), applying them to a graph, and a report of
-// what happened. How rules are written is in rules.hpp.
+// what happened. rules.hpp describes how rules are written.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +18,15 @@ namespace rewriting {
 class Rule;
 }
 
-// A rewrite outside optdb that a query brings along: a function of the whole graph, run once when the phases have come
-// to its position (after a phase at the same position).
+// A rewrite outside optdb that is part of a query: a function of the whole graph, run once when the phases have reached
+// its position (after a phase at the same position).
 struct ExtraRewrite {
   std::string name;
   std::function<void(FunctionGraph&)> function;
   double position = 0;
 };
-// One that applies the rule until nothing changes. The rule lives as long as the process: nodes refer to its name.
+// An extra rewrite that applies the rule until nothing changes. The rule is kept as long as the process lives: nodes
+// refer to its name.
 ExtraRewrite extra_rewrite(std::shared_ptr<const rewriting::Rule> rule, double position);
 
 // Selects rewrites: those that carry (or are named as) any of `include` and all of `require`, but none of `exclude`.
@@ -33,12 +34,12 @@ ExtraRewrite extra_rewrite(std::shared_ptr<const rewriting::Rule> rule, double p
 struct RewriteQuery {
   std::vector<std::string> include = {}, require = {}, exclude = {};
   double position_cutoff = std::numeric_limits<double>::infinity();
-  std::vector<std::shared_ptr<const ExtraRewrite>> extra = {};  // none of which str() speaks
+  std::vector<std::shared_ptr<const ExtraRewrite>> extra = {};  // not included in str()
 
   RewriteQuery including(const std::vector<std::string>& tags) const;
   RewriteQuery excluding(const std::vector<std::string>& tags) const;
   RewriteQuery requiring(const std::vector<std::string>& tags) const;
-  // ValueError for one without a name or function.
+  // ValueError for a rewrite without a name or function.
   RewriteQuery registering(std::vector<ExtraRewrite> rewrites) const;
   // "+fast_run", "&stabilize", "-fusion".
   static RewriteQuery parse(const std::vector<std::string>& terms);
@@ -55,7 +56,7 @@ std::vector<std::string> optimizer_names();
 extern const RewriteQuery OPT_NONE, OPT_MERGE, OPT_FAST_COMPILE, OPT_FAST_RUN, OPT_FAST_RUN_STABLE, OPT_STABILIZE,
     OPT_UNSAFE;
 
-// What a call of rewrite() did.
+// The report of a call of rewrite().
 struct RewriteReport {
   struct Rule {
     std::string name, phase;
@@ -68,7 +69,7 @@ struct RewriteReport {
     std::size_t nodes_before = 0, nodes_after = 0;
     int passes = 0;
   };
-  // One use of a rule: what stood there and what it became, a few levels deep; all outputs after it as text; and
+  // One application of a rule: the expression before and after it, a few levels deep; all outputs after it as text; and
   // copies of all outputs before and after it.
   struct Step {
     std::string phase, rule, before, after, graph;
@@ -77,7 +78,7 @@ struct RewriteReport {
   bool time_rules = false;    // set by the caller: measure every rule, not only phases
   bool record_steps = false;  // set by the caller: fill `steps`
 
-  std::vector<Rule> rules = {};  // that were tried, in order of phase and name
+  std::vector<Rule> rules = {};  // those that were tried, in order of phase and name
   std::vector<Phase> phases = {};
   std::vector<Step> steps = {};
   std::vector<std::string> errors = {};  // failures that config.on_opt_error did not raise
@@ -89,7 +90,7 @@ struct RewriteReport {
 };
 
 // Rewrites the graph in place. ValueError with a suggestion when the query names a tag that no rewrite has.
-// A rule that raises or changes the type of what it replaces is rolled back; config.on_opt_error says what follows.
+// A rule that raises or changes the type of what it replaces is rolled back; config.on_opt_error decides what follows.
 void rewrite(FunctionGraph& graph, const RewriteQuery& query, RewriteReport* report = nullptr);
 
 // Rewritten copies of expressions.
@@ -105,7 +106,7 @@ std::vector<RewriteReport::Step> trace_rewrite(const Variable& expression,
 // "1. canonicalize/neg_of_neg: -(-x)  ->  x", and the whole expression below it.
 std::string steps_text(const std::vector<RewriteReport::Step>& steps);
 
-// What is known of a registered rule. For documentation and tests.
+// The description of a registered rule, for documentation and tests.
 struct RuleDescription {
   std::string name = {}, doc = {}, root = {};
   std::string left = {}, right = {};  // of an equation, as text

@@ -3,9 +3,9 @@
 //   auto [x, y] = pattern_variables<2>();
 //   rules.equation("log1p", log(1 + x), log1p(x)).tags(stabilize).more_accurate();
 //
-// It matches any dtype (that the rule is declared for) and rank; commutative operations match in either order. What an
-// equation can't say is a function from a node to its replacement. Topics of rules register themselves (RegisterRules);
-// generic tests check every equation and every sample numerically, and check the claims.
+// It matches any dtype (that the rule is declared for) and rank; commutative operations match in either order. A
+// rewrite that no equation expresses is a function from a node to its replacement. Topics of rules register themselves
+// (RegisterRules); generic tests check every equation and every sample numerically, and check the claims.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ inline constexpr std::string_view useless = "useless", canonicalize = "canonical
 inline constexpr std::string_view shape_unsafe = "shape_unsafe", unsafe = "unsafe", unsafe_nan = "unsafe_nan",
                                   domain = "domain",  // set by wider_domain() and differs_at()
     opt_in = "opt_in", symbolic_op_recognition = "symbolic_op_recognition",
-                                  structural = "structural";  // makes nothing more stable: grad does without
+                                  structural = "structural";  // does not improve stability: grad skips it
 
 // ---- dtypes ---------------------------------------------------------------------------------------------------------
 enum DTypes : std::uint32_t {
@@ -54,7 +54,7 @@ class Root {
  public:
   static Root op(std::initializer_list<std::string> names);      // Op::name()
   static Root scalar(std::initializer_list<std::string> names);  // elementwise operations, by the scalar op's name
-  static Root names(std::vector<std::string> names);             // either, by name; not checked
+  static Root names(std::vector<std::string> names);             // an op or a scalar op, by name; not checked
   static Root traits(std::uint32_t traits);                      // elementwise operations that have all these traits
   static Root elemwise();
   static Root any();
@@ -70,7 +70,7 @@ class Root {
 };
 
 // ---- patterns -------------------------------------------------------------------------------------------------------
-// A leaf that matches anything; on every occurrence the same.
+// A leaf that matches anything, but the same variable at every occurrence.
 Variable pattern_variable(std::string name,
                           DType dtype = DType::Float64);  // the dtype only has to suit the pattern's own ops
 // A leaf that matches a constant whose elements are all equal.
@@ -84,12 +84,12 @@ std::array<Variable, N> pattern_variables() {
   return out;
 }
 
-// An equation's left side laid over a node.
+// The match of an equation's left side with a node.
 class Match {
  public:
   Match(FunctionGraph& graph, const Apply& node, const Variables& pattern, const Variables& bound)
       : graph_(graph), node_(node), pattern_(pattern), bound_(bound) {}
-  const Variable& operator()(const Variable& pattern_leaf) const;  // what it stands for; KeyError
+  const Variable& operator()(const Variable& pattern_leaf) const;  // the matched variable; KeyError
   double value(const Variable& pattern_constant) const;
   FunctionGraph& graph() const { return graph_; }
   const Apply& node() const { return node_; }
@@ -101,7 +101,7 @@ class Match {
 };
 using Condition = std::function<bool(const Match&)>;
 
-// How many inputs of a node are looked at when rules for it are chosen.
+// How many inputs of a node are inspected to select the rules that are tried on it.
 inline constexpr std::size_t inputs_looked_at = 3;
 
 // ---- rules ----------------------------------------------------------------------------------------------------------
@@ -123,14 +123,14 @@ class Rule {
     return *this;
   }
   Rule& doc(std::string text);
-  Rule& priority(int value);  // higher goes first on the same node; default 0
+  Rule& priority(int value);  // rules of higher priority are tried first on the same node; default 0
   Rule& depth(int levels);    // how many levels of nodes below its root a function looks at; default 2
-  // A function is only worth trying where an input of the node is one of these.
+  // Tries a function only on nodes that have one of these as an input.
   Rule& with_input(Root input);
   // Of equations:
   Rule& on(std::uint32_t dtypes);  // dtypes of the pattern variables; default: floats
   Rule& when(Condition condition);
-  // The node behind this part of the left side must have no other use.
+  // The node that matches this part of the left side must have no other client.
   Rule& once_used(const Variable& part);
   // Claims, which the generic test checks: the right side is nearer to the exact result; is finite where the left
   // isn't; may have a zero of the other sign.
@@ -144,19 +144,19 @@ class Rule {
   // numbers).
   Rule& points(std::vector<std::vector<double>> values);
   Rule& constants(std::vector<double> values);
-  // Conditions on the leaves, such as gt(x, 0), under which the equation holds: the rule's domain. Checks take no other
-  // points. The rule is applied only where a graph shows that all hold: from constants, and from the bounds of
-  // functions such as exp(x), abs(x), sigmoid(x), clip(x, 1, 2), sums and products of these. That is meant as in
-  // mathematics: neither nan nor underflow counts. A rule with the tag `unsafe` is applied without being shown; such a
-  // rule runs only where a query asks for the tag or the rule's name. ValueError when a condition uses a leaf that the
-  // left side lacks.
+  // Conditions on the leaves, such as gt(x, 0), under which the equation holds: the rule's domain. Checks use no other
+  // points. The rule is applied only where all conditions follow from the graph: from constants, and from the bounds of
+  // functions such as exp(x), abs(x), sigmoid(x), clip(x, 1, 2), sums and products of these. The bounds are
+  // mathematical: neither nan nor underflow counts. A rule with the tag `unsafe` is applied without such a proof; it
+  // runs only where a query names the tag or the rule. ValueError when a condition uses a leaf that the left side
+  // lacks.
   Rule& assume(Variables conditions);
-  // Of functions: an expression on which the rule fires, for the generic test.
+  // For functions: an expression on which the rule fires, for the generic test.
   Rule& sample(std::function<Variable()> expression);
 
   // -- use --
   std::optional<Variables> apply(FunctionGraph& graph, const Apply& node) const { return function_(graph, node); }
-  // Whether it is worth trying, judged by the node's op and by what its first inputs are (RuleIndex).
+  // Whether the rule is worth trying, judged by the node's op and by the kinds of its first inputs (RuleIndex).
   bool may_apply(const Apply& node) const;
   const std::string& name() const { return name_; }
   const Root& root() const { return root_; }
@@ -215,36 +215,36 @@ struct RegisterRules {
 void register_rules(const std::function<void(Rules&)>& topic, bool overwrite = false);
 
 // ---- checking -------------------------------------------------------------------------------------------------------
-// What checking a rule found.
+// The result of checking a rule.
 struct CheckReport {
   std::string rule = {};
   std::vector<std::string> failures = {};
-  std::vector<std::string> notes = {};  // what to know beside that
+  std::vector<std::string> notes = {};  // further remarks
   std::size_t compared = 0;             // values of both sides that were compared
   bool ok() const { return failures.empty(); }
   std::string str() const;
 };
 // Evaluates both sides of an equation on its dtypes (floats, integers that wrap, bool), at ordinary numbers and special
-// values within what it assumes, on vectors, scalars, nothing, and shapes that broadcast; of a function, its samples
-// before and after, on several lengths and special values. The rule must fire, keep dtype and shape, and keep values:
-// where the sides differ by more than rounding, arithmetic with 450 digits decides, and where the left side is finite
-// the right side must be so too. Other differences must be declared, and declared ones must be seen. more_accurate is
-// measured against exact values, and refused for operations that have no exact form. The library's own rules are tested
-// with this.
+// values within its assumptions, on vectors, scalars, empty arrays, and shapes that broadcast; for a function, its
+// samples before and after, on several lengths and special values. The rule must fire, keep dtype and shape, and keep
+// values: where the sides differ by more than rounding, arithmetic with 450 digits decides, and where the left side is
+// finite the right side must be finite too. Other differences must be declared, and declared ones must be observed.
+// more_accurate is measured against exact values, and refused for operations that have no exact form. The library's own
+// rules are tested with this.
 CheckReport verify_rule(const Rule& rule);
 CheckReport verify_rule(std::string_view registered);  // KeyError with a suggestion
 
 // ---- for writing node functions -------------------------------------------------------------------------------------
 // The value of a constant whose elements are all equal, seen through nodes that only view it (a broadcast scalar).
 std::optional<double> scalar_constant(const Variable& variable);
-// Whether the node behind it leaves that possible.
+// Whether the variable may have such a value, judged by its owner's op.
 bool may_be_number(const Variable& variable);
-// `value` with the type that its use as `like` needs: broadcast to like's lengths, cast where that loses nothing. None
-// when it can't be.
+// `value` with the type that its use as `like` needs: broadcast to like's lengths, and cast where that is lossless.
+// nullopt when that is impossible.
 std::optional<Variable> fit(const Variable& value, const Variable& like);
 // A constant of the dtype.
 Variable constant_like(double value, DType dtype);
-// All lengths of a variable, one level down: in terms of its owner's inputs. Empty when its op can't say.
+// All lengths of a variable, one level down: in terms of its owner's inputs. Empty when its op does not know them.
 Variables inferred_lengths(const Variable& variable);
 
 }  // namespace bitale::rewriting

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         result = options.run(options)
     except (bitale.InternalError, ArithmeticError, AssertionError):
-        raise  # a mistake of ours: with the traceback
+        raise  # an internal error: with the traceback
     except (OSError, ValueError, TypeError, LookupError, AttributeError, ImportError, NotImplementedError) as error:
         message = error.args[0] if isinstance(error, KeyError) and error.args else error
         print(f"bitale: error: {message}", file=sys.stderr)

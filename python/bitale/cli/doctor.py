@@ -32,7 +32,7 @@ def add(verbs: Any, common: Any) -> None:
 def run(options: Any) -> dict[str, Any]:
     found = _core.system_report()
     vectors = [_vector_width()] if found["llvm"] else []
-    found = _core.system_report()  # of which the width may be another now
+    found = _core.system_report()  # whose width may have changed
     checks = [
         _check("bitale", "ok", f"{bitale.__version__}, Python {platform.python_version()}, NumPy {np.__version__}"),
         _processor(found),
@@ -171,7 +171,7 @@ def _jax() -> dict[str, Any]:
         import bitale.jax
 
         devices = bitale.jax.devices()
-    except Exception as error:  # of JAX, of whatever kind: no device, another version
+    except Exception as error:  # any error of JAX: no device, another version
         return _check("JAX", "note", f"can't be used: {str(error).splitlines()[0]}")
     kinds = ", ".join(sorted({f"{d.platform} {d.device_kind}" for d in devices}))
     return _check("JAX", "ok", f"{importlib.metadata.version('jax')}, {len(devices)} device{'s' * (len(devices) != 1)}: {kinds}")
@@ -196,7 +196,7 @@ def _self_test(name: str, mode: str) -> dict[str, str]:
             function = bitale.function([x, w], [loss, bitale.grad(loss, w)], mode=mode)
         compiled = time.perf_counter() - start
         value, gradient = function(inputs, weights)
-    except Exception as error:  # whatever it is, the report says so
+    except Exception as error:  # the report shows any error
         return _check(name, "fail", f"{type(error).__name__}: {error}")
     scores = inputs @ weights
     expected = -(inputs / (1 + np.exp(scores))[:, None]).mean(axis=0)

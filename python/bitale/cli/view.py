@@ -53,7 +53,7 @@ def run(options: Any) -> dict[str, Any]:
 def _find_profiled(target: str) -> tuple[Any, str]:
     with bitale.config.change_flags(profile=True, profiling__destination=os.devnull):
         graph, name = find(target)
-        bitale.profile.print_profiles()  # the page is what was asked for
+        bitale.profile.print_profiles()  # only the page was requested
     if not isinstance(graph, _core.Function):
         raise TypeError(f"view: expected a function to show the profile of, but {target} is {type(graph).__name__}")
     return graph, name

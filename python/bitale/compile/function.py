@@ -130,7 +130,7 @@ def function_dump(
         pickle.dump(arguments, file)
 
 
-# ---- what functions do besides being called --------------------------------------------------------------------------
+# ---- other operations on functions -----------------------------------------------------------------------------------
 
 
 def maker_of(function: Function) -> FunctionMaker:
@@ -210,7 +210,7 @@ def copy_function(
         updates=[] if delete_updates else _swapped_pairs(recipe.updates, swap),
         givens=_swapped_pairs(recipe.givens, swap),
         profile=wanted,
-        # The expression of an update may have been all that asked for an input.
+        # The expression of an update may have been the only one that uses an input.
         on_unused_input="ignore" if delete_updates else recipe.on_unused_input,
     ).make()
 

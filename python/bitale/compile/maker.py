@@ -182,7 +182,7 @@ class FunctionMaker:
             threads=threads,
         )
         self._steps = steps_of(self.recipe)
-        self._made_of = self.recipe.inputs  # whose containers the code knows
+        self._made_of = self.recipe.inputs  # the compiled code refers to its containers
         self.fgraph: FunctionGraph = self.create_fgraph()
         if not no_fgraph_prep:
             self.prepare_fgraph(self.fgraph)
@@ -255,7 +255,7 @@ class FunctionMaker:
 
     def _with(self, **changes: Any) -> FunctionMaker:
         """The same maker, of the same code, with another recipe: other containers, another name."""
-        out = object.__new__(type(self))  # copy.copy() would compile
+        out = object.__new__(type(self))  # copy.copy() would compile again
         out.__dict__.update(self.__dict__)
         out.recipe = dataclasses.replace(self.recipe, **changes)
         return out
@@ -283,7 +283,7 @@ def _maker_of_stored(kind: type[FunctionMaker], recipe: Recipe) -> FunctionMaker
 
 
 def __getattr__(name: str) -> Any:
-    if name == "function":  # which needs this module
+    if name == "function":  # that module imports this one
         from bitale.compile.function import function
 
         return function

@@ -56,7 +56,7 @@ def detect_nan(fgraph: Any, i: int, node: Any, fn: Any) -> None:
     print(f"Outputs: {[value[0] for value in fn.outputs]}")
 
 
-# Loading logging and pdb takes as long as a third of the package.
+# Imported lazily: importing logging and pdb takes a third of the time of the package.
 def _log_error(message: str) -> None:
     import logging
 

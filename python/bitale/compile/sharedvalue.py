@@ -56,7 +56,7 @@ def shared_constructor(
     """Makes the shared variable for a value; `shared_constructor.register(cls)` says how for values of a class of yours."""
     refuse("shared", {"allow_downcast": allow_downcast})
     borrow, shape, broadcastable = kwargs.pop("borrow", False), kwargs.pop("shape", None), kwargs.pop("broadcastable", None)
-    if shape is None and broadcastable is not None:  # PyTensor's older way to say which lengths are 1
+    if shape is None and broadcastable is not None:  # PyTensor's older way to specify lengths of 1
         shape = tuple(1 if each else None for each in broadcastable)
     if kwargs:
         raise TypeError(f"shared: no arguments called {', '.join(sorted(kwargs))} for a value of {type(value).__name__}")

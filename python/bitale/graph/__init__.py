@@ -53,7 +53,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("node_rewriter", "rewrite_graph"):  # of a module that needs this one
+    if name in ("node_rewriter", "rewrite_graph"):  # from a module that imports this one
         return getattr(importlib.import_module("bitale.rewrite"), name)
     if name in ("basic", "features", "fg", "null_type", "op", "replace", "traversal", "type", "utils"):
         return importlib.import_module(f"bitale.graph.{name}")

@@ -145,7 +145,8 @@ def as_string(
     numbers: dict[Any, int] = {}
     texts: dict[Any, str] = {}
 
-    # A stack of its own, because graphs may be deep: a variable is opened, then the texts of its inputs are there.
+    # An explicit stack, because graphs may be deep: a variable is opened, and finished when the texts of its inputs are
+    # known.
     def text_of(root: Any) -> str:
         out: list[str] = []
         stack: list[tuple[Any, list[str] | None, list[str]]] = [(root, None, out)]

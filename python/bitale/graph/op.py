@@ -55,7 +55,8 @@ class FromFunctionOp(Op):
         if len(results) != len(self.otypes):
             raise ValueError(f"{self.__name__} gave {len(results)} values for {len(self.otypes)} outputs")
         for cell, value in zip(output_storage, results):
-            # The inputs are arrays of their own memory: what is in it is one of them, or has it as its base.
+            # The inputs are arrays that own their memory: a view of one is either the input itself or has it as its
+            # base.
             may_be_view = isinstance(value, np.ndarray) and (value.base is not None or any(value is x for x in inputs))
             is_view = may_be_view and any(np.may_share_memory(value, x) for x in inputs)
             cell[0] = value.copy() if is_view else value

@@ -168,7 +168,7 @@ class Batched(Op):
             (term,) = _core.graph_replace([term], plain, strict=False)
             extra = term.ndim - rank
             if is_batched:
-                terms.append(term if extra else _core.zeros_like(x))  # no cotangent in it: it is zero
+                terms.append(term if extra else _core.zeros_like(x))  # no cotangent depends on it: it is zero
             else:
                 terms.append(_core.sum(term, axis=tuple(range(extra))) if extra else term)
         return terms

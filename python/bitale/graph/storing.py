@@ -69,7 +69,8 @@ def _table(
 
 
 _lock = threading.Lock()
-# Which table has a node, by the identity of the node, for tables that some pickle holds: they keep their nodes alive.
+# The table that contains a node, by the identity of the node, for tables that some pickle holds: they keep their nodes
+# alive.
 _held: weakref.WeakValueDictionary[int, _Table] = weakref.WeakValueDictionary()
 
 
@@ -193,7 +194,7 @@ def _is_importable(cls: type) -> bool:
     return found is cls
 
 
-# What pickle stores, or asks about itself.
+# Values that pickle stores itself, or whose own reduce methods it calls.
 _STORED = (type(None), bool, int, float, complex, str, bytes, np.ndarray, np.generic, Apply, Variable, _core.Type)
 
 

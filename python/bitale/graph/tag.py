@@ -31,7 +31,7 @@ class Scratchpad:
             if name in notes:
                 return notes[name]
             if name == "trace" and (lines := _core.creation_trace(self._variable)):
-                import traceback  # which few programs need
+                import traceback  # few programs need it
 
                 return [traceback.StackSummary.from_list([traceback.FrameSummary(*line) for line in lines])]
         raise AttributeError(f"nothing is noted on {self._variable!r} as {name}")

@@ -177,7 +177,7 @@ def truncated_graph_inputs(outputs: Any, ancestors_to_include: Any = None) -> li
     """
     wanted = set(_variables(ancestors_to_include)) if ancestors_to_include is not None else set()
     roots = _variables(outputs)
-    above: set[Any] = set()  # what depends on an ancestor to include, which is another than itself
+    above: set[Any] = set()  # variables that depend on an ancestor to include other than themselves
     for node in toposort(roots):
         if any(v in wanted or v in above for v in node.inputs):
             above.update(node.outputs)

@@ -55,7 +55,7 @@ for _function in (in_same_class, convert_variable, filter_variable):
     setattr(Type, _function.__name__, _function)
 del _function
 
-# The classes of a type's variables and constants; a type that is written in Python may name subclasses of its own.
+# The classes of a type's variables and constants; a type that is written in Python may specify its own subclasses.
 Type.variable_type = Type.constant_type = Variable
 TensorType.variable_type, TensorType.constant_type = TensorVariable, TensorConstant
 

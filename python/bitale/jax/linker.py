@@ -79,7 +79,7 @@ def to_device(array: np.ndarray) -> Any:
     from jax._src import core
     from jax._src.lib import xla_client
 
-    with _out_of_memory_named(), jax.enable_x64(True):  # else float64 is cut to float32 on its way
+    with _out_of_memory_named(), jax.enable_x64(True):  # otherwise float64 would be converted to float32
         aval = core.ShapedArray(array.shape, array.dtype)
         return xla_client.batched_device_put(aval, _placement(), [array], [_first_device()])
 
@@ -168,7 +168,7 @@ def compile_module(text: str, inputs: Types, results: Types, donated: Sequence[i
         out_shardings=_placement(),
         donate_argnums=tuple(donated),
         keep_unused=True,
-        compiler_options={"xla_allow_excess_precision": False},  # float16 is rounded where the graph says so
+        compiler_options={"xla_allow_excess_precision": False},  # float16 is rounded where the graph does so
     )
     with _out_of_memory_named(), jax.enable_x64(True):
         compiled = run.lower(*(jax.ShapeDtypeStruct(tuple(shape), np.dtype(dtype)) for dtype, shape in inputs)).compile()

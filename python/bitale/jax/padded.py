@@ -45,7 +45,7 @@ def nonzero(x: Any, size: int, fill_value: int = 0) -> tuple[Any, ...]:
     if x.ndim == 0:
         raise ValueError("nonzero: expected a tensor of one dimension or more, got a scalar")
     places, counts, count = _places(pt.neq(x, 0).flatten(), size, "nonzero")
-    # Of an x without elements there is no position to take apart.
+    # If x has no elements there is no position to decompose.
     lengths = [pt.maximum(n, 1) for n in x.shape]
     where = pt.unravel_index(pt.switch(counts, places, 0), lengths) if x.ndim > 1 else [places]
     return *(pt.switch(counts, each, fill_value) for each in where), count
@@ -68,7 +68,7 @@ def compress(mask: Any, x: Any, size: int, fill_value: Any = 0) -> tuple[Any, An
 
 def _taken(mask: Any, x: Any, size: int, fill_value: Any, who: str) -> tuple[Any, Any]:
     places, counts, count = _places(mask, size, who)
-    nothing = pt.full((1, *x.shape[1:]), fill_value, dtype=x.dtype)  # what the places that do not count take
+    nothing = pt.full((1, *x.shape[1:]), fill_value, dtype=x.dtype)  # the result for places that do not count
     return pt.concatenate([x, nothing])[pt.switch(counts, places, x.shape[0])], count
 
 

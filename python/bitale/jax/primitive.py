@@ -32,7 +32,7 @@ class Graph:
         cotangent_of: tuple[Graph, tuple[int, ...], tuple[int, ...]] | None = None,
     ):
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
-        self.tangent_of = tangent_of  # the graph whose pushforward it is, and the inputs that have tangents
+        self.tangent_of = tangent_of  # the graph whose pushforward this is, and the inputs that have tangents
         self.cotangent_of = cotangent_of  # whose pullback it is, the inputs that it is for, and the outputs that have cotangents
         self._modules: dict[Any, Any] = {}
 
@@ -142,7 +142,7 @@ def _with_batch(x: Any, has_batch: bool, wanted: bool, size: int) -> Any:
     if has_batch == wanted:
         return x
     x = jax_package().numpy.asarray(x)
-    # An output without a batch depends on nothing that has one: its cotangents reach no input that is asked for.
+    # An output without a batch depends on no batched value, so its cotangents reach no requested input.
     return jax_package().numpy.broadcast_to(x, (size, *x.shape)) if wanted else x[0]
 
 

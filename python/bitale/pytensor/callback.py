@@ -53,7 +53,7 @@ class Callback(Op):
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """By PyTensor's own for the op, which is converted. NotImplementedError where it has none."""
-        from bitale.pytensor.conversion import Conversion  # which needs this module
+        from bitale.pytensor.conversion import Conversion  # it imports this module
 
         given = [x.type() for x in self.node.outputs]
         found = getattr(self.op, "pullback", self.op.L_op)(self.node.inputs, self.node.outputs, given)
@@ -87,12 +87,12 @@ def _performing(op: Any) -> Any:
     """The op whose `perform` is called: for a Scan a copy whose steps are a function of Bitale, rather than of PyTensor's C compiler."""
     if not isinstance(op, Scan):
         return op
-    from bitale.pytensor.linker import prepare_inner_graph  # which needs this module
+    from bitale.pytensor.linker import prepare_inner_graph  # it imports this module
 
     inner = op.fgraph.unfreeze()
     prepare_inner_graph(inner)
     copy = op.clone_with_inner_graph(inner)
-    # Gradients that are accumulated in preallocated memory need PyTensor's own machine.
+    # Gradients that are accumulated in preallocated memory require PyTensor's own virtual machine.
     copy.mode = "FAST_COMPILE" if any(copy.mitmots_preallocated) else "BITALE"
     return copy
 

@@ -73,8 +73,8 @@ def input_type(variable: Variable) -> Any:
     return converted_type(variable.type)
 
 
-_HERE = os.path.dirname(os.path.abspath(bt.__file__))  # a checkout is no folder of packages
-_MISSING: Any = object()  # stands for a variable that has no counterpart
+_HERE = os.path.dirname(os.path.abspath(bt.__file__))  # a checkout is not a folder of packages
+_MISSING: Any = object()  # a variable without a counterpart
 _warned: set[str] = set()
 
 
@@ -110,7 +110,7 @@ class Conversion:
         prepare: Callable[[Any], None] | None = None,
     ):
         self.variables: dict[Variable, Any] = dict(known or {})
-        self.inputs: dict[Variable, bt.Variable] = {}  # the leaves that were made on the way
+        self.inputs: dict[Variable, bt.Variable] = {}  # the leaves that were created during the conversion
         self.strict = strict
         self.prepare = prepare
         self.report = Report()
@@ -195,11 +195,11 @@ class Conversion:
                     return outputs
             except NotConverted as reason:
                 why = str(reason) or why
-            except ConversionError as error:  # of an inner graph
+            except ConversionError as error:  # from an inner graph
                 if self.strict:
                     return self._refuse(node, error.reasons)
                 why = str(error)
-            except (TypeError, ValueError, NotImplementedError) as error:  # what Bitale refuses of this node, PyTensor may know how to run
+            except (TypeError, ValueError, NotImplementedError) as error:  # PyTensor may be able to run a node that Bitale refuses
                 why = str(error).split("\n", 1)[0]
             else:
                 raise TypeError(_wrong_outputs(convert, outputs, node))

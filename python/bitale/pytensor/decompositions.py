@@ -19,7 +19,7 @@ def _qr(op: Any, node: Any, x: Any) -> Any:
     made = pt.linalg.qr(*_aligned(node, (x,)), mode=op.mode, pivoting=op.pivoting)
     if op.mode != "r" or op.pivoting:
         return made
-    # PyTensor's has as many rows as the matrix, NumPy's those that are not zero by their place.
+    # PyTensor's result has as many rows as the matrix; NumPy's omits the rows that are always zero.
     rest = pt.maximum(x.shape[-2] - made.shape[-2], 0)
     zeros = pt.zeros((*(made.shape[axis] for axis in range(made.ndim - 2)), rest, made.shape[-1]), dtype=made.dtype)
     return pt.concatenate([made, zeros], axis=-2)
@@ -32,7 +32,7 @@ def _svd(op: Any, node: Any, x: Any) -> Any:
 
 @converts(*of("Eigh"), batched=True)
 def _eigh(op: Any, node: Any, *matrices: Any) -> Any:
-    lower = op.lower if hasattr(op, "lower") else op.UPLO == "L"  # the name of PyTensor 2
+    lower = op.lower if hasattr(op, "lower") else op.UPLO == "L"  # the attribute's name in PyTensor 2
     return pt.linalg.eigh(*_aligned(node, matrices), lower=lower)
 
 
@@ -81,7 +81,7 @@ def _qz(op: Any, node: Any, a: Any, b: Any) -> Any:
 @converts(*of("LUFactorTridiagonal"), batched=True)
 def _tridiagonal_lu_factor(op: Any, node: Any, *diagonals: Any) -> Any:
     *factors, pivots = lu_factor_of_diagonals(*_aligned(node, diagonals))
-    return [*factors, pivots + np.int32(1)]  # PyTensor's count from 1, as LAPACK's
+    return [*factors, pivots + np.int32(1)]  # PyTensor's count from 1, as in LAPACK
 
 
 @converts(*of("SolveLUFactorTridiagonal"), batched=True)

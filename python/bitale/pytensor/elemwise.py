@@ -14,7 +14,7 @@ import bitale.tensor as pt
 from bitale.pytensor.loop import Loop
 from bitale.pytensor.registry import NotConverted, converts
 
-# Scalar ops that are Bitale functions of another, or the same, name. Those that Bitale lacks are left out.
+# Scalar ops that are Bitale functions under another or the same name. Those that Bitale lacks are omitted.
 _NAMES = {
     ps: dict(
         LT="lt", GT="gt", LE="le", GE="ge", EQ="eq", NEQ="neq", IsNan="isnan", IsInf="isinf", Switch="switch", OR="or_", XOR="xor",
@@ -39,11 +39,11 @@ _FUNCTIONS: dict[type, Callable[..., Any]] = {
     for cls, name in names.items()
     if hasattr(module, cls) and hasattr(pt, name)
 }
-# PyMC's own, by their names: it may not be there.
+# PyMC's own scalar ops, by name, because PyMC may not be installed.
 _OF_PYMC: dict[str, Callable[..., Any]] = {
     "pymc.distributions.dist_math.I0e": lambda x: pt.ive(0, x), "pymc.distributions.dist_math.I1e": lambda x: pt.ive(1, x),
 }
-# Their result has the dtype of their arguments, not one that they are converted to.
+# These compute in the dtype of their arguments, which are not converted to the dtype of the result.
 _COMPARING = (ps.LT, ps.GT, ps.LE, ps.GE, ps.EQ, ps.NEQ, ps.IsNan, ps.IsInf)
 
 
@@ -72,7 +72,7 @@ def _scalar_loop(op: Any, n_steps: Any, *given: Any) -> list[Any]:
     n_steps = pt.cast(n_steps, "int64")
     like = functools.reduce(pt.add, (pt.zeros_like(x, dtype="int8") for x in (n_steps, *given)))
     start = [pt.second(like, pt.cast(x, inner.type.dtype)) for x, inner in zip(given[:count], op.inputs)]
-    if n_steps.ndim:  # each element has a number of its own
+    if n_steps.ndim:  # each element has its own number of steps
         most = pt.max(pt.join(0, pt.zeros(1, dtype="int64"), pt.flatten(n_steps)))
     else:
         most = pt.maximum(n_steps, 0)
@@ -82,7 +82,7 @@ def _scalar_loop(op: Any, n_steps: Any, *given: Any) -> list[Any]:
     loop.begin(most, op.name or "")
     (*states, over, i) = loop.states
     after = _inner(op, (*states, *given[count:]))
-    # n_steps has fewer steps for some elements only if it is a tensor
+    # Only a tensor n_steps can give some elements fewer steps than others.
     active = pt.and_(pt.invert(over), pt.lt(i, n_steps)) if n_steps.ndim else pt.invert(over)
     loop.values = [pt.switch(active, new, old) for new, old in zip(after[:count], states)]
     over = pt.switch(active, after[count], over) if op.is_while else over

@@ -25,7 +25,7 @@ def _index(entry: Any, given: Sequence[Any], following: Iterator[Any]) -> Any:
     def part(position: Any) -> Any:
         if position is None:
             return None
-        # PyTensor 2.38 has types in the place of positions, of inputs in their order.
+        # In PyTensor 2.38 idx_list contains types instead of positions; the inputs follow in order.
         return _plain(given[position] if isinstance(position, int) else next(following))
 
     if isinstance(entry, slice):
@@ -35,7 +35,7 @@ def _index(entry: Any, given: Sequence[Any], following: Iterator[Any]) -> Any:
 
 def indices(op: Any, given: Sequence[Any]) -> tuple[Any, ...]:
     """The index tuple of a node."""
-    if not hasattr(op, "idx_list"):  # advanced ones of PyTensor 2.38: all indices are inputs
+    if not hasattr(op, "idx_list"):  # advanced indexing in PyTensor 2.38: all indices are inputs
         return tuple(slice(*map(_plain, (x.start, x.stop, x.step))) if isinstance(x, slice) else _plain(x) for x in given)
     following = iter(given)
     return tuple(_index(entry, given, following) for entry in op.idx_list)

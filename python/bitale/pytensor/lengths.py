@@ -14,7 +14,7 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from bitale.pytensor.moved import ADVANCED_CHANGE
 
-Sum = dict[Any, int]  # an unknown -> its factor; None -> the number that is added
+Sum = dict[Any, int]  # unknown -> its factor; None -> the constant term
 
 _DEPTH = 30
 
@@ -126,7 +126,7 @@ def length(x: Variable, axis: int, depth: int = _DEPTH) -> Sum:
 
 def _sliced(x: Variable, axis: int, depth: int, unknown: Sum) -> Sum:
     op, (source, *given) = x.owner.op, x.owner.inputs
-    following = iter(given)  # PyTensor 2.38 has types in the place of positions, of inputs in their order
+    following = iter(given)  # PyTensor 2.38 has types instead of positions; the inputs follow in order
     kept = [(at, entry) for at, entry in enumerate(op.idx_list) if isinstance(entry, slice)]
     if axis >= len(kept):
         return length(source, axis - len(kept) + len(op.idx_list), depth - 1)
@@ -144,7 +144,7 @@ def _sliced(x: Variable, axis: int, depth: int, unknown: Sum) -> Sum:
         return unknown
     if start is None and stop is None and step in (None, 1, -1):
         return whole
-    # Lengths are 0 or more, so this much is there at least.
+    # Lengths are never negative, so this is a lower bound.
     at_least = whole.get(None, 0) if all(atom is None or (count > 0 and atom[0] == "length") for atom, count in whole.items()) else 0
     if step in (None, 1) and stop is None and start is not None and 0 <= start <= at_least:
         return shifted(whole, -start)

@@ -47,7 +47,7 @@ def _gemv(op: Any, node: Any, y: Any, alpha: Any, a: Any, x: Any, beta: Any) -> 
     return beta * y + alpha * pt.dot(a, x)
 
 
-@converts(*(cls for cls in [getattr(blas, "Ger", None)] if cls))  # of older versions of PyTensor
+@converts(*(cls for cls in [getattr(blas, "Ger", None)] if cls))  # from older versions of PyTensor
 def _ger(op: Any, node: Any, a: Any, alpha: Any, x: Any, y: Any) -> Any:
     return a + alpha * pt.outer(x, y)
 
@@ -66,7 +66,7 @@ def _cholesky(op: Any, node: Any, x: Any) -> Any:
 @converts(SolveTriangular, batched=True)
 def _solve_triangular(op: Any, node: Any, a: Any, b: Any) -> Any:
     a, b = _aligned(node, (a, b))
-    # A singular matrix makes PyTensor's result nan.
+    # With a singular matrix PyTensor's result is nan.
     return pt.linalg.solve_triangular(a, b, lower=op.lower, unit_diagonal=op.unit_diagonal, b_ndim=op.b_ndim, on_error="nan")
 
 

@@ -14,7 +14,8 @@ import bitale as bt
 from bitale._core import CellFunction
 from bitale.pytensor.conversion import Conversion, ConversionError, Report
 
-# PyTensor 2 asks a replaced node for its shape unless ShapeOpt is there, which keeps the node alive, and replaces it again without an end.
+# PyTensor 2 requests the shape of a replaced node unless ShapeOpt is present. This keeps the node alive, and it is
+# replaced again without end.
 _SHAPES = ["ShapeOpt"] if pytensor.__version__.startswith("2.") else []
 QUERY = RewriteDatabaseQuery(include=["canonicalize", "stabilize", "scan_save_mem_no_prealloc", *_SHAPES])
 
@@ -38,7 +39,7 @@ class BitaleLinker(JITLinker):
 
     def accept(self, fgraph: Any, no_recycling: Any = None, profile: Any = None) -> Any:
         linker = super().accept(fgraph, no_recycling, profile)
-        linker.strict = self.strict  # a linker that is in use gives another one, which knows nothing of it
+        linker.strict = self.strict  # a linker in use returns another one, without this attribute
         return linker
 
     def __getstate__(self) -> dict[str, Any]:

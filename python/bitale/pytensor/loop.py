@@ -12,7 +12,7 @@ class Loop:
 
     def __init__(self) -> None:
         self.sequences: list[Any] = []
-        self.initial: list[Any] = []  # of each result; None: no step takes an earlier value
+        self.initial: list[Any] = []  # of each result; None: no step uses an earlier value
 
     def add_sequence(self, x: Any) -> int:
         self.sequences.append(x)
@@ -34,6 +34,6 @@ class Loop:
         self.values: list[Any] = [None] * len(self.initial)  # of each result after a step
 
     def finish(self, until: Any) -> None:
-        if until is not None and until.dtype != "bool":  # PyTensor takes any number that is not zero for true
+        if until is not None and until.dtype != "bool":  # PyTensor treats any nonzero number as true
             until = tensor.neq(until, 0)
         self.traces, self.finals, self.steps, _ = self._builder.finish(self.values, until, [])

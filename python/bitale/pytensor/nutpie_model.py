@@ -159,7 +159,7 @@ def compile_model(
     free = _Layout([v.name for v in values], [x.shape for x in first])
     others = [v for v in model.unobserved_value_vars if v.name not in free.names and (var_names is None or v.name in var_names)]
 
-    # The variables of PyMC are parts of one vector, and the gradient is Bitale's.
+    # PyMC's variables become parts of one vector, and the gradient is computed by Bitale.
     point = bt.tensor.tensor("_unconstrained_point", dtype="float64", shape=(free.size,))
     conversion = Conversion(prepare=prepare_inner_graph)
     for value, where, shape in zip(values, free.slices, free.shapes):
@@ -179,7 +179,7 @@ def compile_model(
     shape_info = (stored.names, stored.slices, stored.shapes)
     reparameterized = [value.name for rv, value in zip(model.free_RVs, values) if model.rvs_to_transforms.get(rv) is not None]
     known = {field.name for field in dataclasses.fields(_nutpie.CompiledPyMCModel)}
-    newer = {"shared_var_keys": keys, "reparameterized_names": reparameterized}  # newer versions of nutpie
+    newer = {"shared_var_keys": keys, "reparameterized_names": reparameterized}  # fields of newer versions of nutpie
     dims, coords = _nutpie._prepare_dims_and_coords(model, shape_info, *([reparameterized] if "reparameterized_names" in known else []))
     return CompiledModel(
         _n_dim=free.size, dims=dims, _coords=coords, _shapes=dict(zip(stored.names, stored.shapes)),

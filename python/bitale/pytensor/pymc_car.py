@@ -53,7 +53,7 @@ def _car(op: Any, mu: Any, w: Any, alpha: Any, tau: Any, is_valid: Any, rng: Any
     if adjacency.shape != (n, n) or n == 0 or adjacency.diagonal().any() or not np.isfinite(adjacency.data).all() or (adjacency.data < 0).any():
         raise NotConverted("its adjacency matrix is none of neighbours")
     degrees = sparse.diags(np.asarray(adjacency.sum(axis=0))[0]).tocsr()
-    order = _order(degrees - adjacency.multiply(0.5))  # of any alpha but 0, for which PyMC draws what does not have this distribution
+    order = _order(degrees - adjacency.multiply(0.5))  # for any alpha except 0, where PyMC's draws do not have this distribution
     inverse = np.argsort(order)
     far = (adjacency[order, :][:, order]).tocoo()
     width = int(np.abs(far.row - far.col).max(initial=0))

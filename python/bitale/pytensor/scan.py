@@ -48,7 +48,7 @@ class _Chain:
 def _kept(loop: Loop, values: Any, before: int, length: Any, size: lengths.Sum, n_steps: lengths.Sum, is_while: bool) -> Any:
     """What a buffer of some length holds at the end of the values that were written to it in turn, `before` of which are initial ones:
     the last of them, or all and then zeros; with `until`, nothing instead of zeros."""
-    missing = lengths.difference(lengths.shifted(n_steps, before), size)  # how many have been overwritten
+    missing = lengths.difference(lengths.shifted(n_steps, before), size)  # how many of the values have been overwritten
     if is_while:
         return values if missing is not None and missing <= 0 else values[pt.maximum(loop.steps + before - length, 0) :]
     if missing == 0:

@@ -30,7 +30,7 @@ from bitale.raise_op import Assert
 @converts(DimShuffle)
 def _dimshuffle(op: Any, node: Any, x: Any) -> Any:
     dropped = [axis for axis in range(x.ndim) if axis not in op.new_order]
-    if any(x.type.shape[axis] is None for axis in dropped):  # PyTensor finds out in the call
+    if any(x.type.shape[axis] is None for axis in dropped):  # PyTensor checks this in the call
         x = pt.specify_shape(x, tuple(1 if axis in dropped else None for axis in range(x.ndim)))
     return pt.dimshuffle(x, *op.new_order)
 

@@ -22,7 +22,7 @@ def _op_from_graph(conversion: Conversion, op: Any, node: Any, *inputs: Any) -> 
 @converts(*SYMBOLIC)
 @with_conversion
 def _symbolic_op(conversion: Conversion, op: Any, node: Any, *inputs: Any) -> Any:
-    # Its graph is a formula of PyTensor's. Rewriting it could find the op in it again, without end.
+    # Its graph is a formula of PyTensor. Rewriting that could create the op again, without end.
     return conversion.inner(op.fgraph, inputs, as_it_is=True)
 
 

@@ -23,7 +23,7 @@ _DTYPES = frozenset(
 
 def is_expressible(type_: Any) -> bool:
     """Whether values of this PyTensor type are values of a Bitale type."""
-    is_number = isinstance(type_, (TensorType, ScalarType)) and type_.dtype in _DTYPES and not hasattr(type_, "format")  # which sparse types have
+    is_number = isinstance(type_, (TensorType, ScalarType)) and type_.dtype in _DTYPES and not hasattr(type_, "format")  # as sparse types have
     return isinstance(type_, RandomGeneratorType) or is_number
 
 

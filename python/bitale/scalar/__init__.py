@@ -71,7 +71,7 @@ def _types(*dtypes: str) -> tuple[TensorType, ...]:
         try:
             made.append(TensorType(dtype, ()))
         except (TypeError, ValueError, NotImplementedError):
-            continue  # a dtype that there is not
+            continue  # a dtype that does not exist
     return tuple(made)
 
 
@@ -210,7 +210,7 @@ UnaryScalarOp = _class(
 BinaryScalarOp = _class("BinaryScalarOp", *(name.rstrip("_") for name, n in _arities.items() if n == 2), bases=(ScalarOp,), nin=2)
 
 
-from bitale.scalar.composite import Composite, ScalarInnerGraphOp  # which needs ScalarOp
+from bitale.scalar.composite import Composite, ScalarInnerGraphOp  # it imports ScalarOp
 
 
 def betainc_grad(p: typing.Any, q: typing.Any, x: typing.Any, wrtp: builtins.bool) -> typing.Any:

@@ -138,7 +138,7 @@ def _loop(
     updates += _own_updates(created, outputs, condition, updates)
     traces, finals, steps, pairs = builder.finish(outputs, condition, updates)
     changed = dict(pairs)
-    # Functions that are not told the updates make them all the same.
+    # Functions that are compiled without the updates perform them nevertheless.
     for variable in created:
         if variable in changed:
             variable.default_update = changed[variable]
@@ -390,7 +390,7 @@ def scan_checkpoints(
                 raise ValueError("scan_checkpoints: the step returns `until` or updates, which are not supported")
             if not padding:
                 return outputs
-            # Behind the last step, states stay as they are.
+            # After the last step, states keep their values.
             before = given[len(own) : len(own) + len(outputs)]
             return [tensor.where(number < n_steps, new, old) for new, old in zip(outputs, before)]
 

@@ -3,8 +3,9 @@
 import math as _math
 import typing as _typing
 
-# PyTensor's places first: some have the name of a function, which comes after and is what bitale.tensor means by it, so that type
-# checkers are not to see them. Names are imported `as` themselves to tell checkers that they are of this module.
+# PyTensor's modules first: some have the name of a function, which is imported later and is what bitale.tensor means by
+# the name, so type checkers must not see these modules. Names are imported `as` themselves to tell checkers that they
+# belong to this module.
 from bitale.tensor import basic as basic, elemwise as elemwise, math as math, op_classes as op_classes, subtensor as subtensor
 
 if _typing.TYPE_CHECKING:
@@ -54,7 +55,7 @@ from bitale.tensor.composed import *
 from bitale.tensor.interpolate import *
 from bitale.tensor import fft as fft, linalg as linalg, optimize as optimize, signal as signal, special as special, xlogx as xlogx
 
-# Other names of the same functions.
+# Aliases of the same functions.
 power = pow
 square = sqr
 subtract = sub
@@ -85,11 +86,11 @@ inf = _math.inf
 nan = _math.nan
 euler_gamma = 0.5772156649015329
 newaxis = None
-NoneConst = None  # None and slices are what they are in Python; bounds of slices may be variables
+NoneConst = None  # None and slices are Python's own; bounds of slices may be variables
 NoneSliceConst = slice(None)
 kron = linalg.kron
 
-# Ready-made types by dtype and rank.
+# Predefined types by dtype and rank.
 int_scalar_types = int_types = (bscalar, wscalar, iscalar, lscalar)
 float_scalar_types = float_types = (fscalar, dscalar)
 complex_scalar_types = complex_types = (cscalar, zscalar)

@@ -146,7 +146,7 @@ class _Grid:
 mgrid = _Grid(False)
 ogrid = _Grid(True)
 
-# ---- conversion and what is known ------------------------------------------------------------------------------------
+# ---- conversion and known facts --------------------------------------------------------------------------------------
 
 
 def tensor_copy(x: Any) -> TensorVariable:

@@ -45,4 +45,4 @@ def max_and_argmax(a: Any, axis: Any = None, keepdims: bool = False) -> tuple[Te
     return max(a, axis=axis, keepdims=keepdims), argmax(a, axis=axis, keepdims=keepdims)
 
 
-__getattr__ = finder(__name__)  # PyTensor has more functions at this place
+__getattr__ = finder(__name__)  # PyTensor has more functions in this module

@@ -80,7 +80,7 @@ UnravelIndex = _class("UnravelIndex", "Index tuples of positions.", lambda indic
 
 def _of_blas(name: str) -> Callable[..., Any]:
     def apply(*inputs: Any, **options: Any) -> Any:
-        from bitale.tensor import blas  # which needs this module
+        from bitale.tensor import blas  # it needs this module
 
         return getattr(blas, name)(*inputs)
 

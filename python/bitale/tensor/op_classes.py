@@ -52,7 +52,7 @@ __all__ = [
     "ZeroGrad",
 ]
 
-_flag, _integer, _real, _text, _dtype, _integers = 0, 1, 2, 3, 4, 5  # how _core.op_of_stored numbers kinds of attributes
+_flag, _integer, _real, _text, _dtype, _integers = 0, 1, 2, 3, 4, 5  # kinds of attributes, as in _core.op_of_stored
 
 
 class _OfTheLibrary(Op):
@@ -168,7 +168,7 @@ class _Maker:
 
 
 def _functions() -> typing.Any:
-    import bitale.tensor  # which needs this module
+    import bitale.tensor  # it needs this module
 
     return bitale.tensor
 

@@ -49,7 +49,7 @@ class _SolverOp(Op):
     whether it is one. graph: an OpFromGraph of the start and the other variables."""
 
     __props__ = ("graph", "method", "jac", "hess", "around", "options")
-    # What vanishes at the solution: the graph's gradient, or the graph.
+    # The expression that is zero at the solution: the graph's gradient, or the graph.
     of_gradient = False
     ndim = 1
 
@@ -119,7 +119,7 @@ class _SolverOp(Op):
         args, around = self._split(inputs)
         if _core.is_disconnected(cotangents[0]):
             return [_core.disconnected() for _ in inputs]
-        # On leaves of its own: two of the inputs may be the same variable.
+        # With its own leaves: two of the inputs may be the same variable.
         x, *leaves = (variable.type() for variable in self.graph.inner_inputs)
         value = self.graph(x, *leaves)
         equations = grad(value, x, disconnected_inputs="ignore") if self.of_gradient else value
@@ -243,7 +243,7 @@ def _solved(
     shapes = [each.shape for each in variables]
     start = concatenate([cast(each, "float64").flatten() for each in variables])
     packed = _core.TensorType("float64", (None,))()
-    # Lengths that are not known are leaves of the inner graph.
+    # Unknown lengths are leaves of the inner graph.
     lengths, given, replaced, place = [], [], {}, as_tensor_variable(np.int64(0))
     for each in variables:
         own = []

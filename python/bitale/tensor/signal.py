@@ -37,7 +37,7 @@ def convolve2d(
         raise ValueError(f"convolve2d: expected two operands of 2 dimensions or more, got {x.ndim} and {y.ndim}")
     is_zero = not isinstance(fillvalue, TensorVariable) and fillvalue == 0
     if mode != "valid" and not (boundary == "fill" and is_zero):
-        # What is around is put there; then no sum needs more.
+        # The boundary is appended to the array; then every sum stays within it.
         around = []
         for axis in (-2, -1):
             k = y.shape[axis] - 1

@@ -60,7 +60,7 @@ __all__ = [
     "variadic_mul",
 ]
 
-# All tensors are dense here.
+# All tensors of Bitale are dense.
 DenseTensorType, DenseTensorVariable, DenseTensorConstant = TensorType, TensorVariable, TensorConstant
 
 int_dtypes = ("int8", "int16", "int32", "int64")

@@ -51,8 +51,8 @@ std::vector<std::string> words(const std::string& text) {
   return out;
 }
 
-// Rounding, infinities and nan as the text says. Errno and floating-point traps are nobody's here, and would keep loops
-// from becoming vectors. The loader takes plain sections only.
+// Rounding, infinities and nan are as written in the text. Errno and floating-point traps are not used, and would keep
+// loops from being vectorized. The loader accepts plain sections only.
 std::vector<std::string> kernel_flags(const Target& target) {
   std::vector<std::string> flags{"-x",
                                  "c",
@@ -111,7 +111,7 @@ std::string read_to_the_end(int file) {
   return out;
 }
 
-// The status it ended with, and what it said; 127 when it could not be started.
+// Runs a command; returns its exit status, 127 when it could not be started, and its output.
 std::pair<int, std::string> run(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));

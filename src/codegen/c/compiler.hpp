@@ -9,16 +9,17 @@
 namespace bitale::codegen::c {
 
 struct Compiler {
-  std::string path;                // of its program
+  std::string path;                // of the executable
   std::vector<std::string> flags;  // for code that this process runs
-  // Whatever decides what it makes of a text: which program, of which version, and the flags.
+  // Everything that determines the output for a text: the executable, its version, and the flags.
   std::string identity() const;
 };
 
-// For that target, by the flags `cc`, `cxx` and `gcc__cxxflags`. MissingGenerator, in one sentence, when there is none.
+// The compiler for that target, by the flags `cc`, `cxx` and `gcc__cxxflags`. Throws MissingGenerator, with a message
+// of one sentence, when there is none.
 Compiler find_compiler(const Target& target);
 
-// The object file of a C text. InternalError with the compiler's words when it refuses it.
+// Compiles a C text to an object file. Throws InternalError with the compiler's messages when it fails.
 std::string compile_text(const Compiler& compiler, const std::string& text);
 
 }  // namespace bitale::codegen::c

@@ -1,7 +1,7 @@
-// Emitter: a Program as the statements of one C function. Loops are loops; an expression becomes a named value at the
-// outermost level at which it is known when it is used there or more than once, and stands in place otherwise. What
-// differs between a function that the process calls and one that is given away (where memory and lengths come from) is
-// left to those who derive from it.
+// Emitter: writes a Program as the statements of one C function. Loops become loops. An expression is computed at the
+// outermost level at which it is known; it gets a name if that hoists it, or if it is used more than once or long, and
+// is written in place otherwise. What differs between a function that the process calls and an exported one (where
+// memory and lengths come from) is left to derived classes.
 #pragma once
 
 #include <map>
@@ -22,28 +22,28 @@ namespace bitale::codegen::c {
 class Emitter {
  public:
   using Expr = program::Expr;
-  // Of a Program whose loops have their schedules, which decide in which order sums are taken.
+  // The loops of the Program must have their schedules, which determine the order of sums.
   Emitter(const program::Program& program, Support& support);
   virtual ~Emitter() = default;
   Emitter(const Emitter&) = delete;
   Emitter& operator=(const Emitter&) = delete;
 
  protected:
-  // ---- what the surroundings say ----
+  // ---- provided by derived classes ----
   // The length of a buffer along an axis, as an expression of C.
   virtual std::string length(std::int64_t buffer, int axis) = 0;
-  // Makes `data_name(buffer)` known, memory for these lengths.
+  // Declares `data_name(buffer)` as memory for these lengths.
   virtual void allocate(std::int64_t buffer, const std::vector<std::string>& lengths) = 0;
   virtual void host_call(const program::HostCall& step) = 0;
-  // The rest of "if (it is time && ": how a loop ends when the host wants it; empty: it doesn't.
+  // The rest of "if (it is time && ", by which a loop ends when the host requests it; empty: loops don't poll.
   virtual std::string poll() { return {}; }
-  // A function that is not the C library's.
+  // Declares a function that is not in the C library.
   virtual void declare(const std::string& function, const std::string& prototype) = 0;
-  // The one element of a buffer without axes.
+  // The only element of a buffer without axes.
   virtual std::string single(std::int64_t buffer) { return data_name(buffer) + "[0]"; }
-  virtual std::string failure(int check) = 0;  // what the function returns
+  virtual std::string failure(int check) = 0;  // the text of what the function returns
 
-  // ---- for them ----
+  // ---- for derived classes ----
   // All statements, at one level of indentation.
   std::string statements();
   void line(std::string text) { add_line(levels_.back(), std::move(text)); }
@@ -54,7 +54,7 @@ class Emitter {
   bool is_mentioned(std::int64_t buffer) const { return !data_names_[std::size_t(buffer)].empty(); }
   const program::Buffer& buffer(std::int64_t id) const { return program_.buffers[std::size_t(id)]; }
   std::string text_of(Expr expr) { return value(expr).text; }
-  // const or not, restrict or not, as far as that is true: "const double *restrict x".
+  // The declaration of a pointer, with const and restrict where they are true: "const double *restrict x".
   std::string pointer(std::int64_t buffer, std::string_view value);
   // Declares memory for a buffer that lives on the stack, and returns its name.
   std::string stack_memory(std::int64_t buffer);
@@ -63,27 +63,28 @@ class Emitter {
   Support& support() { return support_; }
 
  private:
-  // An open loop, or the function as a whole: its statements so far, and what is known there.
+  // An open loop, or the function as a whole: its statements so far, and the values that are known there.
   struct Level {
     int depth = 1;
     std::string text;
     std::unordered_map<std::uint32_t, Text> values;
   };
-  // Floats that a vector loop reduces: an array, with a place for each lane.
+  // A float that a vector loop reduces: an array with an element for each lane.
   struct LaneArray {
-    std::string name, tree, count;  // the last two: of pairwise sums
+    std::string name, tree, count;  // the last two: for pairwise sums
     program::Combiner combiner;
     Expr var;
   };
 
-  // What a loop by groups adds (codegen/index_runs.hpp): offsets and terms of lanes.
+  // What a loop with index runs adds (codegen/index_runs.hpp): the offsets and terms of its lanes.
   struct Terms {
     std::string offsets, values;
   };
 
   // ---- expressions (emit_expr.cpp) ----
   void count_uses();
-  // Where an expression is known; in a side of a branch not outside that, unless it is known there already.
+  // The level at which an expression is computed. It is not hoisted out of a branch, unless it is known outside
+  // already.
   std::size_t level_for(Expr expr);
   Text value(Expr expr);
   Text build(Expr expr, std::span<const Text> arguments, bool hoisted);
@@ -93,7 +94,7 @@ class Emitter {
   bool is_plain(Expr expr, int depth = 0);
   bool is_simple(Expr expr);
   bool surely_inside(std::int64_t buffer, std::span<const Expr> at);
-  int uses(Expr expr) const { return expr.id() < uses_.size() ? uses_[expr.id()] : 1; }  // 1: made here
+  int uses(Expr expr) const { return expr.id() < uses_.size() ? uses_[expr.id()] : 1; }  // 1: created here
   std::string name_for(Expr expr);
 
   // ---- steps (emit_step.cpp) ----
@@ -131,17 +132,17 @@ class Emitter {
   Operations operations_;
   Names names_;
   std::vector<std::string> data_names_;
-  std::vector<bool> shares_memory_;  // per buffer: with another, at another time
+  std::vector<bool> shares_memory_;  // per buffer: another buffer uses the same memory at another time
   std::vector<bool> written_;
   std::vector<int> uses_;
   program::LoopNest nest_;
-  std::vector<Level> levels_;          // of the nest
+  std::vector<Level> levels_;          // of the loop nest
   std::vector<std::size_t> branches_;  // levels that are sides of branches
-  std::vector<std::string> next_;      // what states become at the end of the iteration
+  std::vector<std::string> next_;      // assignments of states at the end of the iteration
   std::unordered_map<std::int64_t, std::string> index_names_;
   std::unordered_map<std::int64_t, std::string> var_names_;
   std::unordered_map<std::int64_t, LaneArray> lane_arrays_;      // by variable, inside the loop that has them
-  std::string lane_;                                             // the lane of the present iteration
+  std::string lane_;                                             // the lane of the current iteration
   std::unordered_map<const program::Accumulate*, Terms> terms_;  // inside the loop that has them
   std::unordered_set<std::int64_t> running_;
 };

@@ -1,4 +1,4 @@
-// Scalar expressions in C: named where they are known, or in place.
+// Scalar expressions in C: computed and named where they are known, or written in place.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
@@ -12,7 +12,7 @@ namespace bitale::codegen::c {
 using program::Code;
 
 namespace {
-constexpr std::size_t longest_text = 96;  // beyond, an expression gets a name
+constexpr std::size_t longest_text = 96;  // a longer expression gets a name
 }
 
 // ---- how often each expression is used ------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ void Emitter::count_uses() {
 
 // ---- where an expression is known -----------------------------------------------------------------------------------
 
-// Indices and lengths, and small sums and products of such, are far from overflow.
+// Whether an integer can't overflow: indices and lengths, and small sums and products of these.
 bool Emitter::is_plain(Expr expr, int depth) {
   if (depth > 12 || expr.dtype() != DType::Int64) return false;
   const auto argument = [&](std::size_t i) { return is_plain(expr.argument(i), depth + 1); };
@@ -53,7 +53,7 @@ bool Emitter::is_plain(Expr expr, int depth) {
   }
 }
 
-// So short that a name would say less: i + 1, n - i.
+// Whether an expression is too short to need a name: i + 1, n - i.
 bool Emitter::is_simple(Expr expr) {
   const auto is_atom = [](Expr e) {
     return e.code() == Code::constant || e.code() == Code::index || e.code() == Code::dim || e.code() == Code::var;
@@ -82,7 +82,7 @@ std::size_t Emitter::level_for(Expr expr) {
 }
 
 Text Emitter::value(Expr root) {
-  std::unordered_map<std::uint32_t, Text> in_place;  // what gets no name
+  std::unordered_map<std::uint32_t, Text> in_place;  // texts of expressions without a name
   const auto known = [&](Expr expr) -> const Text* {
     const auto& values = levels_[level_for(expr)].values;
     if (auto found = values.find(expr.id()); found != values.end()) return &found->second;
@@ -96,14 +96,14 @@ Text Emitter::value(Expr root) {
       stack.pop_back();
       continue;
     }
-    // A named function of a few arguments, or the operation that it is.
+    // A call of the named function that the expression stands for, or the operation itself.
     const std::string function = operations_.function_for(expr);
     std::vector<Expr> needed;
     if (!function.empty()) {
       for (auto& argument : pool_.source_call(expr)->arguments)
         if (!argument.is_constant() && std::find(needed.begin(), needed.end(), argument) == needed.end())
           needed.push_back(argument);
-    } else if (expr.code() != Code::load) {  // which says what it needs itself
+    } else if (expr.code() != Code::load) {  // a load evaluates its indices itself
       needed = program::arguments_of(expr);
     }
     const std::size_t before = stack.size();
@@ -116,7 +116,7 @@ Text Emitter::value(Expr root) {
 
     const std::size_t at = level_for(expr);
     const bool hoisted = at + 1 < levels_.size();
-    std::vector<Level> inner;  // what is written outside must not see the levels inside
+    std::vector<Level> inner;  // statements of an outer level must not refer to inner levels
     while (levels_.size() > at + 1) {
       inner.push_back(std::move(levels_.back()));
       levels_.pop_back();
@@ -162,7 +162,7 @@ Text Emitter::build(Expr expr, std::span<const Text> arguments, bool hoisted) {
   }
 }
 
-// Whether an element is there even if loops inside, which would use it, have no iterations.
+// Whether an element exists for certain, even if the inner loops that use it have no iterations.
 bool Emitter::surely_inside(std::int64_t id, std::span<const Expr> at) {
   for (std::size_t k = 0; k < at.size(); ++k) {
     const Expr length = buffer(id).shape[k];
@@ -173,7 +173,7 @@ bool Emitter::surely_inside(std::int64_t id, std::span<const Expr> at) {
   return true;
 }
 
-// What is read before the loop that needs it is only read if it is there.
+// A load that is hoisted out of the loop that needs it is guarded by a test that the element exists.
 Text Emitter::element(std::int64_t id, std::span<const Expr> at, bool checked) {
   const DType dtype = buffer(id).dtype;
   std::string text = at.empty() ? single(id) : target(id, at);

@@ -1,5 +1,5 @@
-// Reductions of floats in vector loops: each lane has its own part of the sum, in an array, and parts are combined in
-// the order that explicit vectors have, so that results are theirs to the last bit. Compilers make vectors of it.
+// Reductions of floats in vector loops: each lane has its own partial result in an array, and these are combined in the
+// order of explicit vectors, so that results are equal to theirs to the last bit. C compilers vectorize this form.
 #include <algorithm>
 
 #include "bitale/core/text.hpp"
@@ -14,7 +14,8 @@ namespace {
 constexpr int tree_levels = 40;
 }
 
-// Integers may be combined in any order; of extremes with places the first counts, whatever the order.
+// Integers need no lanes, since they may be combined in any order; nor do extremes with positions, of which the first
+// counts.
 bool Emitter::in_lanes(const program::Update& update) const { return lane_arrays_.count(update.var.payload()) != 0; }
 
 bool Emitter::needs_lanes(const program::Loop& loop) const {
@@ -94,7 +95,7 @@ void Emitter::lanes_loop(const program::Loop& loop, const std::string& extent) {
   };
   if (sums) around(0, cat("const int64_t ", whole, " = ", extent, " - ", extent, " % ", places, ";"));
   around(0, cat("for (int64_t ", start, " = 0, ", end, "; ", start, " < ", extent, "; ", start, " = ", end, ") {"));
-  // All places, then the lanes of one vector, then what is left.
+  // First all lanes of all accumulators at a time, then the lanes of one vector, then the rest.
   const std::string left = cat(extent, " - ", start);
   const std::string rest = cat("(", left, " >= ", schedule.lanes, " ? ", schedule.lanes, " : ", left, ")");
   if (schedule.accumulators > 1)
@@ -116,7 +117,7 @@ void Emitter::lanes_loop(const program::Loop& loop, const std::string& extent) {
     if (array.tree.empty()) continue;
     const DType dtype = array.var.dtype();
     const std::string sizes = cat(schedule.lanes, ", ", schedule.accumulators);
-    // One block in all stays where it is.
+    // If there is only one block, its sums stay in the lanes.
     line(cat("  if (", end, " <= ", whole, " && (", end, " % ", places * pairwise_block, " == 0 || ", end,
              " == ", whole, ") && !(", end, " == ", whole, " && ", array.count, " == 0))"));
     line(cat("    ", support_.use("bt_block", dtype), "(", array.name, ", ", array.tree, ", &", array.count, ", ",

@@ -133,7 +133,7 @@ void Emitter::emit(const program::Update& step) {
   std::string name = var_names_.at(step.var.payload());
   if (in_lanes(step)) name = cat(lane_arrays_.at(step.var.payload()).name, "[", lane_, "]");
   if (step.position_var) {
-    // Taken when strictly more extreme, or the first nan.
+    // A candidate is taken when it is strictly more extreme, or the first nan.
     const Text v = value(step.value), place = value(step.position);
     const std::string candidate = names_.take("candidate");
     line(cat("const ", value_type(dtype), " ", candidate, " = ", v.text, ";"));
@@ -162,7 +162,7 @@ void Emitter::emit(const program::Update& step) {
   if (is_running) nest_.define(step.var);
 }
 
-// -0, the number that added to any other leaves it as it is, starts a running sum.
+// A running sum starts with -0, the number that leaves any other unchanged when it is added.
 std::string Emitter::start_of(const program::Carry& carry) {
   const DType dtype = carry.var.dtype();
   if (carry.kind == CarryKind::prefix && carry.combiner == Combiner::add && is_float(dtype))
@@ -230,14 +230,14 @@ void Emitter::plain_loop(const program::Loop& loop, const std::string& extent) {
   if (const std::string asked = interval ? poll() : std::string(); !asked.empty())
     line(cat("if ((", i, " & ", interval - 1, ") == ", interval - 1, " && ", asked, ";"));
   if (loop.until) line(cat("if (", stops, ") break;"));
-  // What the loop needed of the outside has been written there by now.
+  // Values that the loop needs from outside have been written there by now.
   Level& outside = levels_[levels_.size() - 2];
   add_line(outside, head);
   close_level();
   line("}");
 }
 
-// States keep what they are until the iteration is done.
+// States keep their values until the iteration is done.
 void Emitter::emit(const program::Next& step) {
   const Text v = value(step.value);
   const std::string name = names_.take("next");
@@ -262,7 +262,7 @@ void Emitter::emit(const program::If& step) {
   line("}");
 }
 
-// ---- steps at the top -----------------------------------------------------------------------------------------------
+// ---- top-level steps ------------------------------------------------------------------------------------------------
 
 void Emitter::emit(const program::Check& step) {
   const Text condition = value(step.condition);
@@ -294,7 +294,7 @@ void Emitter::emit(const program::Call& step) {
       if (offset) arguments.back() += cat(" + ", value(offset).inside(Text::sum));
     }
   }
-  // One prototype for all its calls.
+  // All calls of a function get the same prototype.
   for (auto& type : types)
     if (type == "void *") type = "const void *";
   const std::string call = cat(step.function, "(", join(arguments, ", "), ")");

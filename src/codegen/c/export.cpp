@@ -53,12 +53,12 @@ std::string without_comments(const std::string& text) {
   return out;
 }
 
-// What the functions of one file agree on.
+// What the functions of one file share.
 struct File : Interface {
   using Interface::Interface;
   bool blas = false;
 
-  // Of parameters that the text leaves alone, compilers would complain.
+  // Casts of unused parameters to void, so that compilers don't warn of them.
   std::string unused(const std::string& body) const {
     std::string out;
     const std::string text = without_comments(body);
@@ -146,7 +146,7 @@ class BodyEmitter final : public ExportEmitter {
     const std::string text = start + statements();
     return file_.unused(text) + text;
   }
-  // After the body, which says which are needed.
+  // The constants that the body mentions; to be called after `body`.
   std::string constants() {
     std::string out;
     for (std::size_t b = 0; b < program().buffers.size(); ++b) {
@@ -172,7 +172,7 @@ class BodyEmitter final : public ExportEmitter {
   }
 };
 
-// The lengths of all that is allocated, from what is known before the call.
+// The lengths of all allocations, computed from what is known before the call.
 class LengthsEmitter final : public ExportEmitter {
  public:
   using Write = std::function<std::string(const Buffer& buffer, const std::vector<std::string>& lengths)>;

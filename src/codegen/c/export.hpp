@@ -1,5 +1,5 @@
-// A Program as C code to give away: a source and a header that stand for themselves, re-entrant, without any
-// allocation: memory for results and for temporaries is the caller's.
+// Exports a Program as C code: a self-contained source and header. The function is re-entrant and allocates nothing:
+// the memory for results and temporaries belongs to the caller.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct ExportedText {
   std::string source, header, cmake;
 };
 
-// NotImplementedError naming what can't be given away: calls of the host, functions that exist only here, lengths that
+// Throws NotImplementedError, naming what can't be exported: calls of the host, functions without C code, lengths that
 // depend on computed values.
 ExportedText export_text(const program::Program& program, const Signature& signature, int vector_bytes);
 

@@ -1,4 +1,4 @@
-// From a Program to an object file by way of C: the loader and the cache are those of all generated code.
+// Generates an object file by way of C. The loader and the cache are the same as for all generated code.
 #include "codegen/generate.hpp"
 
 #include "codegen/c/compiler.hpp"

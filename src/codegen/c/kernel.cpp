@@ -57,7 +57,7 @@ class KernelEmitter final : public Emitter {
       line(cat(length(id, int(axis)), " = ", lengths[axis], ";"));
     if (buffer(id).on_stack)
       line(cat("frame->data[", id, "] = ", stack_memory(id), ";"));
-    else  // where the caller has brought memory for a result, there is nothing to ask for
+    else  // memory that the caller provides for a result is not requested again
       line(cat("if (", buffer(id).role == Role::output ? cat("!frame->data[", id, "] && ") : std::string(),
                "frame->allocate(frame, ", id, ", 1) != 0) return ", runtime::failed_in_host, ";"));
     take(id);
@@ -73,7 +73,7 @@ class KernelEmitter final : public Emitter {
   }
   std::string failure(int check) override { return std::to_string(check + 1); }
 
-  // Not all that has memory is used.
+  // Declares a buffer's pointer, and marks it as used: not every buffer is.
   void take(std::int64_t id) {
     line(cat(pointer(id, cat("frame->data[", id, "]")), ";"));
     line(cat("(void)", data_name(id), ";"));

@@ -1,4 +1,4 @@
-// A Program as a C file for this process: one function int32 entry(Frame*), as every code generator makes it.
+// Writes a Program as a C file for this process, with one function int32 entry(Frame*), as all code generators do.
 #pragma once
 
 #include <string>

@@ -77,7 +77,7 @@ std::string_view compare_function(Code code) {
   }
 }
 
-// The least or greatest value of an integer dtype: compilers warn of comparisons that are always true.
+// Whether this is the least or greatest value of an integer dtype: compilers warn of comparisons that are always true.
 bool is_extreme(Expr expr) {
   if (!expr.is_constant() || !is_integer(expr.dtype())) return false;
   return visit_dtype(expr.dtype(), [&]<class T>() {
@@ -105,12 +105,12 @@ Text Operations::called(std::string_view function, DType dtype, std::span<const 
   return call_text(support_.use(function, dtype), arguments);
 }
 
-// Integers are added as unsigned numbers, for those wrap.
+// Integers are added as unsigned numbers, which wrap.
 Text Operations::arithmetic(const char* symbol, Expr expr, std::span<const Text> arguments, bool plain) {
   const DType dtype = expr.dtype();
   const auto binding = expr.code() == Code::mul || expr.code() == Code::div ? Text::product : Text::sum;
   const auto tighter = expr.code() == Code::mul || expr.code() == Code::div ? Text::unary : Text::product;
-  // Additions of floats and of what can't overflow read from left to right.
+  // Operations on floats, and on integers that can't overflow, are written plainly, from left to right.
   if (is_float(dtype) || plain)
     return {cat(arguments[0].inside(binding), " ", symbol, " ", arguments[1].inside(tighter)), binding};
   const std::string_view wide = unsigned_type(dtype);
@@ -298,7 +298,7 @@ std::string Operations::define(Expr root, std::span<const Expr> arguments_of, st
     parameters.push_back(cat(value_type(argument.dtype()), " ", name));
     texts[argument.id()] = {name, Text::atom};
   }
-  // What it consists of, arguments first; and how often each is used.
+  // The expressions that it consists of, in topological order, and how often each is used.
   std::vector<Expr> order, stack{root};
   std::unordered_map<std::uint32_t, int> uses;
   std::unordered_map<std::uint32_t, bool> done;

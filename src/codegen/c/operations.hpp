@@ -1,5 +1,5 @@
-// Scalar operations as C text: what each Code of a Program is in C99, without undefined behaviour, and named functions
-// for elementary functions, written from the same expansions that all code generators use.
+// Scalar operations as C text: each Code of a Program in C99, without undefined behaviour, and named functions for
+// elementary functions, written from the same expansions that all code generators use.
 #pragma once
 
 #include <functional>
@@ -16,24 +16,26 @@ namespace bitale::codegen::c {
 class Operations {
  public:
   using Expr = program::Expr;
-  // Told of each function outside C's library that is called: its name, its prototype.
+  // Called for each function that is used and not in the C library, with its name and its prototype.
   using Declare = std::function<void(const std::string& name, const std::string& prototype)>;
   Operations(const program::Program& program, Support& support, Declare declare)
       : program_(program), support_(support), declare_(std::move(declare)) {}
 
-  // Of any code but constant, index, dim, var and load. `plain`: integers that can't overflow.
+  // The text of an expression of any code but constant, index, dim, var and load. `plain`: integers that can't
+  // overflow.
   Text operator()(Expr expr, std::span<const Text> arguments, bool plain = false);
 
-  // The name of a function that computes `expr` from the arguments of its meaning (exp(x), say): its definition is
-  // what the expression consists of. Empty when it has no meaning, is short, or depends on more than those.
+  // The name of a function that computes `expr` from the arguments of its source call (exp(x), say); the body is the
+  // expansion. Empty when there is no source call, or when the expansion is short or depends on more than those
+  // arguments.
   std::string function_for(Expr expr);
 
-  // A call of a function of the table of symbols or of C's library.
+  // Declares a function that is called, unless it is in the C library.
   void require(const std::string& function, DType result, std::span<const DType> arguments);
-  // v = combine(v, value).
+  // The text of combine(a, b).
   std::string combined(program::Combiner combiner, DType dtype, const Text& a, const Text& b);
 
-  static constexpr std::size_t shortest_function = 5;  // operations; below, no function is written
+  static constexpr std::size_t shortest_function = 5;  // operations; for fewer, no function is written
 
  private:
   Text compared(Expr expr, std::span<const Text> arguments);

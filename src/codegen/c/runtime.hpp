@@ -1,5 +1,5 @@
-// The functions of the runtime in plain C, for code that is given away: definitions that need C's library alone, or
-// CBLAS where the reader of the code asks for it.
+// The runtime functions in plain C, for exported code: definitions that need only the C library, or CBLAS where the
+// user of the code requests it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace bitale::codegen::c {
 
-// Empty when there is none. It needs those of `function.needs`, and of the function that it is widened from, before it.
+// Empty when there is none. The definitions of `function.needs`, and of the function that it is widened from, must
+// precede it.
 std::string portable_definition(const runtime::RuntimeFunction& function);
 
 }  // namespace bitale::codegen::c

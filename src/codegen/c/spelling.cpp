@@ -23,7 +23,7 @@ std::string_view value_type(DType dtype) {
     case DType::UInt16: return "uint16_t";
     case DType::UInt32: return "uint32_t";
     case DType::UInt64: return "uint64_t";
-    case DType::Float16: return "uint16_t";  // a format of memory: nothing is computed in it
+    case DType::Float16: return "uint16_t";  // a storage format: nothing is computed in it
     case DType::Float32: return "float";
     case DType::Float64: return "double";
     default: throw NotImplementedError(cat("C code for ", dtype_name(dtype)));
@@ -94,7 +94,7 @@ std::string identifier(std::string_view text) {
       out += '_';
   }
   while (!out.empty() && out.back() == '_') out.pop_back();
-  std::size_t start = out.find_first_not_of('_');  // what begins with _ is the compiler's
+  std::size_t start = out.find_first_not_of('_');  // names that begin with _ are reserved
   out.erase(0, start == out.npos ? out.size() : start);
   if (!out.empty() && out[0] >= '0' && out[0] <= '9') out.insert(0, "x");
   return out.empty() ? "x" : out;
@@ -115,12 +115,12 @@ bool mentions(std::string_view text, std::string_view word) {
 
 Names::Names() {
   for (const char* word :
-       {// the language's
+       {// keywords
         "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
         "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
         "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm",
         "typeof", "alignas", "alignof", "class", "template", "namespace", "operator", "new", "delete", "this",
-        // its headers', as far as short names go
+        // short names of the headers
         "bool", "true", "false", "main", "signgam", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "exp", "exp2", "expm1",
         "log", "log2", "log10", "log1p", "logb", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
         "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "tgamma", "cbrt", "floor", "ceil", "trunc", "round",
@@ -128,7 +128,7 @@ Names::Names() {
         "sqrt", "abs", "div", "labs", "memcpy", "memset", "memmove", "malloc", "free", "exit", "rand", "qsort",
         "bsearch", "NULL", "NAN", "INFINITY", "nan", "frexp", "ldexp", "modf", "isnan", "isinf", "isfinite", "signbit",
         "index", "rindex", "scalb", "drem", "significand", "infinity", "finite", "linux", "unix", "i386", "I",
-        // those of the files written here
+        // names used in generated files
         "frame", "workspace", "sizes", "status"})
     taken_.insert(word);
 }
@@ -136,7 +136,7 @@ Names::Names() {
 std::string Names::take(std::string_view wanted) {
   const std::string base = identifier(wanted);
   std::string name = base;
-  // bt_ is for the functions that come with the code.
+  // The prefix bt_ is reserved for the functions that come with the code.
   if (base.starts_with("bt_")) name = "x_" + base;
   for (int n = 2; !taken_.insert(name).second; ++n) name = cat(base, "_", n);
   return name;

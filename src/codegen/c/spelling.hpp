@@ -1,4 +1,4 @@
-// How C99 spells what a Program speaks of: types, constants, names.
+// The C99 spelling of a Program's types, constants and names.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ std::string_view unsigned_type(DType dtype);  // in which integers of this dtype
 // `payload` as in a constant expression.
 std::string constant_text(DType dtype, std::int64_t payload);
 
-// Identifiers, each given once: none is a word of C or of its headers.
+// Unique identifiers: each is given out once, and none is a word of C or of its headers.
 class Names {
  public:
   Names();
-  // `wanted` made an identifier, with a number if it is taken.
+  // `wanted` as an identifier, with a number appended if it is taken.
   std::string take(std::string_view wanted);
   void give_back(const std::string& name) { taken_.erase(name); }
 
@@ -30,15 +30,15 @@ class Names {
 };
 std::string identifier(std::string_view text);
 bool is_word(std::string_view text);  // letters, digits and _ only
-// Whether the text has this word.
+// Whether the text contains this word.
 bool mentions(std::string_view text, std::string_view word);
 
-// Text with how tightly it binds, so that parentheses are set where C, or its reader, needs them.
+// A text and how tightly it binds, so that parentheses are written where C, or its reader, needs them.
 struct Text {
   enum Binding { atom, unary, product, sum, other };
   std::string text;
   Binding binding = atom;
-  // In parentheses unless it binds at least that tightly.
+  // The text, in parentheses unless it binds at least that tightly.
   std::string inside(Binding binding) const;
 };
 

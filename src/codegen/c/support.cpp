@@ -14,7 +14,7 @@ namespace {
 // $T type, $U the unsigned type for its arithmetic, $S its suffix; $F and $R the type and suffix converted from.
 struct Entry {
   std::string_view name;
-  bool (*fits)(DType dtype);  // of several entries of one name, the first that fits
+  bool (*fits)(DType dtype);  // of several entries with one name, the first that fits is used
   std::string_view text;
 };
 

@@ -67,11 +67,11 @@ struct LlvmApi {
 #undef X
 };
 
-// Loads the library at the first call; MissingGenerator, saying what was looked for, when there is none or it is too
-// old. Thread-safe.
+// Loads the library at the first call. Throws MissingGenerator, with what was looked for, when there is none or it is
+// too old. Thread-safe.
 const LlvmApi& llvm();
 
-// A function of the library that not every build of it has; nullptr when it has none.
+// A function that not every build of the library has; nullptr when it is missing.
 void* llvm_symbol(const std::string& name);
 
 }  // namespace bitale::codegen

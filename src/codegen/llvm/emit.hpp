@@ -1,6 +1,6 @@
-// Emitter: a Program as LLVM IR, a function int32(Frame*), which, when it gets long, is made of parts. Expressions are
-// emitted once, at the outermost loop level at which they are known. Innermost loops marked `vector` run in explicit
-// lanes: a main loop, and one masked pass for the rest.
+// Emitter: writes a Program as LLVM IR: a function int32(Frame*), which is split into parts when it gets long.
+// Expressions are emitted once, at the outermost loop level at which they are known. Innermost loops marked `vector`
+// run in explicit lanes: a main loop, and one masked pass for the rest.
 #pragma once
 
 #include <algorithm>
@@ -26,60 +26,61 @@ class Emitter : public FunctionBuilder {
 
   // Adds the program's function to the module.
   void emit_program(const std::string& name);
-  // A program so long that what counts is how soon it runs, and the number of expressions that says so.
+  // Whether the program is so long that its compile time matters most, and the number of expressions that decides it.
   bool is_huge() const { return built() > huge; }
   std::size_t built() const { return built_before_ + built_; }
-  // Of memory for values that its parts hand on.
+  // The bytes of memory for values that later parts need.
   std::int64_t spill_bytes() const { return spill_bytes_; }
 
-  // ---- what strategies for expressions see ----
+  // ---- for expression strategies ----
   using Expr = program::Expr;
   program::ExprPool& pool() { return pool_; }
   Value value(Expr expr);     // at the current level; a vector when it varies over lanes
   Value lanes_of(Expr expr);  // the same, splat to lanes when it does not vary
   void set_value(Expr expr, Value v) { levels_.back().values[expr.id()] = v; }
-  Value build_plain(Expr expr);  // code by code; arguments are there already
+  Value build_plain(Expr expr);  // code by code; the arguments have been emitted
   bool is_in_lanes() const { return lanes_ != nullptr; }
   int lane_count() const { return lanes_->count; }
   bool varies(Expr expr) { return lanes_ && nest_.level_of(expr) == nest_.innermost(); }
-  // Whether code at hand may branch, and is worth it: a masked pass is not.
+  // Whether the current code may branch, and is worth a branch: a masked pass is not.
   bool may_branch() const { return !lanes_->mask && row_block_.rows.empty() && !is_in_finished_block(); }
 
  private:
-  // An open loop. Values known at this level live in `values`; `preheader` is where the level outside goes on.
+  // An open loop. `values` holds the values known at this level; code of the enclosing level is added to `preheader`.
   struct Level {
     LLVMBasicBlockRef preheader = nullptr;
     std::unordered_map<std::uint32_t, Value> values;
   };
   using Accumulators = std::unordered_map<std::int64_t, Value>;  // var -> memory of its vector accumulator
-  // Some of the lanes, which are of two runs at most (codegen/index_runs.hpp).
+  // A part of the lanes, which has two runs at most (codegen/index_runs.hpp).
   struct Runs {
     int from;
     Value offsets;
-    Value starts = nullptr, below = nullptr;  // bits: where the second run starts, if there is one; the lanes before
+    Value starts = nullptr, below = nullptr;  // bits: the start of the second run, if there is one; the lanes before it
   };
-  // The lanes of a vector loop's body: its innermost Level's values are vectors of `count`, those outside scalars.
+  // The lanes of a vector loop's body: values of the innermost Level are vectors of `count` lanes, those of outer
+  // levels scalars.
   struct Lanes {
     int count = 1;
     Value start = nullptr;                            // scalar index of lane 0
     Value mask = nullptr;                             // null: all lanes
-    Value active = nullptr;                           // with a mask: how many lanes, as a scalar
-    std::unordered_map<std::uint32_t, Value> splats;  // of outer values, made before the loop
+    Value active = nullptr;                           // with a mask: the number of active lanes, as a scalar
+    std::unordered_map<std::uint32_t, Value> splats;  // of outer values, created before the loop
     Accumulators* accumulators = nullptr;
     std::int64_t prefetch_distance = 0;                   // elements this far ahead are prefetched
     const std::vector<std::int64_t>* streamed = nullptr;  // buffers whose stores are non-temporal in this pass
-    Expr groups;                                          // as in codegen/index_runs.hpp
-    const std::vector<Runs>* runs = nullptr;              // of groups, where they are known
+    Expr groups;                                          // the offset of index runs (codegen/index_runs.hpp)
+    const std::vector<Runs>* runs = nullptr;              // the runs of `groups`, where they are known
   };
 
   // ---- functions (emit_parts.cpp) ----
-  // One of the functions that the program is cut into.
+  // One of the functions that the program is split into.
   struct Part {
     Value function = nullptr;
     LLVMBasicBlockRef entry = nullptr;
-    Value spill_area = nullptr;  // the memory of values that cross, once it is asked for
+    Value spill_area = nullptr;  // the address of the spill area, once it is requested
   };
-  // A value of an earlier part; `slot`: where it crosses, in bytes, once a later part has asked for it.
+  // A value of an earlier part; `slot`: its byte offset in the spill area, once a later part has requested it.
   struct PriorValue {
     Value value;
     std::size_t part;
@@ -87,12 +88,12 @@ class Emitter : public FunctionBuilder {
   };
   void open_part();
   void spill_stack();
-  void cut();  // goes on in a new part; at the top level, where nothing is half made
+  void cut();  // continues in a new part; at the top level, where nothing is incomplete
   void cut_if_long();
   void cut_before(const program::Step& step);
   void call_parts(const std::string& name);
   bool is_earlier(Expr expr, std::size_t level) const { return level == 0 && prior_values_.count(expr.id()) != 0; }
-  Value reload(Expr expr);  // of an earlier part
+  Value reload(Expr expr);  // a value of an earlier part
   Value spill_area(Part& part);
   Value slot_address(Value memory, std::int64_t slot);
   Value own_function(Expr call, int lanes);
@@ -104,8 +105,8 @@ class Emitter : public FunctionBuilder {
   Value table_of(const std::vector<std::int64_t>& numbers);
 
   // ---- expressions (emit_expr.cpp) ----
-  // The level at which an expression is known; in a side of a branch not outside that, unless it is known there
-  // already: the other side may not need it, or be there because it can't be computed.
+  // The level at which an expression is computed. It is not hoisted out of a side of a branch, unless it is known
+  // outside already: the other side may not need it, or may exist because it can't be computed.
   std::size_t level_for(Expr expr);
   void make_ready(Expr expr, bool may_cut);
   std::optional<std::vector<Expr>> operands_by_strategy(Expr expr) const;
@@ -129,22 +130,22 @@ class Emitter : public FunctionBuilder {
     Expr last;  // index within the row; invalid for 0-d
   };
   Place place_of(std::int64_t buffer, std::span<const Expr> at);
-  // How many elements neighbouring lanes are apart, where that is a number; 0: all read one element.
+  // The number of elements between neighbouring lanes, if it is a constant; 0: all access one element.
   std::optional<std::int64_t> lane_stride(Expr offset);
   bool in_order(std::int64_t buffer, std::span<const Expr> at);  // neighbouring lanes write neighbouring elements
-  Value start_of(Expr expr);                                     // the scalar value at lane 0 of what has a lane_stride
+  Value start_of(Expr expr);                                     // its value at lane 0, where it has a lane_stride
   Value data(std::int64_t buffer);
   Value address(std::int64_t buffer, Value offset);
-  Value load_neighbours(DType dtype, Value address, Value mask);  // as memory has them
-  // Lanes a few elements apart: as many neighbouring loads, of which the last ends with the last element that is asked
-  // for, and shuffles. In a masked pass for a stride of -1 only.
+  Value load_neighbours(DType dtype, Value address, Value mask);  // in their memory type
+  // Loads lanes that are a few elements apart, by |stride| contiguous loads and shuffles; the last load ends with the
+  // last element that is needed. In a masked pass only for a stride of -1.
   Value load_strided(DType dtype, std::int64_t buffer, Value start, int stride);
   void store_lanes(std::int64_t buffer, Value address, Value v);
   Value gather(DType dtype, std::int64_t buffer, Value offsets);
   void scatter(DType dtype, std::int64_t buffer, Value offsets, Value v);
   Value addresses(DType dtype, std::int64_t buffer, Value offsets);
   void load_data(std::int64_t buffer);
-  void place_on_stack(std::int64_t buffer);  // reads its address from the frame
+  void place_on_stack(std::int64_t buffer);  // in this function's stack frame; sets its address in the frame
   Value length_address(std::int64_t buffer, int axis);
   void store(std::int64_t buffer, std::span<const Expr> at, Value v);
   Value load(std::int64_t buffer, std::span<const Expr> at, bool in_lanes);
@@ -157,7 +158,7 @@ class Emitter : public FunctionBuilder {
   Value load_runs(std::int64_t buffer);
   Value of_first_run(const Runs& runs);
 
-  // ---- what loops carry besides plain reductions (emit_carried.cpp) ----
+  // ---- carried values other than plain reductions (emit_carried.cpp) ----
   Value carry_start(const program::Carry& carry);
   void emit_running(const program::Update& step);
   Value running_lanes(program::Combiner combiner, DType dtype, Value lanes, Value& carried);
@@ -173,23 +174,24 @@ class Emitter : public FunctionBuilder {
   bool is_running(Expr var) const { return running_.count(var.payload()) != 0; }
 
   // ---- loops that several threads share (emit_chunks.cpp) ----
-  // What chunks of a loop leave to whoever combines it: per carried value, and per accumulator of it, its place.
+  // A partial result that chunks of a loop leave to be combined: one per carried value and accumulator, with its
+  // offset.
   struct Partial {
     std::int64_t var;
     std::size_t copy;  // which accumulator
     LLVMTypeRef kind;
     std::int64_t offset;  // bytes
   };
-  // How far a loop has come in chunks, as said by the runtime; the default: not at all.
+  // How much of a loop has run in chunks, as reported by the runtime; by default, nothing.
   struct Chunks {
     Value done = nullptr, count = nullptr, length = nullptr, partials = nullptr;
     std::int64_t partial_bytes = 0;
-    bool all = false;  // there is nothing left to do but to combine
+    bool all = false;  // only the combination is left to do
     std::vector<Partial> partials_of_one;
     explicit operator bool() const { return done != nullptr; }
   };
   Chunks run_chunks(const program::Loop& loop, Value extent);
-  struct Needs {  // what a loop uses that is there before it
+  struct Needs {  // what a loop uses that exists before it
     std::vector<Expr> variables;
     std::vector<std::int64_t> buffers;
   };
@@ -247,7 +249,7 @@ class Emitter : public FunctionBuilder {
                      std::vector<Accumulators>& accumulators, const Chunks& chunks);
 
   // ---- steps (emit_step.cpp) ----
-  Value open_function(const std::string& name, LLVMTypeRef type);  // with its level at the top
+  Value open_function(const std::string& name, LLVMTypeRef type);  // and opens its top level
   void emit(const program::Steps& steps);
   void emit(const program::Store& step);
   void emit(const program::Accumulate& step);
@@ -268,25 +270,25 @@ class Emitter : public FunctionBuilder {
   const ExpressionStrategies strategies_ = expression_strategies();
   std::vector<Part> parts_;
   std::optional<OutlinedLoops> equal_loops_;
-  Value numbers_ = nullptr;  // of a function for equal loops: a table of which buffers stand behind its own
+  Value numbers_ = nullptr;  // in a function for equal loops: a table, its own buffers -> those of the program
   std::unordered_map<std::uint32_t, PriorValue> prior_values_;
   static constexpr std::size_t huge = 20'000;
-  static constexpr std::size_t blocks_of_a_loop = 20;  // take as long to compile as so many expressions
-  std::size_t built_ = 0, built_before_ = 0;           // expressions, in the present part and in those before
+  static constexpr std::size_t blocks_of_a_loop = 20;  // expressions that take as long to compile as a loop's blocks
+  std::size_t built_ = 0, built_before_ = 0;           // expressions, in the current part and in earlier ones
   std::int64_t spill_bytes_ = 0;
-  std::vector<std::int64_t> known_data_;  // the buffers of which data_ knows something
+  std::vector<std::int64_t> known_data_;  // the buffers that have an entry in data_
   struct StackMemory {
     Value memory;
     std::int64_t bytes;
   };
-  std::vector<StackMemory> on_stack_;  // of the part
+  std::vector<StackMemory> on_stack_;  // of the current part
   std::vector<std::int64_t> length_offsets_;
   program::LoopNest nest_;
-  std::vector<Level> levels_;          // of the nest
+  std::vector<Level> levels_;          // of the loop nest
   std::vector<std::size_t> branches_;  // levels that are sides of branches
-  bool hoisting_ = false;              // what is built now is used by a loop inside, which may have no iterations
+  bool hoisting_ = false;              // the current expression is used by an inner loop, which may have no iterations
   Lanes* lanes_ = nullptr;
-  // Of a buffer: its address, once it is known, or the block at whose end it can be loaded; the default: the entry.
+  // A buffer's address, once it is known, or the block at whose end it can be loaded; by default, the entry block.
   struct Address {
     Value value = nullptr;
     LLVMBasicBlockRef since = nullptr;
@@ -294,14 +296,14 @@ class Emitter : public FunctionBuilder {
   std::vector<Address> data_;                       // per buffer
   std::unordered_map<std::int64_t, Value> locals_;  // carried var -> its memory
   std::unordered_set<std::int64_t> running_;        // carried vars that are read while they are carried
-  int chunk_count_ = 0;                             // functions made for chunks
+  int chunk_count_ = 0;                             // functions created for chunks
   const program::Loop* chunk_of_ = nullptr;         // the loop of whose chunk a function is being emitted
-  Value partial_ = nullptr;                         // where that chunk leaves what it reduces
-  std::vector<Partial> partials_;                   // what it has left
+  Value partial_ = nullptr;                         // where that chunk stores its reductions
+  std::vector<Partial> partials_;                   // what it has stored there
   std::int64_t partial_bytes_ = 0, granule_ = 1;
-  RowBlock row_block_;                       // that is being emitted; without rows: none
-  const program::Step* top_step_ = nullptr;  // the present step at the top
-  bool streams_ = false;                     // a fence is due at its end
+  RowBlock row_block_;                       // the one that is being emitted; without rows: none
+  const program::Step* top_step_ = nullptr;  // the current top-level step
+  bool streams_ = false;                     // a fence is due at the end of that step
 };
 
 }  // namespace bitale::codegen

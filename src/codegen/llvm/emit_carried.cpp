@@ -1,6 +1,6 @@
-// What loops carry besides plain reductions: running values, which iterations see in order, and extremes together with
-// their places, which lanes find each for themselves. Running floats are combined one element after the other, as NumPy
-// does it, so that a running sum of what is not negative never falls; only integers are combined within a vector.
+// What loops carry besides plain reductions: running values, which iterations read in order, and extremes together with
+// their places. Running floats are combined sequentially, as NumPy does it, so that a running sum of nonnegative
+// numbers never falls; only integers are combined within a vector.
 #include <numeric>
 
 #include "codegen/llvm/emit.hpp"
@@ -13,14 +13,14 @@ Emitter::Value Emitter::identity(Combiner combiner, DType dtype, int lanes) {
   return constant(dtype, program::identity(combiner, pool_, dtype).payload(), lanes);
 }
 
-// What accumulators in lanes start as, which is added to the identity in the end. Of floats -0, which LLVM knows to
-// change nothing: of a loop that is a single pass, no addition is left.
+// The start of accumulators in lanes, whose sum is added to the identity in the end. Sums of floats start with -0,
+// which LLVM knows to leave any number unchanged: in a loop of a single pass, no addition is left.
 Emitter::Value Emitter::start_of_lanes(Combiner combiner, DType dtype, int lanes) {
   if (combiner != Combiner::add || !is_float(dtype)) return identity(combiner, dtype, lanes);
   return constant(dtype, pool_.number(-0.0, dtype).payload(), lanes);
 }
 
-// -0, the number that added to any other leaves it as it is, starts a running sum.
+// A running sum starts with -0, the number that leaves any other unchanged when it is added.
 Emitter::Value Emitter::carry_start(const program::Carry& carry) {
   const DType dtype = carry.var.dtype();
   if (carry.kind == program::CarryKind::prefix && carry.combiner == Combiner::add && is_float(dtype))
@@ -30,7 +30,7 @@ Emitter::Value Emitter::carry_start(const program::Carry& carry) {
 
 // ---- running values -------------------------------------------------------------------------------------------------
 
-// Per lane: everything up to and including it. `carried`: everything before; afterwards, all of it.
+// An inclusive prefix scan of the lanes. `carried`: the combination of everything before them; afterwards, with them.
 Emitter::Value Emitter::running_lanes(Combiner combiner, DType dtype, Value lanes, Value& carried) {
   const int count = lanes_->count;
   if (is_float(dtype)) {
@@ -41,7 +41,7 @@ Emitter::Value Emitter::running_lanes(Combiner combiner, DType dtype, Value lane
     }
     return out;
   }
-  // Hillis and Steele: each lane takes in the one 1, 2, 4, ... before it.
+  // Hillis and Steele: each lane is combined with the lane 1, 2, 4, ... before it.
   const Value nothing = identity(combiner, dtype, count);
   for (int by = 1; by < count; by *= 2) {
     std::vector<int> moved;
@@ -75,7 +75,7 @@ void Emitter::emit_running(const program::Update& step) {
 
 // ---- extremes and their places --------------------------------------------------------------------------------------
 
-// As program::more_extreme.
+// The same as program::more_extreme.
 Emitter::Value Emitter::more_extreme(Combiner combiner, DType dtype, Value a, Value b) {
   using program::Code;
   const Value beaten = compare(combiner == Combiner::max ? Code::le : Code::ge, dtype, a, b);
@@ -97,7 +97,7 @@ void Emitter::emit_located(const program::Update& step) {
   l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, place, place_before, ""), place_memory);
 }
 
-// All lanes hold the most extreme value so far, and its place. So lanes with nothing more extreme, as nearly all are,
+// All lanes hold the most extreme value so far, and its place. So vectors with nothing more extreme, as nearly all are,
 // cost a comparison and a branch.
 void Emitter::locate_in_lanes(const program::Update& step, Value memory, Value place_memory) {
   const DType dtype = step.var.dtype();
@@ -123,7 +123,7 @@ void Emitter::locate_in_lanes(const program::Update& step, Value memory, Value p
   l_.PositionBuilderAtEnd(builder_, after);
 }
 
-// Whichever is more extreme; of equals (two nans are), the earlier one.
+// The more extreme of two; of equals (two nans are equal), the earlier one.
 Emitter::Located Emitter::extreme_of(Combiner combiner, DType dtype, Located a, Located b) {
   const Value later = l_.BuildICmp(builder_, LLVMIntSLT, a.place, b.place, "");
   const Value more = more_extreme(combiner, dtype, b.value, a.value);

@@ -1,7 +1,8 @@
-// Loops that several threads share: a chunk of the iterations is a function of its own, which the runtime calls for one
-// chunk after the other (runtime/threads.hpp). What is known outside the loop crosses in a small array, `context`; what
-// a chunk reduces, in another, `partial`, one per chunk. Chunks of innermost loops that reduce are whole branches of
-// the tree in which such loops add; what is left of the loop runs as it would without threads, and continues the tree.
+// Loops that several threads share: a chunk of the iterations is a function of its own, which the runtime calls for
+// each chunk (runtime/threads.hpp). Values that are known outside the loop are passed in a small array, `context`; the
+// reductions of a chunk are returned in another, `partial`, one per chunk. Chunks of innermost loops that reduce are
+// whole branches of the tree in which such loops add; the rest of the loop runs as it would without threads, and
+// continues the tree.
 #include <algorithm>
 #include <utility>
 
@@ -28,7 +29,7 @@ bool updates_in_lanes(const program::Loop& loop) {
 
 }  // namespace
 
-// Variables and buffers; where an element lies depends on lengths, whose expressions count as well.
+// Collects variables and buffers. The address of an element depends on lengths, whose expressions count as well.
 Emitter::Needs Emitter::needs_of(const program::Loop& loop) {
   Needs needs;
   std::unordered_set<std::int64_t> seen;
@@ -52,7 +53,7 @@ Emitter::Needs Emitter::needs_of(const program::Loop& loop) {
   return needs;
 }
 
-// A worker's own rows are at its place in the buffers that have some.
+// In a buffer with rows per worker, the address is that of the worker's own row.
 void Emitter::load_own_data(std::span<const std::int64_t> buffers, Value worker) {
   for (auto b : buffers) load_data(b);
   for (auto b : buffers) {
@@ -77,7 +78,7 @@ void Emitter::leave_partial(std::int64_t var, std::size_t copy, LLVMTypeRef kind
   partial_bytes_ += widest_vector;
 }
 
-// Sums of floats are in the first accumulator; all else is in every one.
+// Sums of floats are in the first accumulator only; all else is in every accumulator.
 void Emitter::leave_accumulators(const program::Loop& loop, int lanes, const std::vector<Accumulators>& accumulators) {
   std::unordered_set<std::int64_t> done;
   for (auto& step : loop.body) {
@@ -161,7 +162,7 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   return made;
 }
 
-// Has the runtime run the loop in chunks: all of it, or as many whole chunks as there are.
+// Makes the runtime run the loop in chunks: all of it, or as many whole chunks as it has.
 Emitter::Chunks Emitter::run_chunks(const program::Loop& loop, Value extent) {
   const Needs needs = needs_of(loop);
   const std::vector<Expr>& known = needs.variables;
@@ -206,7 +207,7 @@ void Emitter::for_each_chunk(const Chunks& chunks, const std::function<void(Valu
   count_up(int64(0), chunks.count, 1, [&](Value chunk, LLVMBasicBlockRef) { body(chunk); });
 }
 
-// Of a loop that has run as a whole, into what it carries.
+// Combines the partial results of a loop that has run as a whole into its carried values.
 void Emitter::combine_partials(const program::Loop& loop, const Chunks& chunks) {
   if (loop.carries.empty()) return;
   for_each_chunk(chunks, [&](Value chunk) {
@@ -221,7 +222,8 @@ void Emitter::combine_partials(const program::Loop& loop, const Chunks& chunks) 
   });
 }
 
-// Into the accumulators of what is left of an innermost loop: all but sums of floats, which have an order of their own.
+// Combines partial results into the accumulators of the rest of an innermost loop: all but sums of floats, which have
+// an order of their own.
 void Emitter::combine_partials(const program::Loop& loop, const Chunks& chunks, int lanes,
                                const std::vector<Accumulators>& accumulators) {
   std::unordered_set<std::int64_t> done;

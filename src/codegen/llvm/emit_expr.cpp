@@ -46,7 +46,7 @@ void Emitter::make_ready(Expr root, bool may_cut) {
     }
     const bool is_known = is_earlier(expr, at);
     const std::size_t before = stack.size();
-    // A load emits its address itself: which parts of it are needed depends on how it lies.
+    // A load emits its address itself: which parts of it are needed depends on the access pattern.
     const auto need = [&](Expr argument) {
       if (argument.code() == Code::constant) return;
       if (!levels_[level_for(argument)].values.count(argument.id())) stack.push_back(argument);
@@ -65,11 +65,11 @@ void Emitter::make_ready(Expr root, bool may_cut) {
       if (may_cut) cut_if_long();
       continue;
     }
-    // Known outside: build it at the end of that level's code, before the loop it leads to.
+    // Known at an outer level: build it at the end of that level's code, before the loop inside.
     LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
     l_.PositionBuilderBefore(builder_, l_.GetBasicBlockTerminator(levels_[at + 1].preheader));
     Lanes* lanes = std::exchange(lanes_, nullptr);
-    std::vector<Level> inner;  // what is built outside must not see the levels inside
+    std::vector<Level> inner;  // code of an outer level must not refer to inner levels
     while (levels_.size() > at + 1) {
       inner.push_back(std::move(levels_.back()));
       levels_.pop_back();
@@ -126,7 +126,7 @@ Emitter::Value Emitter::build_call(Expr call) {
   }
   const Callee to = callee(call, 0);
   if (!varies(call)) return call_once(to, std::move(arguments));
-  // The library knows one element at a time.
+  // The library computes one element at a time.
   Value result = l_.GetPoison(type(call.dtype(), lanes_->count));
   for (int lane = 0; lane < lanes_->count; ++lane) {
     std::vector<Value> scalars;
@@ -136,7 +136,7 @@ Emitter::Value Emitter::build_call(Expr call) {
   return result;
 }
 
-// While a lane still asks, its call; the lanes that ask are the bits of a number.
+// In lanes, the function is called once for each lane whose condition holds; these lanes are the bits of an integer.
 Emitter::Value Emitter::build_rare_call(Expr call) {
   const bool in_lanes = varies(call);
   std::vector<Value> arguments;
@@ -146,10 +146,10 @@ Emitter::Value Emitter::build_rare_call(Expr call) {
   arguments.erase(arguments.begin(), arguments.begin() + 2);
   const Callee to = callee(call, 2);
   LLVMBasicBlockRef before = l_.GetInsertBlock(builder_);
-  // Code that goes into a finished block can't branch.
+  // Code that is inserted into a finished block can't branch.
   if (l_.GetBasicBlockTerminator(before))
     return l_.BuildSelect(builder_, condition, call_once(to, std::move(arguments)), otherwise, "");
-  const unsigned cold = l_.GetEnumAttributeKindForName("cold", 4);  // registers are to be spilled there, not here
+  const unsigned cold = l_.GetEnumAttributeKindForName("cold", 4);  // so that registers are spilled there, not here
   const LLVMAttributeIndex whole_call = ~0u;
   LLVMBasicBlockRef rare = block("rare"), after = block("rare_after");
   const auto called = [&](std::vector<Value> scalars) {
@@ -190,8 +190,8 @@ Emitter::Value Emitter::build_rare_call(Expr call) {
   return phi(otherwise, before, result, rare);
 }
 
-// 0 where the divisor is 0: what is invariant in a loop is computed before it, also where the loop makes no pass and
-// its divisor is a length of 0, and LLVM's division by 0 is undefined for the whole function.
+// The result is 0 where the divisor is 0. Loop-invariant quotients are hoisted, even out of a loop without iterations
+// whose divisor is a length of 0, and LLVM's division by 0 is undefined behaviour of the whole function.
 Emitter::Value Emitter::build_integer_quotient(Expr expr, Value dividend, Value divisor, LLVMTypeRef type) {
   const bool is_quotient = expr.code() == Code::div, is_signed = is_signed_int(expr.dtype());
   const auto divided = [&](Value by) {
@@ -244,7 +244,7 @@ Emitter::Value Emitter::build_plain(Expr expr) {
     case Code::load: return build_load(expr);
     case Code::call: return build_call(expr);
     case Code::rare_call: return build_rare_call(expr);
-    case Code::lookup: break;  // a strategy's
+    case Code::lookup: break;  // built by a strategy
     case Code::add:
       return real ? l_.BuildFAdd(builder_, arg(0), arg(1), "") : l_.BuildAdd(builder_, arg(0), arg(1), "");
     case Code::sub:

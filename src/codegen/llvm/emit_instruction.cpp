@@ -1,5 +1,5 @@
-// What expansions say in ten operations and AVX-512 in one or two: multiplication by a power of two, a number as m 2^k,
-// the limits of a logarithm. Where the result matters its bits are the same.
+// Operations for which expansions need ten operations and AVX-512 one or two instructions: multiplication by a power of
+// two, splitting a number into m 2^k, the limits of a logarithm. Where the result matters, its bits are the same.
 #include "bitale/core/text.hpp"
 #include "codegen/llvm/emit.hpp"
 #include "program/math/scale.hpp"
@@ -49,7 +49,7 @@ class Avx512Instructions final : public ExpressionStrategy {
     const int size = int(itemsize(dtype)), lanes = vector ? e.lane_count() : 16 / size, bits = 8 * size * lanes;
     const DType word = size == 8 ? DType::Int64 : DType::Int32;
     const Value nothing = l.GetPoison(e.type(dtype, lanes));
-    // A single value is the first of the shortest vector.
+    // A scalar is lane 0 of the shortest vector.
     std::vector<Value> operands;
     for (auto& operand : instruction.operands)
       operands.push_back(vector ? e.lanes_of(operand)
@@ -66,7 +66,7 @@ class Avx512Instructions final : public ExpressionStrategy {
     const Value x = operands[0];
     constexpr std::uint64_t from_three_quarters = 3;
     const auto m = [&] { return masked("getmant", {x, int32(from_three_quarters), nothing}); };
-    // By class of x, four bits each: nan, nan, 0, 1, -infinity, infinity, below 0, above; 0 leaves the value.
+    // Four bits for each class of x: nan, nan, 0, 1, -infinity, infinity, below 0, above; 0 leaves the value unchanged.
     constexpr std::uint64_t limits = 0x03530422;
     Value result = nullptr;
     switch (instruction.what) {

@@ -1,4 +1,4 @@
-// Elements of small constant tables. Lanes that differ in their indices are served by permuting registers that hold the
+// Elements of small constant tables. Lanes with different indices are served by permuting registers that hold the
 // table, where the processor can; else each lane loads its element.
 #include <algorithm>
 #include <span>
@@ -16,8 +16,8 @@ using Value = FunctionBuilder::Value;
 
 class TableLookups final : public ExpressionStrategy {
  public:
-  // Of sixteen elements AVX-512 permutes one or two registers, which narrower vectors of doubles are widened for, and
-  // AVX2 two of eight floats.
+  // For tables of sixteen elements, AVX-512 permutes one or two registers, for which narrower vectors of doubles are
+  // widened, and AVX2 permutes two registers of eight floats.
   Value build(Emitter& e, Expr expr) override {
     if (expr.code() != Code::lookup) return nullptr;
     const LlvmApi& l = e.api();
@@ -70,7 +70,7 @@ class TableLookups final : public ExpressionStrategy {
   }
 
  private:
-  // The address of the tables' elements at `at`: i of each, then i + 1 of each.
+  // The address of the tables' elements at `at`. Tables are interleaved: element i of each, then element i + 1 of each.
   Value address(Emitter& e, std::span<const Expr> lookups, Value at) {
     const LlvmApi& l = e.api();
     std::vector<Value> elements;
@@ -89,8 +89,8 @@ class TableLookups final : public ExpressionStrategy {
     return l.BuildGEP2(e.builder(), e.type(dtype, tables), table, &at, 1, "");
   }
 
-  // Two tables that are read at the same places: a lane loads two elements at once, and two shuffles part them. The
-  // value of the first; that of the second is known from now on.
+  // Two tables that are read at the same places: a lane loads both elements at once, and two shuffles separate them.
+  // Returns the value of the first lookup, and records that of the second.
   Value pair_of_lookups(Emitter& e, Expr first, Expr second) {
     const LlvmApi& l = e.api();
     const DType word = first.argument(0).dtype();
@@ -108,7 +108,7 @@ class TableLookups final : public ExpressionStrategy {
     return first == second ? of_second : of_first;
   }
 
-  // Another lookup at the same place, in a table as long; else the lookup itself.
+  // Another lookup at the same place, in a table of the same length and dtype; else the lookup itself.
   Expr partner_of(Emitter& e, Expr lookup) {
     program::ExprPool& pool = e.pool();
     for (; lookups_known_ < pool.size(); ++lookups_known_) {
@@ -123,7 +123,7 @@ class TableLookups final : public ExpressionStrategy {
 
   std::unordered_map<Value, Value> tables_;                          // in memory, by their elements
   std::unordered_map<std::uint32_t, std::vector<Expr>> lookups_at_;  // by the place they read
-  std::size_t lookups_known_ = 0;                                    // expressions of the pool that were looked at
+  std::size_t lookups_known_ = 0;                                    // expressions of the pool that were examined
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Loops as LLVM IR: plain ones, and in lanes with a masked pass for the rest.
+// Loops as LLVM IR: scalar loops, and loops in lanes with a masked pass for the rest.
 #include <cstddef>
 
 #include "codegen/index_runs.hpp"
@@ -11,7 +11,7 @@ namespace bitale::codegen {
 
 namespace {
 
-constexpr std::size_t large_body = 400;  // expressions: emitted once, in masked passes
+constexpr std::size_t large_body = 400;  // expressions: larger bodies are emitted once, in masked passes
 
 bool reduces_in_any_order(const program::Loop& loop, const std::unordered_set<std::int64_t>& running) {
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
@@ -58,15 +58,15 @@ void Emitter::emit(const program::Loop& loop) {
     scalar_loop(loop, int64(0), extent);
   for (auto& carry : loop.carries) {
     nest_.define(carry.var);
-    // What is known at the top can cross to later parts.
+    // Values known at the top level can be spilled for later parts.
     if (levels_.size() == 1)
       levels_[0].values[carry.var.id()] =
           l_.BuildLoad2(builder_, type(carry.var.dtype()), locals_.at(carry.var.payload()), "");
   }
 }
 
-// Ends the call between two iterations if the host wants it; not in functions that only do a part of it, and in
-// exported code.
+// Ends the call between two iterations if the host requests it; not in functions that do only a part of the call, nor
+// in exported code.
 void Emitter::poll(const program::Loop& loop, Value index) {
   if (target_.memory_is_given || chunk_of_ || numbers_) return;
   const std::int64_t interval = poll_interval(loop, levels_.size() == 1);
@@ -86,7 +86,7 @@ void Emitter::scalar_loop(const program::Loop& loop, Value from, Value extent) {
   const auto body = [&](Value index, LLVMBasicBlockRef before) {
     open_level(loop.index, before);
     levels_.back().values[loop.index.id()] = index;
-    // What states are in this iteration, whatever is next.
+    // The values of states in this iteration, which stay the same when the next ones are stored.
     for (auto& carry : loop.carries) {
       if (!carry.is_state()) continue;
       nest_.define(carry.var);
@@ -101,7 +101,7 @@ void Emitter::scalar_loop(const program::Loop& loop, Value from, Value extent) {
   count_up(from, extent, 1, body, loop.until ? &stops : nullptr);
 }
 
-// One body in lanes: index values start..start+lanes-1.
+// Emits the body once in lanes, with index values start..start+lanes-1.
 void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators) {
   lanes.start = start;
   lanes.mask = mask;
@@ -115,7 +115,7 @@ void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, V
   lanes_ = nullptr;
 }
 
-// One for each group of accumulators; where they end.
+// Emits the body once for each group of accumulators; returns the index after the last of them.
 Emitter::Value Emitter::lanes_pass(const program::Loop& loop, Lanes& lanes, Value start,
                                    std::vector<Accumulators>& accumulators) {
   for (auto& each : accumulators) {
@@ -143,7 +143,7 @@ void Emitter::masked_tail(const program::Loop& loop, Lanes& lanes, Value from, V
   l_.PositionBuilderAtEnd(builder_, exit);
 }
 
-// A loop of nothing but masked passes: half the code.
+// A loop that consists of masked passes only, which halves the code.
 void Emitter::masked_loop(const program::Loop& loop, Lanes& lanes, Value from, Value extent,
                           Accumulators& accumulators) {
   count_up(from, extent, lanes.count, [&](Value index, LLVMBasicBlockRef) {
@@ -176,7 +176,8 @@ std::vector<Emitter::Accumulators> Emitter::make_accumulators(const program::Loo
   return accumulators;
 }
 
-// Where `streams` holds, passes whose stores pass the caches by; else the usual ones. Both say which index comes next.
+// Where `streams` holds, emits passes with non-temporal stores, else the usual ones. Both return the index that comes
+// next.
 Emitter::Value Emitter::stream_or(Value streams, const std::function<Value()>& streaming,
                                   const std::function<Value()>& usual) {
   if (!streams) return usual();
@@ -220,7 +221,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   }
   if (chunks) combine_partials(loop, chunks, lanes.count, accumulators);
   const bool is_whole = !chunks && chunk_of_ != &loop;
-  std::int64_t done = 0;  // where the extent is a number
+  std::int64_t done = 0;  // iterations so far, where the extent is a constant
   const auto run_whole = [&](int step, std::vector<Accumulators>& used) {
     if (is_whole && loop.extent.is_constant()) {
       const std::int64_t passes = (loop.extent.payload() - done) / step;
@@ -253,7 +254,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
     end_stream();
     return to;
   };
-  const bool is_all = !short_loop && chunk_of_ == &loop && reduces;  // of a chunk there is no rest
+  const bool is_all = !short_loop && chunk_of_ == &loop && reduces;  // a chunk has no rest
   if (!short_loop)
     from = stream_or(streams, streaming, [&] {
       run_whole(unroll * lanes.count, accumulators);
@@ -271,7 +272,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   close_level();
 }
 
-// Lanes to one value, halving: the sum of the lanes is pairwise.
+// Reduces the lanes to one value by halving: their sum is pairwise.
 void Emitter::reduce_lanes(const program::Loop& loop, int count, std::vector<Accumulators>& accumulators) {
   std::unordered_set<std::int64_t> done;
   for (auto& step : loop.body) {

@@ -1,4 +1,4 @@
-// Elements in memory: where they lie, and loads and stores of one element, of neighbouring lanes, or of scattered
+// Elements in memory: their addresses, and loads and stores of one element, of neighbouring lanes, or of scattered
 // lanes.
 #include <algorithm>
 #include <ranges>
@@ -11,7 +11,7 @@ namespace bitale::codegen {
 using program::Code;
 
 namespace {
-constexpr std::int64_t most_neighbours = 4;  // loads for lanes that are so far apart; beyond, each has its own
+constexpr std::int64_t most_neighbours = 4;  // loads, for lanes that far apart; beyond that, each lane has its own
 }
 
 void Emitter::load_data(std::int64_t buffer) {
@@ -50,7 +50,7 @@ Emitter::Value Emitter::length_address(std::int64_t buffer, int axis) {
   return l_.BuildGEP2(builder_, type(DType::Int64), frame_field(1), &slot, 1, "");
 }
 
-// Of what was there before the present part: at its beginning.
+// The address of a buffer that existed before the current part is loaded at the beginning of the part.
 Emitter::Value Emitter::data(std::int64_t buffer) {
   const Address& known = data_[std::size_t(buffer)];
   if (!known.value) {
@@ -215,11 +215,11 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
   return gather(dtype, buffer, value(offset));
 }
 
-// What is read before the loop that uses it may not be there when that loop has no iterations: element 0 of an empty
-// buffer, say. The frame is read instead then; nothing uses the value. Plain indices of loops outside are in range. The
-// further axes of an input with a layout (lowering/lower.hpp) have strides for lengths: there, only whether the input
-// has elements is checked. Behind leading indices 0 the last one may count all elements (collapsed loops, the loops
-// of products in exported code): then it is compared with the size of the buffer.
+// A load that is hoisted out of the loop that uses it may be out of bounds when that loop has no iterations: element 0
+// of an empty buffer, say. Then the frame is read instead, and the value is not used. Plain indices of enclosing loops
+// are in range. The further axes of an input with a layout (lowering/lower.hpp) have strides in place of lengths:
+// there, only whether the input has elements is checked. After leading indices 0, the last index may count all elements
+// (collapsed loops, the loops of products in exported code): then it is compared with the size of the buffer.
 Emitter::Value Emitter::hoisted_address(std::int64_t buffer, std::span<const Expr> at, Value address) {
   const program::Buffer& of = program_.buffers[std::size_t(buffer)];
   const bool is_flat =

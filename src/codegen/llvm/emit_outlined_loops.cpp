@@ -1,6 +1,6 @@
-// Equal loops (codegen/outlined_loops.hpp) are calls of one function: void(frame, numbers, context). `numbers` are
-// those of the buffers that this loop uses; `context` has a word for each value that is known before it, and,
-// afterwards, one for each that it has carried.
+// Equal loops (codegen/outlined_loops.hpp) are calls of one function: void(frame, numbers, context). `numbers` has the
+// numbers of the buffers that this loop uses; `context` has a word for each value that is known before the loop and,
+// afterwards, one for each value that it has carried.
 #include "codegen/outlined_loops.hpp"
 
 #include "bitale/core/text.hpp"
@@ -8,7 +8,7 @@
 
 namespace bitale::codegen {
 
-// False when the loop stands alone.
+// False when the loop is not outlined.
 bool Emitter::emit_equal(const program::Loop& loop) {
   const OutlinedLoops::Use* use = equal_loops_ && levels_.size() == 1 ? equal_loops_->find(loop) : nullptr;
   if (!use) return false;
@@ -42,7 +42,7 @@ bool Emitter::emit_equal(const program::Loop& loop) {
   return true;
 }
 
-// The function of a Program that is a loop cut out of another one.
+// Emits the function of a Program that consists of a loop cut out of another Program.
 Emitter::Value Emitter::emit_cut_loop(const std::string& name, LLVMTypeRef function_type,
                                       const std::vector<Expr>& values) {
   open_function(name, function_type);
@@ -70,7 +70,7 @@ Emitter::Value Emitter::emit_cut_loop(const std::string& name, LLVMTypeRef funct
   return function_;
 }
 
-// Numbers as a constant in memory, of 32 bits each.
+// Numbers as a constant table in memory, of 32 bits each.
 Emitter::Value Emitter::table_of(const std::vector<std::int64_t>& numbers) {
   const std::vector<std::int32_t> narrow(numbers.begin(), numbers.end());
   const auto bytes = unsigned(narrow.size() * sizeof(narrow[0]));

@@ -1,4 +1,4 @@
-// Sums of floats in lanes, accurate however long they are: blocks' sums go up a binary tree.
+// Sums of floats in lanes that are accurate for any length: the sums of blocks are added in a binary tree.
 #include <algorithm>
 
 #include "codegen/llvm/emit.hpp"
@@ -12,10 +12,11 @@ constexpr int pairwise_levels = 60;
 
 }  // namespace
 
-// lanes_loop, in which sums of floats stay accurate however long it is: every `block` elements, the
-// accumulators' sum goes to a stack, where two sums of equally many elements make one of the next level (Higham, "The
-// accuracy of floating point summation", 1993: errors grow with the logarithm of the length). What a single block sums
-// stays in the accumulators. A chunk is 2^k blocks: its sum is that of a branch, and goes to the stack at level k.
+// A lanes_loop in which sums of floats stay accurate for any length: after every `block_length` elements, the sum of
+// the accumulators is pushed onto a stack, where two sums of equally many elements are added to one of the next level
+// (Higham, "The accuracy of floating point summation", 1993: errors grow with the logarithm of the length). The sum of
+// a single block is kept in the accumulators. A chunk is 2^k blocks: its sum is that of a branch, and is pushed at
+// level k.
 void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value start_from, Value to,
                             std::int64_t block_length, std::vector<Accumulators>& accumulators, const Chunks& chunks) {
   struct Sum {
@@ -44,7 +45,8 @@ void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value start
     l_.AddIncoming(phi_node, values, blocks, 2);
   };
   const LLVMTypeRef word = type(DType::Int64);
-  // The sums' totals go to the stack at this level: those of its bits that are set say which levels are taken.
+  // Pushes the totals of the sums onto the stack at this level; the set bits of `first_bits` tell which levels are
+  // occupied.
   const auto push = [&](Value first_level, Value first_bits) {
     LLVMBasicBlockRef here = l_.GetInsertBlock(builder_), carry = block("carry"), carrying = block("carrying"),
                       carried = block("carried");
@@ -118,7 +120,7 @@ void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value start
   l_.BuildBr(builder_, header);
 
   l_.PositionBuilderAtEnd(builder_, finish);
-  if (chunk_of_ == &loop) {  // the branch's sum is all there is
+  if (chunk_of_ == &loop) {  // the result is the sum of the branch
     const Value level = lowest_bit(count);
     for (auto& sum : sums)
       l_.BuildStore(builder_, l_.BuildLoad2(builder_, sum.kind, entry_of(sum, level), ""),
@@ -127,7 +129,7 @@ void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value start
     l_.PositionBuilderAtEnd(builder_, exit);
     return;
   }
-  // What is on the stack, small sums first, back into the first accumulator.
+  // Adds the sums on the stack, small ones first, to the first accumulator.
   LLVMBasicBlockRef next = block("sum_next"), adding = block("adding");
   l_.BuildBr(builder_, next);
   l_.PositionBuilderAtEnd(builder_, next);

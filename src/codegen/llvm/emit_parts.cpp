@@ -1,6 +1,6 @@
-// Functions: LLVM's time grows faster than the length of a function, so a long program becomes several, which its entry
-// calls in turn. The emitter goes on in a new one between top-level steps, or in the midst of a long expression; what
-// it then needs of what earlier parts computed crosses through memory. Elementary functions that a program applies very
+// Functions: LLVM's compile time grows faster than the length of a function, so a long program is split into several,
+// which its entry calls in turn. The emitter starts a new part between top-level steps, or within a long expression;
+// values of earlier parts that it needs later are spilled to memory. Elementary functions that a program applies very
 // often are functions as well, one per number of lanes.
 #include <cstddef>
 #include <utility>
@@ -15,7 +15,7 @@ namespace bitale::codegen {
 namespace {
 constexpr std::size_t longest_part = 1000;  // expressions
 constexpr std::size_t worth_a_part = 200;
-constexpr std::int64_t most_on_stack = 4096;  // bytes of what crosses
+constexpr std::int64_t most_on_stack = 4096;  // bytes of the spill area
 constexpr std::int64_t frame_spill_area = offsetof(runtime::Frame, spill_area) / sizeof(void*);
 constexpr std::int64_t slot_alignment = 64;  // that of the widest vector
 }  // namespace
@@ -42,7 +42,8 @@ void Emitter::cut_if_long() {
   if (built_ >= longest_part) cut();
 }
 
-// A long loop is not of one function with what is before it, if that is long, too: the two can be compiled at once.
+// A long loop and the code before it are put into separate functions if that code is long, too: the two can be compiled
+// in parallel.
 void Emitter::cut_before(const program::Step& step) {
   if (built_ < worth_a_part || !std::holds_alternative<program::Loop>(step.what)) return cut_if_long();
   std::size_t size = 0;
@@ -66,7 +67,7 @@ void Emitter::cut() {
   open_part();
 }
 
-// What was on the stack of a part that ends is where things cross instead: later parts may read it.
+// Moves the stack memory of a part that ends to the spill area, because later parts may read it.
 void Emitter::spill_stack() {
   for (auto& [memory, bytes] : on_stack_) {
     const std::int64_t slot = (spill_bytes_ + slot_alignment - 1) / slot_alignment * slot_alignment;
@@ -82,7 +83,7 @@ void Emitter::spill_stack() {
   on_stack_.clear();
 }
 
-// The address of that memory, known from the part's beginning.
+// The address of the spill area, which is loaded at the beginning of the part.
 Emitter::Value Emitter::spill_area(Part& part) {
   if (part.spill_area) return part.spill_area;
   LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
@@ -100,7 +101,7 @@ Emitter::Value Emitter::slot_address(Value memory, std::int64_t slot) {
   return l_.BuildGEP2(builder_, l_.Int8TypeInContext(context_), memory, &offset, 1, "");
 }
 
-// It is stored as soon as it is known, and loaded where it is needed.
+// The value is stored as soon as it is known, and loaded where it is needed.
 Emitter::Value Emitter::reload(Expr expr) {
   PriorValue& earlier = prior_values_.at(expr.id());
   if (!l_.IsAInstruction(earlier.value)) return earlier.value;  // a constant
@@ -122,7 +123,7 @@ Emitter::Value Emitter::reload(Expr expr) {
   return from_memory(dtype, l_.BuildLoad2(builder_, memory_type(dtype), where, ""));
 }
 
-// The entry: memory for what crosses, then part after part, until one fails.
+// The entry: provides the spill area, then calls the parts in turn, until one fails.
 void Emitter::call_parts(const std::string& name) {
   const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), status = l_.Int32TypeInContext(context_);
   LLVMTypeRef frame_type = pointer;
@@ -164,7 +165,7 @@ void Emitter::call_parts(const std::string& name) {
     l_.PositionBuilderAtEnd(builder_, next);
   }
   const Value result = l_.BuildPhi(builder_, status, "");
-  // Both ways out of the last part lead here.
+  // Both exits of the last part lead here.
   results.push_back(results.back());
   from.push_back(from.back());
   l_.AddIncoming(result, results.data(), from.data(), unsigned(from.size()));
@@ -187,7 +188,7 @@ Emitter::Value Emitter::emit_own_function(const std::string& name, const program
   l_.SetLinkage(function_, LLVMInternalLinkage);
   Lanes all;
   all.count = lanes;
-  if (lanes > 1) {  // as in a loop whose lanes the parameters are
+  if (lanes > 1) {  // as in a loop that has the parameters as lanes
     open_level({}, entry_);
     lanes_ = &all;
   }

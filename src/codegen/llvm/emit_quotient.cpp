@@ -1,6 +1,6 @@
-// Quotients by what a loop does not change, without dividing in the loop. With the reciprocal of the divisor y in two
-// pieces, z + w, q = x z + x w is within a unit in the last place of x / y, and q + (x - q y) z, each step one
-// rounding, is x / y rounded (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor",
+// Quotients by a loop-invariant divisor, without dividing in the loop. With the reciprocal of the divisor y in two
+// pieces, z + w, q = x z + x w is within a unit in the last place of x / y, and q + (x - q y) z, with one rounding in
+// each step, is x / y rounded (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor",
 // 1990). That holds while nothing underflows or overflows; where it may, lanes are divided.
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 using program::Expr;
 using Value = FunctionBuilder::Value;
 
-// Exponents of two between which divisor and dividend must lie. 0 is outside: its sign would be lost.
+// The exponents of two that bound divisor and dividend. 0 is outside: its sign would be lost.
 struct Range {
   int divisor, least, most;
 };
@@ -37,10 +37,10 @@ Value quotient_by_reciprocal(Emitter& e, Expr quotient) {
   const auto fused = [&](Value a, Value b, Value c) { return e.intrinsic("llvm.fma", {reals}, {a, b, c}); };
   const Value near = fused(x, high, l.BuildFMul(at, x, low, ""));
   const Value rest = fused(l.BuildFNeg(at, near, ""), divisor, x), exact = fused(rest, high, near);
-  // |x| in the range, by its bits without the sign.
+  // Tests whether |x| is in the range, by its bits without the sign.
   const Value doubled = l.BuildShl(at, l.BuildBitCast(at, x, e.type(word, lanes), ""), integers(1), "");
   const std::uint64_t least = bits_of(range.least) * 2, most = bits_of(range.most) * 2;
-  // Where the divisor is outside, all are.
+  // If the divisor is out of range, all lanes are.
   const Expr limit = select(fits, e.pool().integer(std::int64_t(most - least + 1), word), e.pool().integer(0, word));
   const Value beyond = l.BuildICmp(at, LLVMIntUGE, l.BuildSub(at, doubled, integers(least), ""), e.lanes_of(limit), "");
   const Value some = e.any_lane(beyond);
@@ -60,7 +60,7 @@ Value quotient_by_reciprocal(Emitter& e, Expr quotient) {
 
 class ReciprocalQuotients final : public ExpressionStrategy {
  public:
-  // Vectors of 32 bytes and more come with fused multiply-adds.
+  // Processors with vectors of 32 bytes and more have fused multiply-adds.
   Value build(Emitter& emitter, Expr expr) override {
     const bool applies = expr.code() == program::Code::div && is_float(expr.dtype()) && emitter.varies(expr) &&
                          !emitter.varies(expr.argument(1)) && !expr.argument(1).is_constant() &&

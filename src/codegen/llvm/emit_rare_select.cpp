@@ -1,5 +1,5 @@
-// Selects for arguments that are rare: subnormal numbers, and what has a logarithm by decree. Vectors without AVX-512's
-// masks take some operations for each selection, and a test and a branch for all lanes take fewer.
+// Selects for arguments that are rare: subnormal numbers, and special cases of the logarithm. Vectors without AVX-512's
+// masks need some operations for each selection; a test and a branch for all lanes need fewer.
 #include <cmath>
 #include <limits>
 
@@ -19,7 +19,7 @@ double smallest_normal(DType dtype) {
 }
 
 struct RareSelect {
-  Expr x;  // selected is something else than usual only where this is no normal positive number
+  Expr x;  // the result is `usual` wherever this is a normal positive number
   Expr usual;
 };
 
@@ -42,7 +42,7 @@ Value build_rare(Emitter& e, Expr select, const RareSelect& rare) {
     const std::int64_t payload = e.pool().number(value, dtype).payload();
     return word == DType::Int64 ? payload : std::int64_t(std::int32_t(payload));
   };
-  // Bits as a signed number from the least one on: first normal positive numbers, then all others.
+  // Maps bits to signed numbers, from the least one on: first the normal positive numbers, then all others.
   const std::int64_t least =
       word == DType::Int64 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int32_t>::min();
   const std::uint64_t first = std::uint64_t(bits_of(smallest_normal(dtype)));

@@ -1,5 +1,6 @@
-// Row blocks: rows that are accumulated into one row (a sum of columns) go four at a time, so that the row is read and
-// written once for four of them. Each element still takes its addends one after the other: the result is the same bits.
+// Row blocks: rows that are accumulated into one row (a sum of columns) are processed four at a time, so that the row
+// is read and written once for four of them. Each element still takes its addends sequentially: the result has the same
+// bits.
 #include <algorithm>
 
 #include "codegen/llvm/emit.hpp"
@@ -11,11 +12,11 @@ using program::Code;
 namespace {
 
 constexpr int block_rows = 4;
-constexpr std::size_t small_body = 24;  // expressions: the code of a larger one would grow fourfold for little
+constexpr std::size_t small_body = 24;  // expressions: the code of a larger body would grow fourfold for little gain
 
 }  // namespace
 
-// The loop over columns, when that and accumulation is all there is.
+// The loop over columns, if it is the whole body and only accumulates.
 const program::Loop* Emitter::accumulated_columns(const program::Loop& rows) {
   if (rows.body.size() != 1 || !rows.carries.empty() || rows.until) return nullptr;
   const auto* columns = std::get_if<program::Loop>(&rows.body[0].what);
@@ -33,7 +34,7 @@ const program::Loop* Emitter::accumulated_columns(const program::Loop& rows) {
     values(accumulate->value, [&](Expr expr) {
       ++size;
       fits &= expr.code() != Code::load || !nest_.is_written(expr.payload());
-      fits &= expr.code() != Code::rare_call;  // branches, which only the code at hand may do
+      fits &= expr.code() != Code::rare_call;  // it branches, which code for an outer level can't
     });
   }
   return fits && size <= small_body ? columns : nullptr;
@@ -61,7 +62,7 @@ bool Emitter::emit_row_blocks(const program::Loop& rows) {
   return true;
 }
 
-// For each row of the block: what follows is emitted for that row.
+// Emits the code once for each row of the block.
 void Emitter::for_each_row(const std::function<void()>& emit_row) {
   if (row_block_.rows.empty()) return emit_row();
   for (auto row : row_block_.rows) {

@@ -1,8 +1,9 @@
-// Lanes that are added to scattered elements. Several may meet at one, so they take turns, as the iterations they stand
-// for would; where they do meet, each loads what the one before has stored, which takes ten cycles a lane. The body of
-// a loop by groups (codegen/index_runs.hpp) is emitted twice: for lanes at two elements at most, which two additions to
-// memory and two loads serve, and for all others. A branch that chooses only how to add would be a second one for how
-// to read, and all offsets would be taken out of their vector once for each.
+// Lanes that are added to scattered elements. Several may hit one element, so they are added sequentially, as their
+// iterations would be; where they do collide, each lane loads what the previous one has stored, which takes ten cycles
+// a lane. The body of a loop with index runs (codegen/index_runs.hpp) is emitted twice: for lanes that hit two elements
+// at most, for which two additions to memory and two loads suffice, and for all others. A branch that chooses only how
+// to add would require a second one for how to read, and all offsets would be extracted from their vector once for
+// each.
 #include <algorithm>
 
 #include "codegen/index_runs.hpp"
@@ -10,7 +11,7 @@
 
 namespace bitale::codegen {
 
-// The loop's body in lanes, whose offsets are known.
+// Emits the loop's body in lanes, once for lanes of two runs at most and once for all others.
 void Emitter::emit_by_runs(const program::Loop& loop) {
   const Value offsets = lanes_of(lanes_->groups);
   const LLVMTypeRef bits = l_.IntTypeInContext(context_, unsigned(lanes_of_runs));
@@ -43,12 +44,12 @@ void Emitter::emit_by_runs(const program::Loop& loop) {
   l_.PositionBuilderAtEnd(builder_, after);
 }
 
-// Of two runs: the lanes of the first.
+// The mask of the lanes of the first of two runs.
 Emitter::Value Emitter::of_first_run(const Runs& runs) {
   return l_.BuildBitCast(builder_, runs.below, type(DType::Bool, lanes_of_runs), "");
 }
 
-// Lanes take turns, in masked passes as in others, unless they are known to be of two runs.
+// Lanes are added sequentially, in masked passes too, unless they are known to have two runs at most.
 void Emitter::scatter_accumulate(const program::Accumulate& step, Value v) {
   const DType dtype = program_.buffers[std::size_t(step.buffer)].dtype;
   const Place place = place_of(step.buffer, step.at);
@@ -72,8 +73,8 @@ void Emitter::scatter_accumulate(const program::Accumulate& step, Value v) {
   for (int lane = 0; lane < lanes_->count; ++lane) add_one(some_lanes(offsets, lane, 1), some_lanes(v, lane, 1));
 }
 
-// The sums of both runs, side by side; a lane of the other one adds what changes nothing. A single run leaves nothing
-// to the second one, whose sum then goes elsewhere.
+// Computes the sums of both runs side by side; lanes of the other run add a neutral value. If there is only one run,
+// nothing is added for the second, whose sum is then stored elsewhere.
 void Emitter::add_runs(const program::Accumulate& step, const Runs& runs, Value v) {
   const DType dtype = program_.buffers[std::size_t(step.buffer)].dtype;
   constexpr int count = lanes_of_runs;
@@ -103,7 +104,7 @@ void Emitter::add_runs(const program::Accumulate& step, const Runs& runs, Value 
   for (int run = 0; run < 2; ++run) l_.BuildStore(builder_, some_lanes(sums, run, 1), places[run]);
 }
 
-// What lanes read by the index of the groups: two elements.
+// Loads what lanes read at the offset of index runs: two elements.
 Emitter::Value Emitter::load_runs(std::int64_t buffer) {
   const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
   std::vector<Value> groups;

@@ -1,4 +1,4 @@
-// Steps as LLVM IR. Those at the top may fail, ask the host and call the runtime; loops have a file of their own.
+// Steps as LLVM IR. Top-level steps may fail, call the host and call the runtime; loops have a file of their own.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/llvm/emit.hpp"
@@ -103,7 +103,7 @@ void Emitter::emit(const program::If& step) {
   l_.PositionBuilderAtEnd(builder_, after);
 }
 
-// A side is a level of its own: what it computes is known in it only.
+// A side is a level of its own: what it computes is known only within it.
 void Emitter::emit_side(const program::Steps& steps, LLVMBasicBlockRef at, LLVMBasicBlockRef before,
                         LLVMBasicBlockRef after) {
   l_.PositionBuilderAtEnd(builder_, at);
@@ -115,7 +115,7 @@ void Emitter::emit_side(const program::Steps& steps, LLVMBasicBlockRef at, LLVMB
   l_.BuildBr(builder_, after);
 }
 
-// ---- steps at the top -----------------------------------------------------------------------------------------------
+// ---- top-level steps ------------------------------------------------------------------------------------------------
 
 void Emitter::emit(const program::Check& step) {
   fail_unless(value(step.condition),
@@ -132,7 +132,7 @@ void Emitter::emit(const program::Allocate& step) {
     call_host(frame_allocate, {step.buffer, 1});
     return load_data(step.buffer);
   }
-  // Where the caller has brought memory for a result, there is nothing to ask for.
+  // Memory that the caller provides for a result is not requested.
   LLVMBasicBlockRef asking = block("ask"), there = block("there");
   load_data(step.buffer);
   const Value brought = data_[std::size_t(step.buffer)].value;
@@ -152,8 +152,9 @@ void Emitter::emit(const program::Allocate& step) {
   l_.AddIncoming(known, ways, from, 2);
 }
 
-// Temporaries of one shape, one after the other, are asked for at once: how many steps that are, or 0 where they are
-// fewer than two. A long chain of vectors has thousands, most of which are used in other parts.
+// Consecutive temporaries of one shape are allocated by one request. Returns the number of their steps, or 0 where
+// there are fewer than two. A long chain of vectors has thousands of temporaries, most of which are used in other
+// parts.
 std::size_t Emitter::emit_alike(std::span<const program::Step> steps) {
   if (target_.memory_is_given) return 0;
   const auto temporary = [&](std::size_t i) -> const program::Buffer* {

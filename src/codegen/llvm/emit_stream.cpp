@@ -1,7 +1,7 @@
-// Non-temporal stores: a result that nobody reads again in the call, written by a loop that moves more than the caches
-// hold, goes past them, which saves reading each line before it is overwritten. The schedule says which loops may;
-// whether one does is decided when it starts, by the bytes it moves (Frame::stream_from) and by alignment: a masked
-// pass leads up to the first whole cache line. The results are the same bits.
+// Non-temporal stores: a result that is not read again in the call, written by a loop that moves more than the caches
+// hold, is stored past the caches, which saves reading each line before it is overwritten. The schedule tells which
+// loops may do so; whether one does is decided when it starts, by the bytes that it moves (Frame::stream_from) and by
+// alignment: a masked pass leads up to the first whole cache line. The results have the same bits.
 #include <algorithm>
 #include <cstddef>
 
@@ -17,7 +17,8 @@ constexpr std::int64_t frame_stream_from = offsetof(runtime::Frame, stream_from)
 
 }  // namespace
 
-// Whether the loop streams from `from` on, as an i1, and where its first whole cache line begins; null: it never does.
+// Whether the loop streams from `from` on, as an i1; null: it never does. `head`: where its first whole cache line
+// begins.
 Emitter::Value Emitter::may_stream(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Value& head) {
   const std::vector<std::int64_t>& streamed = loop.schedule.streamed;
   if (streamed.empty()) return nullptr;
@@ -59,7 +60,7 @@ Emitter::Value Emitter::may_stream(const program::Loop& loop, Lanes& lanes, Valu
                      l_.BuildICmp(builder_, LLVMIntSGE, value(bytes_moved(program_, *top_step_)), least, ""), "");
 }
 
-// A store past the caches, where it is one of a whole vector.
+// Makes a store non-temporal, where the current pass of whole vectors streams its buffer.
 void Emitter::mark_streamed(std::int64_t buffer, Value store) {
   if (!lanes_ || !lanes_->streamed || !std::ranges::count(*lanes_->streamed, buffer)) return;
   const auto bytes = std::size_t(lanes_->count) * itemsize(program_.buffers[std::size_t(buffer)].dtype);
@@ -71,9 +72,9 @@ void Emitter::mark_streamed(std::int64_t buffer, Value store) {
                  l_.MetadataAsValue(context_, node));
 }
 
-// Streamed stores are ordered before whatever tells others that the call, or a part of it, is done. Only on x86 do they
-// need that: elsewhere what releases a result orders them, too. A loop at the top does it where it has streamed, for a
-// fence holds up what comes after it; loops in loops leave it to the outermost.
+// Streamed stores are ordered before anything that signals that the call, or a part of it, is done. Only x86 needs a
+// fence for that: elsewhere the release of a result orders them, too. A top-level loop issues it only where it has
+// streamed, because a fence delays the code after it; nested loops leave it to the outermost.
 void Emitter::end_stream() {
   if (levels_.size() > 2)
     streams_ = true;

@@ -1,5 +1,5 @@
 // Transposing copies (lowering/tile.cpp): to[i, j] = from[.., j, .., i] in whole blocks of as many rows as a vector has
-// lanes. Rows are loaded, transposed by shuffles and stored; what is left at the edges goes element by element.
+// lanes. Rows are loaded, transposed by shuffles and stored; the edges are copied element by element.
 #include <algorithm>
 
 #include "codegen/llvm/emit.hpp"
@@ -18,7 +18,7 @@ const program::Loop* only_loop(const program::Steps& body) {
 
 }  // namespace
 
-// False when the loop is no transposing copy.
+// False when the loop is not a transposing copy.
 bool Emitter::emit_transpose(const program::Loop& rows) {
   const program::Loop* columns = only_loop(rows.body);
   if (!columns || !columns->prefetch_distance || !rows.carries.empty() || !columns->carries.empty()) return false;
@@ -58,7 +58,7 @@ void Emitter::transpose_blocks(const program::Loop& rows, const program::Loop& c
   count_up(int64(0), column_count, count, [&](Value j, LLVMBasicBlockRef before_columns) {
     LLVMBasicBlockRef rows_before = block("before_rows");
     open_level(columns.index, before_columns);
-    const Value next = plus(j, int64(1));  // here, for what depends on it is built before the loop over rows
+    const Value next = plus(j, int64(1));  // here, as code that depends on it is built before the loop over rows
     l_.BuildBr(builder_, rows_before);
     l_.PositionBuilderAtEnd(builder_, rows_before);
     count_up(int64(0), row_count, count, [&](Value i, LLVMBasicBlockRef before_rows) {
@@ -69,7 +69,8 @@ void Emitter::transpose_blocks(const program::Loop& rows, const program::Loop& c
       l_.BuildCondBr(builder_, l_.BuildAnd(builder_, within(j, column_count), within(i, row_count), ""), whole, edge);
 
       l_.PositionBuilderAtEnd(builder_, whole);
-      // By its last element: where rows begin within a cache line, the first part of it is known from the block before.
+      // Prefetches the last element of a row: where rows begin within a cache line, the first part of it was loaded
+      // with the previous block.
       const Value reach = plus(l_.BuildMul(builder_, stride, int64(columns.prefetch_distance), ""), int64(count - 1));
       std::vector<Value> block_rows;
       Value at = start;

@@ -17,7 +17,7 @@ namespace {
 using program::Buffer;
 using program::Role;
 
-// int32(Frame*); with dots, which no name of C has.
+// Functions int32(Frame*). No C name can equal theirs, because they contain dots.
 constexpr const char *call_name = "bitale.call", *sizes_name = "bitale.sizes";
 
 std::string_view ir_type(DType dtype) {
@@ -48,7 +48,7 @@ std::string quoted(std::string_view bytes) {
   return out + "\"";
 }
 
-// The functions of C's header, in LLVM's language.
+// Writes the functions of the C header as LLVM IR.
 class Wrapper {
  public:
   Wrapper(const Interface& interface, const SizesProgram& sizes)
@@ -115,7 +115,7 @@ class Wrapper {
                value, ", ptr %field", field, "\n");
   }
 
-  // What is known of a call before it.
+  // Fills the frame with what is known before the call.
   std::string fill_frame() const {
     std::string out = set_field(0, "ptr", "%data") + set_field(1, "ptr", "%lengths") + set_field(4, "i64", "1") +
                       set_field(5, "i64", "0") +
@@ -146,7 +146,7 @@ class Wrapper {
                8 * sizes_.header_words, ", i1 false)\n  ret void\n}\n");
   }
 
-  // Where in the workspace the word of the row says.
+  // The address in the workspace at the offset that this word of the row holds.
   static std::string place(const std::string& result, std::int64_t word) {
     return cat("  ", result, "_word = getelementptr i64, ptr %sizes, i64 ", word, "\n  ", result,
                "_start = load i64, ptr ", result, "_word\n  ", result, " = getelementptr i8, ptr %workspace, i64 ",
@@ -201,7 +201,7 @@ class Wrapper {
   const std::vector<std::int64_t> offsets_;
 };
 
-// The layout that the text above gives to a frame.
+// The layout of a frame that the text above assumes.
 static_assert(sizeof(runtime::Frame) == 72 && offsetof(runtime::Frame, threads) == 32 &&
               offsetof(runtime::Frame, in_small_chunks) == 40 && offsetof(runtime::Frame, stream_from) == 48 &&
               offsetof(runtime::Frame, spill_area) == 56);
@@ -218,7 +218,7 @@ std::string object_file(const Interface& interface, const Target& target) {
   module.add(sizes.program, sizes_name);
   module.add(library);
   module.add(Wrapper(interface, sizes).text());
-  // Of all names, those of the header are seen from outside.
+  // Only the names of the header are visible from outside.
   const std::string& name = interface.signature.name;
   module.optimise(cat("internalize<preserve-gv=", name, ";preserve-gv=", name, "_sizes;preserve-gv=", name,
                       "_message>,globaldce,", function_passes));

@@ -1,5 +1,6 @@
-// Better ways to compute some expressions than code by code: an instruction of the target, a branch around what is
-// rare. Strategies know the emitter's expressions and lanes, and not each other; the first that applies is taken.
+// Better ways to compute some expressions than code by code: an instruction of the target, a branch around a rare case.
+// Strategies use the emitter's expressions and lanes, and are independent of each other; the first that applies is
+// used.
 #pragma once
 
 #include <memory>
@@ -17,13 +18,13 @@ class ExpressionStrategy {
  public:
   using Value = FunctionBuilder::Value;
   virtual ~ExpressionStrategy() = default;
-  // What the value is computed from, where that is something else than the expression's arguments.
+  // The operands of the value, where they are not the expression's arguments.
   virtual std::optional<std::vector<program::Expr>> operands(const Emitter&, program::Expr) const { return {}; }
-  // Null where it does not apply, or does not pay. What the value is computed from is known.
+  // Null where the strategy does not apply, or does not pay. The operands have been emitted.
   virtual Value build(Emitter& emitter, program::Expr expr) = 0;
 };
 
-// In the order in which they are tried.
+// Strategies, in the order in which they are tried.
 using ExpressionStrategies = std::vector<std::unique_ptr<ExpressionStrategy>>;
 ExpressionStrategies expression_strategies();
 

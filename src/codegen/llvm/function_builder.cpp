@@ -87,7 +87,7 @@ FunctionBuilder::Value FunctionBuilder::shuffled(Value a, Value b, const std::ve
   return l_.BuildShuffleVector(builder_, a, b, l_.ConstVector(numbers.data(), unsigned(numbers.size())), "");
 }
 
-// The first so many of 0, 1, ..., from - 1, 0, 1, ...
+// The first `to` lanes of the sequence 0, 1, ..., from - 1, 0, 1, ...
 FunctionBuilder::Value FunctionBuilder::resized(Value v, int from, int to) {
   if (from == to) return v;
   std::vector<int> places;
@@ -129,7 +129,7 @@ std::vector<FunctionBuilder::Value> FunctionBuilder::transposed(std::vector<Valu
 
 // ---- arithmetic -----------------------------------------------------------------------------------------------------
 
-// Terms of a reduction may be combined in any order; nothing else is relaxed.
+// Terms of a reduction may be combined in any order; no other rule is relaxed.
 FunctionBuilder::Value FunctionBuilder::reordered(Value v, bool reassociate) {
   if (reassociate && l_.CanValueUseFastMathFlags(v)) l_.SetFastMathFlags(v, LLVMFastMathAllowReassoc);
   return v;
@@ -162,8 +162,8 @@ FunctionBuilder::Value FunctionBuilder::combine(Combiner combiner, DType dtype, 
     case Combiner::bit_or: return l_.BuildOr(builder_, a, b, "");
     case Combiner::min:
     case Combiner::max: {
-      // nan goes on: where it is in a, the comparison fails. The first choice is one instruction of x86, unless LLVM
-      // joins it to the second.
+      // nan propagates: where a is nan, the comparison fails. The first select is one instruction of x86, unless LLVM
+      // merges it with the second.
       const Value taken = compare(combiner == Combiner::min ? Code::lt : Code::gt, dtype, b, a);
       const Value chosen = l_.BuildSelect(builder_, taken, b, a, "");
       if (!real) return chosen;
@@ -175,7 +175,7 @@ FunctionBuilder::Value FunctionBuilder::combine(Combiner combiner, DType dtype, 
 }
 
 FunctionBuilder::Value FunctionBuilder::float_to_int(Value v, DType from, DType to) {
-  // As convert_element: the least integer stands for what does not fit; narrow types keep the low bits.
+  // As in convert_element: the least integer stands for what does not fit; narrow types keep the low bits.
   const bool wide = itemsize(to) == 8 || to == DType::UInt32;
   const int lanes = lanes_in(v);
   const auto truncated = [&](Value x) {
@@ -303,7 +303,7 @@ void FunctionBuilder::resume(LLVMBasicBlockRef at) {
     l_.PositionBuilderAtEnd(builder_, at);
 }
 
-// An empty function, with the builder in it.
+// Starts an empty function, with the builder in it.
 FunctionBuilder::Value FunctionBuilder::begin_function(const std::string& name, LLVMTypeRef function_type) {
   function_ = l_.AddFunction(module_, name.c_str(), function_type);
   const auto attribute = [&](std::string_view key, std::string_view value) {
@@ -323,12 +323,12 @@ FunctionBuilder::Value FunctionBuilder::begin_function(const std::string& name, 
   property("nounwind");
   if (target_.checks_memory) {
     property("sanitize_address");
-    l_.SetLinkage(function_, LLVMInternalLinkage);  // its address, which its stack frame holds, is in no table then
+    l_.SetLinkage(function_, LLVMInternalLinkage);  // so that its address, which its stack frame holds, is in no table
   }
   entry_ = block("entry");
   LLVMBasicBlockRef start = block("start");
   l_.PositionBuilderAtEnd(builder_, entry_);
-  l_.BuildBr(builder_, start);  // variables' memory goes before this branch
+  l_.BuildBr(builder_, start);  // memory of variables is allocated before this branch
   l_.PositionBuilderAtEnd(builder_, start);
   return function_;
 }
@@ -375,7 +375,7 @@ void FunctionBuilder::count_up(Value from, Value until, std::int64_t step,
   l_.PositionBuilderAtEnd(builder_, after);
 }
 
-// The first way of a branch.
+// Marks the first target of a branch.
 void FunctionBuilder::mark_unlikely(Value branch) {
   const std::string_view kind = "prof", name = "branch_weights";
   const LLVMTypeRef word = l_.Int32TypeInContext(context_);

@@ -1,5 +1,5 @@
-// FunctionBuilder: LLVM's builder of instructions, and what every emitter of code says with it: types and constants by
-// dtype, vectors of lanes, conversions, memory of variables, blocks, counting loops. It knows no Program.
+// FunctionBuilder: LLVM's instruction builder, with what every emitter of code needs: types and constants by dtype,
+// vectors of lanes, conversions, memory of variables, blocks, counting loops. It does not use any Program.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ struct TargetInfo {
   bool is_x86 = true;
   bool avx_512 = false;          // may be used at any width of vectors
   bool slow_gathers = false;     // loads of single elements are faster
-  bool checks_memory = false;    // functions are for AddressSanitizer's pass
-  bool memory_is_given = false;  // a call's frame has all memory from the beginning, that of what crosses included
+  bool checks_memory = false;    // functions are instrumented by AddressSanitizer's pass
+  bool memory_is_given = false;  // a call's frame has all memory from the beginning, the spill area included
 };
 
 class FunctionBuilder {
@@ -68,7 +68,7 @@ class FunctionBuilder {
   Value frame_field(int field);
   Value local(DType dtype, int lanes, const char* name);  // memory of a variable, in the entry block
   Value words(std::int64_t count, const char* name);      // on the stack, in the entry block
-  Value word(Value words, std::int64_t at);               // its address
+  Value word(Value words, std::int64_t at);               // the address of one of them
   void prefetch(Value address);
   void fence();  // orders non-temporal stores before what follows
 
@@ -76,15 +76,15 @@ class FunctionBuilder {
   Value begin_function(const std::string& name, LLVMTypeRef type);  // an empty function, with the builder in it
   LLVMBasicBlockRef block(const char* name);
   void resume(LLVMBasicBlockRef at);  // at its end, or before its terminator
-  // Code that goes into a finished block can't branch.
+  // Code that is inserted into a finished block can't branch.
   bool is_in_finished_block() const { return l_.GetBasicBlockTerminator(l_.GetInsertBlock(builder_)) != nullptr; }
-  void mark_unlikely(Value branch);  // its first way
+  void mark_unlikely(Value branch);  // its first target
   // for (i = from; i < until; i += step) body(i, block before the loop)
-  // With `stops`: not after an iteration in which the body has set it to a truth.
+  // With `stops`: the loop ends after an iteration in which the body has set it to true.
   void count_up(Value from, Value until, std::int64_t step, const std::function<void(Value, LLVMBasicBlockRef)>& body,
                 const Value* stops = nullptr);
   void fail_unless(Value ok, Value code);                          // the function returns `code`
-  void call_host(int field, std::vector<std::int64_t> arguments);  // a function of the Frame; fails as that does
+  void call_host(int field, std::vector<std::int64_t> arguments);  // a function of the Frame; fails if that fails
 
  protected:
   const LlvmApi& l_;

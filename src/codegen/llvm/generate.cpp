@@ -1,4 +1,4 @@
-// From a Program to an object file: IR, a few passes, machine code.
+// Turns a Program into an object file: IR, a few passes, machine code.
 #include "codegen/generate.hpp"
 
 #include "codegen/code.hpp"

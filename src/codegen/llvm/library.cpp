@@ -11,7 +11,7 @@ namespace bitale::codegen {
 
 namespace {
 
-// name, which is the float32 version of `wide`
+// The float32 version of `wide`, which calls it.
 std::string narrow_text(std::string_view wide) {
   return cat("define float @", wide, "f(float %x) nounwind {\n  %wide = fpext float %x to double\n",
              "  %value = call double @", wide, "(double %wide)\n  %out = fptrunc double %value to float\n",

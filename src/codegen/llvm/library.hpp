@@ -1,5 +1,4 @@
-// The functions of the runtime for code that is given away, in LLVM's language: definitions that need the C library's
-// mathematics alone.
+// The runtime functions for exported code, as LLVM IR: definitions that need only the mathematics of the C library.
 #pragma once
 
 #include <string>
@@ -7,7 +6,8 @@
 
 namespace bitale::codegen {
 
-// The definitions of these runtime functions and of what they need. NotImplementedError naming one that has none.
+// The definitions of these runtime functions and of what they need. Throws NotImplementedError, naming one without
+// definition.
 std::string library_text(const std::vector<std::string>& functions);
 
 }  // namespace bitale::codegen

@@ -28,7 +28,7 @@ std::string take(char* message) {
   return text;
 }
 
-// How LLVM calls the kinds of processors: the prefix of what makes it known, and its triple.
+// LLVM's names for kinds of processors: the prefix of their initialization functions, and the triple.
 struct Kind {
   std::string_view name, triple;
 };
@@ -100,8 +100,9 @@ LLVMTargetMachineRef make_machine(const Target& target, const TargetInfo& info, 
                                     info.features.c_str(), effort, LLVMRelocPIC, LLVMCodeModelSmall);
 }
 
-// The pass that has AddressSanitizer test every load and store. Its runtime is not ours to bring: a sanitizer has to be
-// there before the first allocation. Constants get no surroundings, which a constructor of the module would report.
+// The pass that makes AddressSanitizer test every load and store. The library can't provide its runtime: a sanitizer
+// has to be present before the first allocation. Constants get no red zones, which a constructor of the module would
+// register.
 const char* checking_pass() {
   static const bool is_set_up = [] {
     if (!dlsym(RTLD_DEFAULT, "__asan_load8"))
@@ -129,7 +130,7 @@ Module::Module(const std::string& name, const Target& target)
 
 namespace {
 
-// What the reader takes, which disposes of it.
+// A buffer for LLVM's reader, which disposes of it.
 LLVMMemoryBufferRef buffer_of(std::string_view content) {
   return llvm().CreateMemoryBufferWithMemoryRangeCopy(content.data(), content.size(), "module");
 }
@@ -248,8 +249,8 @@ std::string Module::object() const {
   char* message = nullptr;
   LLVMMemoryBufferRef buffer = nullptr;
   using Machine = Owned<LLVMTargetMachineRef, &LlvmApi::DisposeTargetMachine>;
-  // Instructions of a few loops are put in order once more when registers are known; of much code that takes a tenth of
-  // the time, and processors hardly see it.
+  // The instructions of a few loops are scheduled once more after register allocation; for much code that takes a tenth
+  // of the time, and processors hardly gain from it.
   constexpr std::size_t much = 800;
   const bool less = is_huge_ || built_ > much;
   const Machine quick(less ? make_machine(target_, info_, is_huge_ ? LLVMCodeGenLevelNone : LLVMCodeGenLevelLess)

@@ -12,7 +12,7 @@
 
 namespace bitale::codegen {
 
-// Owners of LLVM objects: an exception on the way must not leak them.
+// Owners of LLVM objects, so that exceptions don't leak them.
 template <class T, auto Dispose>
 class Owned {
  public:
@@ -30,20 +30,20 @@ class Owned {
 
 class Module {
  public:
-  // NotImplementedError when the LLVM library that was found has no code generator for the target's processor.
+  // Throws NotImplementedError when the LLVM library that was found has no code generator for the target's processor.
   Module(const std::string& name, const Target& target);
-  // A copy, in a context of its own, of a module whose bitcode that is.
+  // A copy of the module `like`, read from its bitcode, in a context of its own.
   Module(const Module& like, std::string_view bitcode);
 
-  // The function of a Program, called `entry`.
+  // Adds the function of a Program, under the name `entry`.
   void add(const program::Program& program, const std::string& entry);
-  // What is written in LLVM's language: declarations here and definitions there become one.
+  // Adds code that is given as LLVM IR; declarations are linked with the definitions.
   void add(const std::string& text);
   void optimise(const std::string& passes);
 
-  // Of the expressions added so far: bytes that values take that cross from part to part.
+  // Bytes of the spill area, for the Program that was added last.
   std::int64_t spill_bytes() const { return spill_bytes_; }
-  // From now on, what is added finds all memory in its frame and asks for none.
+  // From now on, code that is added finds all memory in its frame and requests none.
   void memory_is_given() { info_.memory_is_given = true; }
 
   std::string text() const;
@@ -55,10 +55,10 @@ class Module {
     std::size_t instructions;
   };
   std::vector<Function> functions() const;  // that it defines
-  // Functions may be called from other pieces of the module, and from nowhere else.
+  // Makes functions callable from other pieces of the module, and from nowhere else.
   void share_functions();
   std::string bitcode() const;
-  // Only those functions are compiled: `dropping_passes` leave of others what is needed to call them.
+  // Only those functions are compiled: `dropping_passes` reduce others to what is needed to call them.
   void keep(const std::unordered_set<std::string>& names);
   static constexpr std::string_view dropping_passes = "elim-avail-extern,globaldce";
 
@@ -78,7 +78,7 @@ class Module {
   std::int64_t spill_bytes_ = 0;
 };
 
-// Expressions are emitted hoisted and shared; what is left to do is variables into registers and tidying.
+// Expressions are emitted hoisted and shared, so that passes need only promote variables to registers and clean up.
 inline constexpr const char* function_passes =
     "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 

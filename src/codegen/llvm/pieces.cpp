@@ -19,7 +19,7 @@ constexpr std::size_t most_pieces = 8;
 
 using Names = std::unordered_set<std::string>;
 
-// The functions of each piece: the longest first, always to the shortest piece.
+// Assigns functions to pieces: the longest first, each to the piece that is shortest so far.
 std::vector<Names> pieces_of(const Module& module) {
   std::vector<Module::Function> functions = module.functions();
   const std::size_t all = std::accumulate(functions.begin(), functions.end(), std::size_t(0),
@@ -39,7 +39,7 @@ std::vector<Names> pieces_of(const Module& module) {
   return pieces;
 }
 
-// What threads share of it; each writes its own result.
+// The data that threads share; each writes its own result.
 struct Work {
   const std::vector<Names>& pieces;
   const std::string& bitcode;

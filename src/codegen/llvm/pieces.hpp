@@ -1,5 +1,5 @@
 // Long modules are compiled in pieces, by several threads at once: most of the time to the first result of a long
-// function goes into machine code, which LLVM makes function by function and on one thread per context.
+// function is spent on machine code, which LLVM generates function by function and on one thread per context.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace bitale::codegen {
 
-// The object file of a module to which all has been added, after `passes`; of a long module, an archive of several,
-// where this process may run on several processors. What a function computes does not depend on it.
+// The object file of a complete module, after `passes`. For a long module it is an archive of several, if this process
+// may run on several processors. What a function computes does not depend on it.
 std::string object_of(Module& module, const std::string& passes);
 
 }  // namespace bitale::codegen

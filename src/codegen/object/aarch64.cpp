@@ -1,6 +1,6 @@
-// Relocations of AArch64 in the small position-independent model (ELF for the Arm 64-bit Architecture, 5.7). Fields lie
-// within instructions. A call reaches 128 MiB: what is outside is called by way of a jump nearby, so nothing is too
-// far.
+// Relocations of AArch64 in the small position-independent model (ELF for the Arm 64-bit Architecture, 5.7). Fields are
+// parts of instructions. A call reaches 128 MiB; outside functions are called by way of a jump nearby, so that no
+// target is too far.
 #include <cstring>
 
 #include "codegen/object/machine.hpp"
@@ -9,7 +9,7 @@ namespace bitale::codegen {
 
 namespace {
 
-// `value` into the bits from `first` on, `bits` of them.
+// Writes `value` into `bits` bits, from bit `first` on.
 bool put_field(const Relocation& r, std::int64_t value, int first, int bits) {
   std::uint32_t instruction = 0;
   if (r.room < sizeof instruction) return false;
@@ -25,12 +25,12 @@ bool fits(std::int64_t value, int bits) {
   return -limit <= value && value < limit;
 }
 
-// A distance in instructions.
+// Writes a branch distance, which is counted in instructions.
 bool put_branch(const Relocation& r, std::int64_t distance, int first, int bits) {
   return distance % 4 == 0 && fits(distance / 4, bits) && put_field(r, distance / 4, first, bits);
 }
 
-// 21 bits of adr and adrp, the lowest two apart.
+// Writes the 21 bits of adr and adrp, of which the lowest two are stored apart.
 bool put_address(const Relocation& r, std::int64_t value) {
   return fits(value, 21) && put_field(r, value & 3, 29, 2) && put_field(r, value >> 2, 5, 19);
 }
@@ -41,7 +41,7 @@ bool put_page(const Relocation& r, std::int64_t target, std::int64_t place) {
   return put_address(r, (page(target) - page(place)) / 4096);
 }
 
-// An offset within a page, in units of what is loaded or stored.
+// Writes an offset within a page, in units of the size that is loaded or stored.
 bool put_offset(const Relocation& r, std::int64_t target, int shift) {
   const std::int64_t offset = target & 0xfff;
   return (offset & ((1 << shift) - 1)) == 0 && put_field(r, offset >> shift, 10, 12);
@@ -80,7 +80,7 @@ std::uint32_t load_from(std::int64_t distance, std::uint32_t to) {
   return load_literal | (std::uint32_t(distance / 4) & 0x7ffff) << 5 | to;
 }
 
-// ldr x16, slot; br x16. Jumps and slots lie side by side: as many as a megabyte holds are in reach.
+// ldr x16, slot; br x16. Jumps and slots are adjacent: as many as a megabyte holds are in reach.
 void write_aarch64_jump(std::uint8_t* at, std::uint64_t slot) {
   const auto distance = std::int64_t(slot - reinterpret_cast<std::uintptr_t>(at));
   const std::uint32_t code[] = {load_from(distance, x16), jump_to_x16};

@@ -1,5 +1,5 @@
-// Several object files as one: an archive in the format of `ar`, which an entry of the cache is when its code was
-// generated in pieces.
+// Several object files in one: an archive in the format of `ar`. An entry of the cache is such an archive when its code
+// was generated in pieces.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace bitale::codegen {
 
 std::string archive_of(std::span<const std::string> files);
 
-// The files of an archive; of anything else, itself. ValueError for an archive that is damaged.
+// The files of an archive; any other file is returned as the only one. Throws ValueError for a damaged archive.
 std::vector<std::string_view> members_of(std::string_view file);
 
 }  // namespace bitale::codegen

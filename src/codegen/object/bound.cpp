@@ -10,7 +10,7 @@
 
 namespace bitale::codegen {
 
-// A page of its own for each: memory that is executed is never written again.
+// Each gets a page of its own, because memory that is executed is never written again.
 void* bind_argument(void* target, int position, const void* value) {
   const Machine* machine = this_machine();
   if (!machine) throw NotImplementedError("addresses of functions for C are not implemented for this processor");

@@ -15,11 +15,11 @@ struct Relocation {
   std::uint32_t type;
   std::uint8_t* place;
   std::size_t room;      // bytes between `place` and the end of its section
-  std::uint64_t target;  // the symbol's address; of an outside function: its jump
+  std::uint64_t target;  // the symbol's address; for an outside function, that of its jump
   std::uint64_t slot;    // where the symbol's address is stored, or 0 when it has no such place
   std::int64_t addend;
 };
-// Writes a value where it fits into a field that is a T; false: it does not.
+// Writes a value into a field of type T; returns false when it does not fit.
 template <class T>
 bool put(const Relocation& r, std::int64_t value) {
   if (r.room < sizeof(T) || value != std::int64_t(T(value))) return false;
@@ -41,7 +41,7 @@ struct Machine {
 
 extern const Machine x86_64_machine, aarch64_machine;
 
-// The one this process runs on; nullptr when there is none.
+// The machine that this process runs on; nullptr when it is not known.
 const Machine* this_machine();
 
 }  // namespace bitale::codegen

@@ -25,7 +25,7 @@ void require(bool ok, std::string_view what) {
   if (!ok) refuse(what);
 }
 
-// The file's tables, each access checked against its end.
+// The tables of a file; each access is checked against the end of the file.
 class File {
  public:
   explicit File(std::string_view bytes) : bytes_(bytes) {
@@ -89,7 +89,7 @@ class File {
 
 constexpr std::uint64_t most_alignment = 4096;
 
-// Sections that go into memory. Tables for unwinding do not: no exception passes through generated code.
+// Whether a section is loaded into memory. Unwind tables are not: no exception passes through generated code.
 bool is_loaded(const File& file, const Elf64_Shdr& section) {
   if (!(section.sh_flags & SHF_ALLOC) || section.sh_size == 0) return false;
   const std::string_view name = file.name_of(section);
@@ -100,13 +100,13 @@ bool is_loaded(const File& file, const Elf64_Shdr& section) {
   return true;
 }
 
-// A function by its name: where a symbol of a file is.
+// Where a name is defined: the number of a file, and of a symbol in it.
 struct Definition {
   std::size_t file, symbol;
 };
 using Definitions = std::unordered_map<std::string_view, Definition>;
 
-// What files define for each other.
+// The symbols that the files define for each other.
 Definitions definitions_of(const std::vector<File>& files) {
   Definitions out;
   for (std::size_t k = 0; k < files.size(); ++k)
@@ -119,17 +119,17 @@ Definitions definitions_of(const std::vector<File>& files) {
   return out;
 }
 
-// Where everything goes: the sections, then a jump and an address for each outside function.
+// The memory layout of a file: its sections, then a jump and an address for each outside function.
 struct Layout {
-  std::vector<bool> loaded;                               // of each section: it goes into memory
-  std::vector<std::uint64_t> at;                          // of each section that does
+  std::vector<bool> loaded;                               // per section: whether it is loaded into memory
+  std::vector<std::uint64_t> at;                          // per section: its offset, if it is loaded
   std::unordered_map<std::size_t, std::size_t> outside;   // symbol -> number of its jump
   std::unordered_map<std::size_t, Definition> of_others;  // symbol -> where another file defines it
   std::vector<void*> addresses;                           // of outside functions
   std::uint64_t jumps = 0, slots = 0, end = 0;
 };
 
-// Of a file whose memory begins at an offset that every alignment divides.
+// Lays out a file whose memory begins at an offset that is a multiple of every alignment.
 Layout lay_out(const File& file, std::uint64_t begin, const Definitions& definitions, const Resolve& resolve) {
   constexpr std::uint64_t most = std::uint64_t(1) << 30;  // distances between parts fit 32 bits
   Layout layout;
@@ -195,7 +195,7 @@ class Loader {
     }
   }
 
-  // Nothing when there is no such function.
+  // Null when there is no such function.
   std::uint8_t* find(const std::string& name) const {
     for (auto& symbol : file_.symbols())
       if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF && file_.name_of(symbol) == name)
@@ -214,7 +214,7 @@ class Loader {
     return layout.at[symbol.st_shndx] + symbol.st_value;
   }
 
-  // In a section of that size, which lies at `at`.
+  // Applies a relocation in a section of that size, which is loaded at `at`.
   void relocate(const Elf64_Rela& entry, std::uint64_t size, std::uint64_t at) const {
     const std::size_t index = ELF64_R_SYM(entry.r_info);
     require(index < file_.symbols().size() && entry.r_offset < size, "a relocation beyond its tables");

@@ -1,7 +1,7 @@
 // Object: a relocatable ELF file, as a compiler writes it, or an archive of several that call each other, made callable
-// in this process. Sections are copied into fresh memory, relocated, and made executable; never writable and executable
-// at once. It serves code that was generated just now and code from the cache alike, so it trusts nothing: every offset
-// is checked, and what it does not know is refused.
+// in this process. Sections are copied into fresh memory, relocated, and made executable; memory is never writable and
+// executable at once. New code and code from the cache are loaded alike, and neither is trusted: every offset is
+// checked, and anything unknown is rejected.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,15 @@ using Resolve = std::function<void*(const std::string& name)>;
 
 class Object {
  public:
-  // ValueError saying what is wrong with the file: not an object for this processor, damaged, an unknown relocation, a
-  // symbol that nobody defines, writable data. OutOfMemoryError when the system gives no executable memory.
+  // Throws ValueError with the defect of the file: not an object for this processor, damaged, an unknown relocation, an
+  // undefined symbol, writable data. Throws OutOfMemoryError when the system provides no executable memory.
   static std::shared_ptr<const Object> load(std::string_view file, const Resolve& resolve, const std::string& entry);
   ~Object();
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
   void* entry() const { return entry_; }
-  std::size_t bytes() const { return size_; }  // of memory that it takes
+  std::size_t bytes() const { return size_; }  // the size of its memory
 
  private:
   Object() = default;

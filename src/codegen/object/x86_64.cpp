@@ -39,7 +39,7 @@ void write_x86_64_bound_jump(std::uint8_t* at, int position, const void* value, 
     std::memcpy(at, from, size);
     at += size;
   };
-  put_bytes(landing, sizeof landing);  // endbr64: indirect calls may come here
+  put_bytes(landing, sizeof landing);  // endbr64: a target of indirect calls
   put_bytes(moves[position], 2);
   put_bytes(&value, sizeof value);
   put_bytes(to_rax, sizeof to_rax);

@@ -1,4 +1,4 @@
-// The base of features that keep books on all nodes.
+// The base of features that track all nodes.
 #include "bitale/graph/features.hpp"
 
 namespace bitale {

@@ -1,4 +1,4 @@
-// Did anything happen?
+// Tracks whether the graph has changed.
 #include "bitale/graph/features.hpp"
 
 namespace bitale {

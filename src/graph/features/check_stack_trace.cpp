@@ -1,4 +1,4 @@
-// Provenance is kept by every change; this feature says so when it isn't.
+// Every change must keep provenance; this feature reports nodes that lack it.
 #include <cstdio>
 
 #include "bitale/core/text.hpp"

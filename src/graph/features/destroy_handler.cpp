@@ -1,4 +1,4 @@
-// For each destroyed memory: its views, and all who read them. They must run before the destroyer.
+// For each destroyed memory, all readers of its views must run before the destroyer.
 #include <algorithm>
 
 #include "bitale/core/text.hpp"
@@ -17,7 +17,7 @@ namespace {
   throw error;
 }
 
-// One destroyed memory after the other.
+// Examines the destroyed memories one by one.
 class Examination {
  public:
   explicit Examination(const FunctionGraph& graph) : graph_(graph) {}
@@ -60,7 +60,7 @@ Orderings examine(const FunctionGraph& graph, const std::vector<Apply>& destroye
   return std::move(examination.orderings);
 }
 
-// A reader that needs what the destroyer makes, if there is one.
+// A reader that depends on the destroyer's outputs, if there is one.
 ApplyNode* reader_behind(const FunctionGraph& graph, ApplyNode* destroyer, const Orderings& orderings) {
   PointerSet readers, seen;
   for (auto& [later, earlier] : orderings)

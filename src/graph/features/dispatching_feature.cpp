@@ -1,4 +1,4 @@
-// A feature made of functions.
+// A feature whose callbacks are given as functions.
 #include "bitale/graph/features.hpp"
 
 namespace bitale {

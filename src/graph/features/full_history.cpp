@@ -1,4 +1,4 @@
-// FullHistory: a film of the graph's changes that can be run in both directions.
+// FullHistory: a record of the graph's changes that can be replayed in both directions.
 #include "bitale/core/text.hpp"
 #include "bitale/graph/features.hpp"
 #include "graph/change.hpp"

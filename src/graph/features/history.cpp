@@ -1,4 +1,4 @@
-// History: the changes since it was attached, each of which can be taken back.
+// History: the changes since it was attached, which can be undone.
 #include "bitale/core/text.hpp"
 #include "bitale/graph/features.hpp"
 

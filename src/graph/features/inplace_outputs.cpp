@@ -1,4 +1,4 @@
-// Outputs that must not lie in memory that was something else's.
+// Features for outputs that must not reuse the memory of other variables.
 #include "bitale/core/text.hpp"
 #include "bitale/graph/features.hpp"
 #include "graph/aliasing.hpp"
@@ -13,7 +13,7 @@ void check_indices(const std::vector<std::size_t>& indices, std::size_t count, s
     if (i >= count) throw IndexError(cat(feature.name(), ": there is no ", what, " ", i, " of ", count));
 }
 
-// What a node writes this output over.
+// The inputs that this output overwrites.
 Variables overwritten(const Variable& v) {
   Variables out;
   const Apply owner = v.owner();
@@ -22,7 +22,7 @@ Variables overwritten(const Variable& v) {
   return out;
 }
 
-// The variables in whose memory v lies, however often it was written over.
+// The variables whose memory v reuses, through any number of overwrites.
 Variables destroyed_for(const Variable& v) {
   Variables out, waiting = memory_roots(v);
   PointerSet seen;

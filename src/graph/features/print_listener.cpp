@@ -1,4 +1,4 @@
-// A log of everything that happens to a graph.
+// Logs all changes of a graph.
 #include <cstdio>
 
 #include "bitale/core/text.hpp"

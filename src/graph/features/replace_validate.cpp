@@ -1,4 +1,4 @@
-// Replacements with conditions on what they lead to.
+// Replacements with conditions on the resulting graph.
 #include <cstdio>
 
 #include "bitale/core/text.hpp"
@@ -8,7 +8,7 @@ namespace bitale {
 
 namespace {
 
-// Refuses a change that leaves one of the nodes in the graph.
+// Refuses a change after which one of the nodes is still in the graph.
 class MustLeave final : public Feature {
  public:
   explicit MustLeave(std::span<const Apply> nodes) : nodes_(nodes) {}
@@ -48,7 +48,7 @@ bool replace_validate(FunctionGraph& graph, const Variable& before, const Variab
 
 bool replace_all_validate(FunctionGraph& graph, std::span<const std::pair<Variable, Variable>> pairs,
                           std::string_view reason, bool verbose) {
-  std::string text;  // as they are now: the replacement changes the nodes
+  std::string text;  // formatted before the replacement changes the nodes
   if (verbose)
     for (auto& [before, after] : pairs)
       if (before && after)

@@ -1,4 +1,4 @@
-// Protected variables are not destroyed.
+// Supervisor: protected variables must not be destroyed.
 #include "bitale/core/text.hpp"
 #include "bitale/graph/features.hpp"
 #include "graph/aliasing.hpp"

@@ -1,4 +1,4 @@
-// Validation of a graph by its features, and by checks that users bring.
+// Validation of a graph by its features, and by user-supplied checks.
 #include "bitale/core/text.hpp"
 #include "bitale/graph/features.hpp"
 

@@ -1,5 +1,5 @@
 // Arithmetic: sums, products, quotients, powers. Division and remainder follow Python (towards minus infinity);
-// integers wrap, and dividing an integer by zero gives 0, as NumPy.
+// integers wrap, and dividing an integer by zero gives 0, as in NumPy.
 #include "ops/interval.hpp"
 #include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
@@ -31,7 +31,7 @@ template <class T>
 T floor_div(T x, T y) {
   if constexpr (is_real<T>) {
     if (y == 0) return x / y;
-    // x - x mod y is a multiple of y up to rounding: the division lands next to the whole number that is meant.
+    // x - x mod y is a multiple of y up to rounding: the quotient is near the intended whole number.
     const T r = std::fmod(x, y);
     T q = (x - r) / y;
     if (r != 0 && (r < 0) != (y < 0)) q -= 1;
@@ -40,7 +40,7 @@ T floor_div(T x, T y) {
     return q - whole > T(0.5) ? whole + 1 : whole;
   } else if constexpr (std::is_signed_v<T>) {
     if (y == 0) return 0;
-    if (y == -1) return sub_values(T(0), x);  // the smallest value stays itself
+    if (y == -1) return sub_values(T(0), x);  // the smallest value is its own negation
     const T q = T(x / y), r = T(x % y);
     return r != 0 && (r < 0) != (y < 0) ? T(q - 1) : q;
   } else {
@@ -48,7 +48,7 @@ T floor_div(T x, T y) {
   }
 }
 
-// A divisor that no hardware traps on.
+// A divisor for which no hardware traps.
 Expr harmless(Expr y) {
   Expr bad = equal(y, 0);
   if (is_signed_int(y.dtype())) bad = bad | equal(y, -1);
@@ -60,7 +60,7 @@ Expr expand_mod(Args in, DType dtype) {
   if (is_float(dtype)) {
     const Expr r = math_call("fmod", {x, y});
     const Expr shifted = select(not_equal(r < 0, y < 0), r + y, r);
-    return select(equal(r, 0), copysign(r, y), shifted);  // nan passes: no comparison holds
+    return select(equal(r, 0), copysign(r, y), shifted);  // nan is kept: no comparison holds
   }
   const Expr r = rem(x, harmless(y));
   if (!is_signed_int(dtype)) return select(equal(y, 0), 0.0, r);
@@ -98,7 +98,7 @@ T power(T x, T y) {
 
 Expr expand_pow(Args in, DType dtype) {
   if (is_float(dtype)) return math::pow(in[0], in[1]);
-  // Wrapping commutes with widening, so that one function serves all widths.
+  // Wrapping commutes with widening, so one function serves all widths.
   const bool with_sign = is_signed_int(dtype);
   const DType wide = with_sign ? DType::Int64 : DType::UInt64;
   const Expr arguments[] = {cast(in[0], wide), cast(in[1], wide)};
@@ -118,7 +118,7 @@ bool is_nonzero_constant(const Variable& y) {
 
 Variable pow_by_base(At a) {
   const Variable slope = a.g * a.y * pow(a.x, one_less(a.y));
-  // x**0 is 1 for every x; the formula has 0 * inf at x = 0.
+  // x**0 is 1 for every x; the formula would give 0 * inf at x = 0.
   return is_nonzero_constant(a.y) ? slope : switch_(eq(a.y, 0), 0, slope);
 }
 
@@ -183,7 +183,7 @@ Expr expand_clip(Args in, DType dtype) {
   return expand_minimum(raised, dtype);
 }
 
-// The gradient goes to the first operand where it gives the value (also when both do), else to the second.
+// The gradient flows to the first operand if it gives the value (also when both do), else to the second.
 Variable to_first(At a) { return switch_(eq(a.out, a.x), a.g, 0); }
 Variable to_second(At a) { return switch_(eq(a.out, a.x), 0, a.g); }
 
@@ -196,7 +196,7 @@ Expr expand_mul(Args in, DType dtype) { return dtype == DType::Bool ? in[0] & in
 ScalarTypes branches_upcast(std::span<const DType> in) { return upcast_out(in.subspan(1)); }
 ScalarTypes second_dtype(std::span<const DType> in) { return {in[1], in[1]}; }
 
-// Operands whose squares leave the range are scaled by powers of two, which are exact.
+// Operands whose squares leave the range are scaled by powers of two, which is exact.
 Expr expand_hypot(Args in, DType) {
   const Expr &x = in[0], &y = in[1];
   const bool is_double = x.dtype() == DType::Float64;

@@ -1,5 +1,5 @@
-// Bessel functions, Owen's T function and the inverse of the logarithm of the normal distribution function. Each is a
-// call of the runtime for each element. Derivatives by an order are not defined here.
+// Bessel functions, Owen's T function and the inverse of the logarithm of the normal distribution function. Each is one
+// runtime call per element. Derivatives by an order are not defined here.
 #include "runtime/bessel.hpp"
 
 #include "ops/scalar/record.hpp"
@@ -35,7 +35,7 @@ SCALAR_OP({
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_i1, x); }),
     .expand = [](Args in, DType) { return math_call("bt_i1", {in[0]}); },
-    // (I0 + I2) / 2, and I0 - I1 / x is the same.
+    // (I0 + I2) / 2, which equals I0 - I1 / x.
     .partials = {[](At a) {
       return a.g * 0.5 * (of("i0", a.x) + of("ive", cast(2, a.x.dtype()), a.x) * exp(abs(a.x)));
     }},
@@ -160,7 +160,7 @@ SCALAR_OP({
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto y) { return through_double(bt_ndtri_exp, y); }),
     .expand = [](Args in, DType) { return math_call("bt_ndtri_exp", {in[0]}); },
-    // The inverse of the inverse Mills ratio.
+    // The reciprocal of the inverse Mills ratio.
     .partials = {[](At a) { return a.g * root_half_pi * erfcx(-a.out * root_half); }},
     .traits = increasing,
     .domain = {{-9, -0.1}},

@@ -1,5 +1,5 @@
-// Conversions, one record per target dtype. A record computes in its target dtype, so that converting the input, as
-// every record has done to it, is all there is.
+// Conversions, one record per target dtype. A record computes in its target dtype; since inputs of every record are
+// converted to its compute dtype, nothing else is left to do.
 #include "bitale/core/text.hpp"
 #include "bitale/graph/range.hpp"
 #include "ops/scalar/exact_rules.hpp"

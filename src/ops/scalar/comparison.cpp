@@ -1,4 +1,4 @@
-// Comparisons and predicates: bool, without derivative.
+// Comparisons and predicates: their outputs are bool, and have no derivative.
 #include "ops/interval.hpp"
 #include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 ScalarTypes own_dtype(std::span<const DType> in) { return {in[0], DType::Bool}; }
 
-// Orders bools as 0 < 1 without asking the target to.
+// Orders bools as 0 < 1 without relying on the target's comparison of bools.
 template <auto compare, auto compare_bools>
 Expr expand_comparison(Args in, DType dtype) {
   return dtype == DType::Bool ? compare_bools(in[0], in[1]) : compare(in[0], in[1]);

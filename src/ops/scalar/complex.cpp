@@ -1,6 +1,6 @@
 // Complex duties of records. Evaluation follows C's complex functions, and NumPy where it differs from them: a product
-// is the formula of the textbook, a quotient is Smith's, which neither overflows nor underflows on the way. The
-// formulas of parts are meant for finite numbers; at infinities and nan a part may be nan where C has a value.
+// is the textbook formula, a quotient is Smith's formula, whose intermediate results neither overflow nor underflow.
+// The formulas of parts are meant for finite numbers; for infinities and nan a part may be nan where C has a value.
 #include "ops/scalar/complex.hpp"
 
 #include <complex>
@@ -46,7 +46,7 @@ std::complex<T> quotient(std::complex<T> x, std::complex<T> y) {
   return {(a * ratio + b) * scale, (b * ratio - a) * scale};
 }
 
-// x / |x|; along an axis where one part is infinite.
+// x / |x|; if one part is infinite, the unit along its axis.
 template <class T>
 std::complex<T> sign_of_complex(std::complex<T> x) {
   const T a = x.real(), b = x.imag();
@@ -72,7 +72,7 @@ Parts negative_of(PartsOf in) { return {-in[0].real, in[0].imag ? -in[0].imag : 
 Parts sign_parts(PartsOf in) {
   const Variable &a = in[0].real, b = imaginary(in[0]), large = maximum(abs(a), abs(b));
   const Variable is_far = or_(isinf(a), isinf(b)), is_zero = eq(large, 0);
-  // Each part by the larger one; of two infinite parts no direction is known.
+  // Each part is divided by the larger one; if both are infinite, the direction is unknown.
   const Variable scale = switch_(or_(is_far, is_zero), 1, large);
   const auto near = [&](const Variable& part) {
     return switch_(is_far, switch_(isinf(part), sign(part), 0), part / scale);
@@ -100,7 +100,7 @@ Parts square_of(PartsOf in) {
   return product_of(twice);
 }
 
-// Smith's formula without branches: by the larger part of the divisor.
+// Smith's formula without branches: it divides by the larger part of the divisor.
 Parts quotient_of(PartsOf in) {
   const auto& [x, y] = std::tie(in[0], in[1]);
   if (!y.imag) return {x.real / y.real, x.imag ? x.imag / y.real : Variable()};
@@ -135,7 +135,7 @@ std::complex<T> log1p_of(std::complex<T> z) {
   return {is_near_one ? std::log1p(a * (2 + a) + b * b) / 2 : std::log(size), std::atan2(b, a + 1)};
 }
 
-// As NumPy: small whole powers by products, and 0 to a positive power is 0.
+// As in NumPy: small integer powers by products, and 0 to a positive power is 0.
 template <class T>
 std::complex<T> power_of(std::complex<T> x, std::complex<T> y) {
   if (y == T(0)) return 1;
@@ -161,7 +161,7 @@ Parts expm1_parts(PartsOf in) {
   return {expm1(a) * cos(b) - sqr(sin(b * 0.5)) * 2, exp(a) * sin(b)};
 }
 
-// Multiplied by a real number.
+// x multiplied by a real number.
 Parts scaled(const Parts& x, double factor) {
   const auto times = [&](const Variable& part) { return part * constant(Array(factor).astype(part.dtype())); };
   return {times(x.real), times(imaginary(x))};
@@ -172,7 +172,7 @@ Parts exp2_of(PartsOf in) {
   return exp_of(x);
 }
 
-// log |a + 1 + ib| and log |a + ib|. Near 1 the logarithm would lose what the number differs from 1 by.
+// log |a + 1 + ib| and log |a + ib|. Near 1 the logarithm of the size would lose the digits of its difference from 1.
 Variable is_near_one(const Variable& size) { return and_(gt(size, 0.5), lt(size, 2)); }
 Variable log1p_of_size(const Variable& a, const Variable& b) {
   const Variable size = hypot(a + 1, b);
@@ -189,7 +189,8 @@ Parts log1p_parts(PartsOf in) {
   return {log1p_of_size(a, b), arctan2(b, a + 1)};
 }
 
-// Of the two square roots of (|z| + |a|) / 2 and (|z| - |a|) / 2, the second through the first: nothing cancels.
+// The larger of the square roots of (|z| + |a|) / 2 and (|z| - |a|) / 2 is computed first, the other one from it, so
+// that nothing cancels.
 Parts sqrt_of(PartsOf in) {
   const Variable &a = in[0].real, b = imaginary(in[0]);
   const Variable large = sqrt(abs(a) * 0.5 + hypot(a, b) * 0.5);
@@ -199,7 +200,7 @@ Parts sqrt_of(PartsOf in) {
   return {switch_(is_right, large, abs(small)), switch_(is_right, small, switch_(is_below, -large, large))};
 }
 
-// The whole number that a constant is, seen through conversions.
+// The integer value of a constant, seen through conversions.
 std::optional<int> whole_number(const Variable& v) {
   if (const Array* value = v.constant()) {
     if (value->size() != 1 || is_complex(value->dtype())) return {};
@@ -233,7 +234,7 @@ Parts power_parts(PartsOf in) {
   const Variable size = hypot(a, b), turn = arctan2(b, a), is_zero = eq(size, 0);
   const Variable log_size = switch_(is_zero, 0, log_of_size(a, b));
   const Variable grown = exp(c * log_size - d * turn), turned = d * log_size + c * turn;
-  // Powers of 0: 0 to a positive one, 1 to 0, else nan.
+  // Powers of 0: 0 for a positive exponent, 1 for exponent 0, else nan.
   const Variable is_one = and_(eq(c, 0), eq(d, 0)), vanishes = and_(gt(c, 0), eq(d, 0));
   const Variable of_zero = switch_(vanishes, 0, switch_(is_one, 1, std::nan("")));
   const auto chosen = [&](const Variable& zero, const Variable& other) {
@@ -259,7 +260,7 @@ Parts cosh_of(PartsOf in) {
   return {cosh(a) * cos(b), sinh(a) * sin(b)};
 }
 
-// Kahan's formula; far out, where its squares overflow, the limit.
+// Kahan's formula; far out, where its squares overflow, the limit is used.
 Parts tanh_at(const Variable& a, const Variable& b) {
   const Variable t = tan(b), s = sinh(a), beta = sqr(t) + 1, rest = beta * sqr(s) + 1;
   const Variable is_far = gt(abs(a), a.dtype() == DType::Float32 ? 12 : 22);
@@ -312,7 +313,7 @@ const ComplexDuties complex_cosh{
     .loops = complex_loops<1>([](auto x) { return std::cosh(x); }), .parts = cosh_of, .holomorphic = true};
 const ComplexDuties complex_tanh{
     .loops = complex_loops<1>([](auto x) { return std::tanh(x); }), .parts = tanh_of, .holomorphic = true};
-// By C's functions, which the host calls.
+// Computed by C's functions, which the host calls.
 const ComplexDuties complex_arcsin{.loops = complex_loops<1>([](auto x) { return std::asin(x); }), .holomorphic = true};
 const ComplexDuties complex_arccos{.loops = complex_loops<1>([](auto x) { return std::acos(x); }), .holomorphic = true};
 const ComplexDuties complex_arctan{.loops = complex_loops<1>([](auto x) { return std::atan(x); }), .holomorphic = true};
@@ -434,7 +435,7 @@ const RegisterScalarOp casts[] = {
     RegisterScalarOp(complex_cast_record<std::complex<double>>("cast_complex128", "Cast{complex128}")),
 };
 
-// Of a real number: 0 or pi.
+// The angle of a real number: 0 or pi.
 template <class T>
 T real_angle(T x) {
   return std::isnan(x) ? x : std::signbit(x) ? T(std::acos(-1.0)) : T(0);

@@ -1,6 +1,5 @@
-// What records of scalar ops do with complex numbers: evaluation by std::complex, and the parts of the result as
-// formulas of the parts of the operands, which is what native code computes. A record without such duties refuses
-// complex operands.
+// The complex duties of records of scalar ops: evaluation by std::complex, and the parts of the result as formulas of
+// the parts of the operands, which native code computes. A record without such duties refuses complex operands.
 #pragma once
 
 #include "ops/scalar_op.hpp"

@@ -10,7 +10,7 @@ namespace {
 
 ScalarTypes same(DType dtype) { return {dtype, dtype}; }
 
-// Floats wide enough that nobody is surprised: 24 bits hold all 16-bit integers.
+// Floats wide enough for exact conversion of small integers: 24 bits hold all 16-bit integers.
 DType float_for(DType dtype) {
   if (!is_discrete(dtype)) return dtype;
   return itemsize(dtype) <= 2 ? DType::Float32 : DType::Float64;

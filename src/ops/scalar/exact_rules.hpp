@@ -1,5 +1,5 @@
-// What the exact forms of records are written with: rules from numbers of many digits to one, or to none where the
-// mathematics has no value or the number would be out of reach.
+// Helpers for the exact forms of records: rules from numbers of many digits to one, or to none if the function is
+// mathematically undefined there or the number would be out of reach.
 #pragma once
 
 #include <optional>

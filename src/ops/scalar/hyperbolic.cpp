@@ -87,7 +87,7 @@ SCALAR_OP({
     .loops = loops<1>(float_types, [](auto x) { return std::acosh(x); }),
     .complex = &complex_arccosh,
     .expand = [](Args in, DType) { return math::acosh(in[0]); },
-    // sqrt(x - 1) * sqrt(x + 1) keeps its digits where x * x - 1 cancels.
+    // sqrt(x - 1) * sqrt(x + 1) keeps its digits, whereas x * x - 1 would cancel.
     .stablehlo = "chlo.acosh",
     .partials = {[](At a) { return a.g / (sqrt(a.x - 1) * sqrt(a.x + 1)); }},
     .traits = increasing,

@@ -1,5 +1,5 @@
-// The hypergeometric function 2F1, a call of the runtime for each element. The derivative by z is the function again;
-// those by the parameters are functions of their own, which have no derivatives by parameters again.
+// The hypergeometric function 2F1, one runtime call per element. The derivative by z is expressed by the same function;
+// those by the parameters are functions of their own, which in turn have no derivatives by parameters.
 #include "runtime/hypergeometric.hpp"
 
 #include "ops/scalar/record.hpp"

@@ -1,5 +1,5 @@
-// Incomplete gamma and beta functions and their inverses, each a call of the runtime for each element. Derivatives by
-// the parameters are functions of their own, which have no derivatives by parameters again.
+// Incomplete gamma and beta functions and their inverses, each one runtime call per element. Derivatives by the
+// parameters are functions of their own, which in turn have no derivatives by parameters.
 #include "runtime/incomplete.hpp"
 
 #include "ops/scalar/record.hpp"
@@ -13,7 +13,7 @@ Variable gamma_density(const Variable& k, const Variable& x) { return exp(xlogy(
 Variable beta_density(const Variable& a, const Variable& b, const Variable& x) {
   return exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - (gammaln(a) + gammaln(b) - gammaln(a + b)));
 }
-// d I_x(a, b) / db: I_x(a, b) is 1 - I_{1-x}(b, a).
+// d I_x(a, b) / db, since I_x(a, b) = 1 - I_{1-x}(b, a).
 Variable beta_derivative_by_b(const Variable& a, const Variable& b, const Variable& x) {
   return -of("betainc_derivative", b, a, 1 - x);
 }

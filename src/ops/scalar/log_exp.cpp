@@ -1,4 +1,5 @@
-// Exponentials and logarithms, and the two functions of statistics that are stable only as one: sigmoid and softplus.
+// Exponentials and logarithms, and two functions of statistics that are only stable if computed as one: sigmoid and
+// softplus.
 #include <numbers>
 
 #include "ops/scalar/exact_rules.hpp"
@@ -19,13 +20,13 @@ T softplus_of(T x) {
   return std::log1p(std::exp(-std::fabs(x))) + (x > 0 || x != x ? x : T(0));
 }
 
-// Above this, 1 - exp(x) cancels, and expm1 keeps what is left.
+// Above -log(2), 1 - exp(x) would cancel, and expm1 keeps its digits.
 template <class T>
 T log1mexp_of(T x) {
   return x < T(-std::numbers::ln2) ? std::log1p(-std::exp(x)) : std::log(-std::expm1(x));
 }
 
-// 0 where x is 0 and y a number.
+// 0 where x is 0 and y is not nan.
 Expr zero_or(Expr x, Expr y, Expr value) {
   const Expr zero = x.pool().number(0, x.dtype());
   return select(equal(x, zero), select(equal(y, y), zero, y), value);
@@ -157,7 +158,7 @@ SCALAR_OP({
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return sigmoid_of(x); }),
     .expand = [](Args in, DType) { return math::sigmoid(in[0]); },
-    // 1 - out cancels where out is near 1; sigmoid(-x) does not.
+    // 1 - out would cancel where out is near 1; sigmoid(-x) does not.
     .stablehlo = "stablehlo.logistic",
     .partials = {[](At a) { return a.g * a.out * sigmoid(-a.x); }},
     .traits = increasing,
@@ -189,7 +190,7 @@ SCALAR_OP({
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return log1mexp_of(x); }),
     .expand = [](Args in, DType) { return math::log1mexp(in[0]); },
-    // Of either zero it is -inf, and far from zero it does not overflow.
+    // For both zeros it is -inf, and far from zero it does not overflow.
     .partials = {[](At a) { return -(a.g * exp(a.x) / abs(expm1(a.x))); }},
     .traits = decreasing,
     .domain = {{-5, -0.1}},

@@ -1,4 +1,4 @@
-// Bitwise logic of integers, which is logic of bools.
+// Bitwise logic of integers; for bools it is boolean logic.
 #include "ops/interval.hpp"
 #include "ops/scalar/record.hpp"
 

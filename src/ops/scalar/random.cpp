@@ -1,8 +1,8 @@
 // Draws by rejection as functions of an element's own random number u, uniform on (0, 1), and of the parameters: the
-// samplers of the counter-based stream. What is needed beyond u comes from Threefry with the bits of u as its key
-// (core/threefry.hpp), so that a draw depends on nothing but its arguments: it fuses, and any thread may compute it.
-// The attempt that nearly always succeeds is an expression; others are a call of the runtime for the lanes that need
-// it.
+// samplers of the counter-based stream. Further random numbers come from Threefry with the bits of u as its key
+// (core/threefry.hpp), so that a draw depends only on its arguments: it fuses, and any thread may compute it. The
+// attempt that nearly always succeeds is an expression; further attempts are a call of the runtime for the lanes that
+// need it.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -35,7 +35,7 @@ ScalarTypes as_uint64(std::span<const DType> in) {
 
 constexpr Types<double> double_type;
 
-// The number uniform on (0, 1) that block `counter` of the key u gives.
+// The number, uniform on (0, 1), from block `counter` of the key u.
 Expr further_uniform(Expr u, std::uint64_t counter) {
   const Expr number = u.pool().integer(std::int64_t(counter), DType::UInt64);
   return random_open_unit(random_block(program::bitcast(u, DType::UInt64), number));
@@ -49,13 +49,13 @@ Expr expand_below(Args in, DType) {
   };
   const auto is_short = [&](int bits) { return in[1].is_constant() && std::uint64_t(in[1].payload()) >> bits == 0; };
   if (is_short(16)) {
-    // The lower half of x adds less than y to the product of the upper half: that neither carries nor leaves zeros but
-    // in one of 2^16 cases.
+    // The lower half of x adds less than y to the product of the upper half: it neither carries nor leaves zeros,
+    // except in one of 2^16 cases.
     const Expr product = (in[0] >> 32) * in[1] + in[1];
     return either(cast(product, DType::UInt32) <= cast(in[1], DType::UInt32), product >> 32);
   }
   const auto [upper, lower, middle] = random_product(in[0], in[1]);
-  // Below a limit that is below 2^32: whether the lower half begins with 32 zeros tells nearly as much, and costs less.
+  // For a limit below 2^32, testing whether the lower half begins with 32 zeros is nearly as precise, and cheaper.
   return either(is_short(32) ? equal(middle, 0) : lower < in[2], upper);
 }
 
@@ -68,10 +68,10 @@ Expr standard_normal(Expr u) { return std::numbers::sqrt2 * math::erfinv_inside(
 struct GammaAttempt {
   Expr shape;    // at least 1
   Expr value;    // d v
-  Expr refused;  // whether it is to be drawn anew
+  Expr refused;  // whether it must be redrawn
 };
 
-// Marsaglia and Tsang (2000), of the shape or of one more where that is below 1.
+// Marsaglia and Tsang (2000), with the given shape, or shape + 1 if it is below 1.
 GammaAttempt gamma_attempt(Expr u, Expr given) {
   const Expr shape = is_known(given, is_one_or_more) ? given : select(given < 1, given + 1.0, given);
   const Expr d = shape - 1.0 / 3.0, c = 1.0 / sqrt(9.0 * d);
@@ -103,7 +103,8 @@ Expr expand_log_gamma(Args in, DType) {
   return drawn + program::rare_math_call("bt_random_log_power", shape < 1, none, {u, shape});
 }
 
-// Inversion: how many of the sums of probabilities are below u. More terms than these are for the runtime.
+// Inversion: the number of cumulative probabilities that are below u. More than this number of terms is left to the
+// runtime.
 Expr poisson_by_inversion(Expr u, Expr rate) {
   constexpr int terms = 24;
   auto& pool = u.pool();
@@ -117,14 +118,14 @@ Expr poisson_by_inversion(Expr u, Expr rate) {
   return program::rare_math_call("bt_random_poisson_again", ~((u <= sum) & (rate >= 0)), count, {u, rate});
 }
 
-constexpr double least_for_stirling = 4;  // of k, for the series of log k!
+constexpr double least_for_stirling = 4;  // the least k for the series of log k!
 
-// PTRS (Hormann, 1993), without the squeezes that spare scalar code the logarithms. One in five attempts is refused, so
-// that there are two before the runtime is called.
+// PTRS (Hormann, 1993), without the squeezes that save scalar code the logarithms. One in five attempts is refused, so
+// there are two attempts before the runtime is called.
 Expr poisson_by_rejection(Expr u, Expr rate) {
   const Expr b = 2.53 * sqrt(rate) + 0.931, a = 0.02483 * b - 0.059, inverse_alpha = 1.1328 / (b - 3.4) + 1.1239;
   struct Tried {
-    Expr k, is_served, accepted;  // what the series does not serve is neither accepted nor refused here
+    Expr k, is_served, accepted;  // attempts that the series does not serve are neither accepted nor refused
   };
   const auto attempt = [&](Expr first, Expr second) -> Tried {
     const Expr centred = first - 0.5, us = 0.5 - abs(centred), square = us * us;
@@ -142,7 +143,7 @@ Expr poisson_by_rejection(Expr u, Expr rate) {
   const Tried one = attempt(u, further_uniform(u, own::attempt_word));
   const Tried other =
       attempt(further_uniform(u, own::second_attempt_word), further_uniform(u, own::second_attempt_word + 1));
-  // Of a nan nothing is served: no draw is made by its bits.
+  // For a nan nothing is served: no draw is made from its bits.
   const Expr is_drawn = one.accepted | (one.is_served & other.accepted);
   const Expr is_refused = one.is_served & other.is_served & ~is_drawn, unknown = ~(is_drawn | is_refused);
   const Expr drawn =
@@ -154,13 +155,13 @@ Expr expand_poisson(Args in, DType) {
   const Expr u = in[0], rate = in[1];
   if (is_known(rate, [](double x) { return x < own::least_rate_for_rejection; })) return poisson_by_inversion(u, rate);
   if (is_known(rate, [](double x) { return x >= own::least_rate_for_rejection; })) return poisson_by_rejection(u, rate);
-  // Each side is given a rate that suits it, so that its rare calls stay rare.
+  // Each side gets a rate that suits it, so that its rare calls remain rare.
   const Expr is_small = rate < own::least_rate_for_rejection;
   const Expr small = select(is_small, rate, 1.0), large = select(is_small, 20.0, rate);
   return select(is_small, poisson_by_inversion(u, small), poisson_by_rejection(u, large));
 }
 
-// A number of successes with probability r, at most 1/2, and whether it may stand.
+// A number of successes with probability r, at most 1/2, and whether it is accepted.
 struct Attempt {
   Expr value, accepted;
 };
@@ -197,7 +198,7 @@ Attempt binomial_by_rejection(Expr u, Expr n, Expr r) {
   const Attempt one = attempt(u, further_uniform(u, own::attempt_word));
   const Attempt other =
       attempt(further_uniform(u, own::second_attempt_word), further_uniform(u, own::second_attempt_word + 1));
-  // What the series does not serve is neither accepted nor refused here.
+  // Outside the series' range, an attempt is neither accepted nor refused here.
   const Expr served = (one.value >= least_for_stirling) & (n - one.value >= least_for_stirling);
   return {select(one.accepted, one.value, other.value), one.accepted | (served & other.accepted & equal(u, u))};
 }
@@ -214,14 +215,14 @@ Expr expand_binomial(Args in, DType) {
     return drawn(binomial_by_inversion(u, n, r));
   if (is_known(mean, [](double x) { return x >= own::least_rate_for_rejection; }))
     return drawn(binomial_by_rejection(u, n, r));
-  // Each side is given parameters that suit it.
+  // Each side gets parameters that suit it.
   const Expr is_small = mean < own::least_rate_for_rejection;
   const Attempt few = binomial_by_inversion(u, n, select(is_small, r, 0.0));
   const Attempt many = binomial_by_rejection(u, select(is_small, 100.0, n), select(is_small, 0.5, r));
   return drawn({select(is_small, few.value, many.value), (is_small & few.accepted) | (~is_small & many.accepted)});
 }
 
-// Two attempts; each third is refused where the concentration is large.
+// Two attempts; one in three is refused if the concentration is large.
 Expr expand_vonmises(Args in, DType) {
   using std::numbers::pi;
   const Expr u = in[0], mu = in[1], kappa = in[2];
@@ -299,7 +300,7 @@ SCALAR_OP({
     .dtypes = all_float64,
     .loops = loops<2>(double_type, [](auto u, auto rate) { return own::poisson_from_uniform(u, rate); }),
     .expand = expand_poisson,
-    .stablehlo = "bt_random_poisson_again",  // all attempts are made in one loop
+    .stablehlo = "bt_random_poisson_again",  // all attempts run in one loop
     .partials = {zero_derivative, zero_derivative},
     .traits = discrete_output,
     .domain = {{0.05, 0.95}, {0.2, 30}},

@@ -1,5 +1,5 @@
-// What the records of scalar ops are written with: dtype rules, loops over element types, and arithmetic
-// on integers that wraps and never traps.
+// Helpers for the records of scalar ops: dtype rules, loops over element types, and arithmetic on integers that wraps
+// and never traps.
 #pragma once
 
 #include <cmath>
@@ -81,7 +81,7 @@ void add_loop(ScalarLoops& to, std::index_sequence<I...>) {
   to.out[slot] = dtype_of<typename L::Out>::value;
 }
 
-// Loops of a stateless function over the element types it is defined for.
+// Loops of a stateless function over the element types for which it is defined.
 template <int arity, bool has_condition = false, class... T, class F>
 ScalarLoops loops(Types<T...>, F) {
   ScalarLoops out;
@@ -89,14 +89,14 @@ ScalarLoops loops(Types<T...>, F) {
   return out;
 }
 
-// An elementwise function by its name, for derivatives.
+// Applies an elementwise function by its name, for derivatives.
 template <class... V>
 Variable of(const char* name, const V&... in) {
   const Variable inputs[] = {in...};
   return apply_elemwise(name, inputs);
 }
 
-// A function of doubles, for a loop over any float type.
+// Applies a function of doubles, for a loop over any float type.
 template <class F, class T, class... Rest>
 T through_double(F f, T x, Rest... rest) {
   return T(f(double(x), double(rest)...));

@@ -12,8 +12,9 @@ inline constexpr double two_over_sqrt_pi = 1.12837916709551257390, half_sqrt_pi 
                         one_over_sqrt_2_pi = 0.39894228040143267794, sqrt_two_over_pi = 0.79788456080286535588,
                         sqrt_half = 0.70710678118654752440;
 
-// exp(-x ** 2) to the last digits: the square's rounding, which x ** 2 multiplies, is kept out. A square of a few bits
-// is exact, and the rest's exponential is a short series, for the rest is below 1e-4 wherever the result is not 0.
+// exp(-x ** 2) to the last digits: without the rounding error of the square, which would be magnified by x ** 2. The
+// square of a number with few bits is exact, and the exponential of the rest is a short series, since the rest is below
+// 1e-4 wherever the result is not 0.
 Variable bell(const Variable& x) {
   if (x.dtype() != DType::Float64) return exp(-sqr(x));
   constexpr double beyond = 28;  // the result is 0
@@ -22,8 +23,8 @@ Variable bell(const Variable& x) {
   return exp(-sqr(head)) * (1 - rest * (1 - rest * (0.5 - rest * (1.0 / 6))));
 }
 
-// 2 x erfcx(x) - 2 / sqrt(pi). Far out these cancel, and the asymptotic series of both is summed without what cancels
-// (Abramowitz & Stegun, 7.1.23).
+// 2 x erfcx(x) - 2 / sqrt(pi). Far out these terms cancel, and the asymptotic series of the difference is summed
+// without the terms that cancel (Abramowitz & Stegun, 7.1.23).
 Variable erfcx_derivative(At a) {
   constexpr double far_out = 50;
   const Variable is_far = gt(a.x, far_out), t = reciprocal(sqr(switch_(is_far, a.x, far_out)));
@@ -32,7 +33,7 @@ Variable erfcx_derivative(At a) {
   return a.g * switch_(is_far, -half * t * series, 2 * switch_(is_far, 0, a.x) * a.out - two_over_sqrt_pi);
 }
 
-// The normal density over the distribution function. Of positive x the density is the other tail's times what it has
+// The normal density divided by the distribution function. For positive x the density is the ratio at -x times the tail
 // there, so that no square is rounded.
 Variable inverse_mills_ratio(At a) {
   const Variable tail = ndtr(-abs(a.x)), of_tail = sqrt_two_over_pi / erfcx(abs(a.x) * sqrt_half);
@@ -138,7 +139,7 @@ SCALAR_OP({
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_log_ndtr, x); }),
     .expand = [](Args in, DType) { return math::log_ndtr(in[0]); },
-    // The density over the distribution function (the inverse Mills ratio).
+    // The density divided by the distribution function (the inverse Mills ratio).
     .partials = {inverse_mills_ratio},
     .traits = increasing,
     .domain = {{-9, 3}},
@@ -203,7 +204,7 @@ SCALAR_OP({
     .doc = "The derivative of order x of psi at y; nan where x is not a non-negative integer.",
     .symbol = "polygamma",
     .arity = 2,
-    .dtypes = [](std::span<const DType> in) { return upgrade_to_float(in.subspan(1)); },  // an order says nothing
+    .dtypes = [](std::span<const DType> in) { return upgrade_to_float(in.subspan(1)); },  // the order has no influence
     .loops = loops<2>(float_types, [](auto n, auto x) { return through_double(bt_polygamma, n, x); }),
     .expand =
         [](Args in, DType) {

@@ -1,5 +1,5 @@
 "use strict";
-// Nested bars as wide as what they stand for took. A bar that is clicked is made as wide as the page; those around it
+// Nested bars with widths proportional to time. A clicked bar is enlarged to the width of the page; the bars around it
 // stay above it, to go back.
 (() => {
     const data = JSON.parse(document.getElementById("data").textContent);
@@ -92,7 +92,7 @@
             this.depth = Math.max(this.depth, depth);
         }
 
-        // Seconds of what was found; what is inside of it counts with it.
+        // The seconds of all matches; parts of a match are included in it.
         sum(flame = this.root) {
             return matches(flame) ? flame.s : flame.p.reduce((total, part) => total + this.sum(part), 0);
         }

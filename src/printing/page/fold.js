@@ -1,10 +1,10 @@
-// Which nodes may disappear into which. Either a node takes in all that only it needs, its subtree in the dominator tree of
-// the graph read backwards; what is taken in has no other reader, so that no cycle comes about. Or all nodes that one line
-// of the user's made are one.
+// Which nodes can be folded into which. Either a node contains everything that only it needs, its subtree in the
+// dominator tree of the reversed graph; folded nodes have no other reader, so that no cycle arises. Or all nodes that
+// one line of user code built are folded into one.
 "use strict";
 
-// Containers form a forest: parent[i] is the container that i lies in, or -1. Containers that are no nodes come after the
-// nodes, with their labels in `groups`. A parent's number is always larger than its children's.
+// Containers form a forest: parent[i] is the container of i, or -1. Containers that are no nodes come after the nodes,
+// with their labels in `groups`. A parent's number is always larger than its children's.
 function containersByNeed(nodes) {
   const count = nodes.length, readers = nodes.map(() => []), parent = new Array(count).fill(-1), depth = new Array(count).fill(0);
   nodes.forEach((node, i) => node.i.forEach(([from]) => readers[from].push(i)));
@@ -17,7 +17,7 @@ function containersByNeed(nodes) {
     return a;
   };
   for (let i = count - 1; i >= 0; i--) {
-    if (nodes[i].o || !readers[i].length) continue;  // an output is needed by the world
+    if (nodes[i].o || !readers[i].length) continue;  // an output is not contained in another node
     parent[i] = readers[i].reduce(common);
     if (parent[i] >= 0) depth[i] = depth[parent[i]] + 1;
   }
@@ -37,14 +37,15 @@ function containersByLine(nodes) {
     for (const member of members) parent[member] = nodes.length + groups.length;
     groups.push({l: line, k: "line", w: line, i: [], members: members.length});
   }
-  // A constant goes with its only reader.
+  // A constant joins its only reader.
   nodes.forEach((node, i) => node.i.forEach(([from]) => {
     if (nodes[from].k === "constant") parent[from] = parent[i];
   }));
   return {parent, groups};
 }
 
-// The sum of what the nodes in each container have, itself included where it is a node. Containers come after their contents.
+// The sums of the values of the nodes in each container, including the container itself if it is a node. Containers
+// come after their contents.
 function containerSums(values, parent, total) {
   const sums = new Array(total).fill(0);
   values.forEach((value, i) => {
@@ -54,7 +55,7 @@ function containerSums(values, parent, total) {
   return sums;
 }
 
-// For every node the folded container that stands for it, or itself.
+// For each node, the folded container that represents it, or itself.
 function standIns(parent, total, folded) {
   const inside = new Array(total).fill(-1);
   for (let i = total - 1; i >= 0; i--) {
@@ -64,7 +65,7 @@ function standIns(parent, total, folded) {
   return inside.map((container, i) => container >= 0 ? container : i);
 }
 
-// What to fold at first, so that at most about `most` nodes are in sight: the largest containers are opened first.
+// The initial folds, such that at most about `most` nodes are visible: the largest containers are opened first.
 function firstFolds(count, parent, total, size, most) {
   const children = Array.from({length: total}, () => []), folded = new Set();
   let shown = 0;

@@ -1,11 +1,11 @@
-// Layered drawing of a directed graph (Sugiyama, Tagawa and Toda 1981): every node gets a rank below those it depends on,
-// long edges pass through waypoints, nodes of a rank are ordered so that few edges cross, and places follow their
-// neighbours' as far as the order allows. An edge that would close a cycle counts as its reverse.
+// Layered drawing of a directed graph (Sugiyama, Tagawa and Toda 1981): every node gets a rank below those it depends
+// on, long edges pass through waypoints, nodes of a rank are ordered so that few edges cross, and places follow those
+// of the neighbours as far as the order allows. An edge that would close a cycle is treated as reversed.
 "use strict";
 
-// sizes: [{width, height}], edges: [[from, to], ...]. Gives {places: [{x, y}] of the nodes' centres, routes: [{x, y}, ...] of
-// each edge, far: whether it goes straight, width, height}. Waypoints are at most some thousands more than nodes: the edges
-// that are longest then go straight, behind everything, and don't count for the order.
+// sizes: [{width, height}], edges: [[from, to], ...]. Returns {places: [{x, y}] of the nodes' centres, routes: [{x, y},
+// ...] of each edge, far: whether it is straight, width, height}. The number of waypoints is limited: the longest edges
+// are then straight, behind everything, and are ignored for the order.
 function layout(sizes, edges) {
   const gapX = 18, gapY = 42, count = sizes.length;
   const forward = withoutCycles(count, edges);
@@ -69,7 +69,7 @@ function layout(sizes, edges) {
   };
 }
 
-// The edges, those that close a cycle turned round. Depth first, with a stack of its own.
+// The edges, with those that close a cycle reversed. Depth first, on an explicit stack.
 function withoutCycles(count, edges) {
   const leaving = Array.from({length: count}, () => []);
   edges.forEach(([from], i) => leaving[from].push(i));
@@ -96,7 +96,7 @@ function withoutCycles(count, edges) {
   return out;
 }
 
-// The longest way from a node without inputs; such a node itself stands just above the first that reads it.
+// The length of the longest path from a node without inputs; such a node itself is placed just above its first reader.
 function ranks(count, edges) {
   const leaving = Array.from({length: count}, () => []), waiting = new Uint32Array(count), rank = new Array(count).fill(0);
   for (const [from, to] of edges) {
@@ -117,7 +117,7 @@ function ranks(count, edges) {
   return rank;
 }
 
-// The length up to which edges can have waypoints, if there are to be at most so many.
+// The largest edge length up to which edges can have waypoints, if there may be at most `most` of them.
 function longestBent(edges, rank, most) {
   let length = edges.reduce((longest, [from, to]) => Math.max(longest, rank[to] - rank[from]), 1);
   for (; length > 1; length = Math.floor(length / 2)) {
@@ -133,7 +133,7 @@ function longestBent(edges, rank, most) {
   return length;
 }
 
-// Items depth first from the bottom: what belongs together starts out together.
+// Items depth first from the bottom, so that connected items are initially adjacent.
 function firstOrder(rankOf, above) {
   const out = [], seen = new Uint8Array(rankOf.length);
   const roots = rankOf.map((_, i) => i).sort((a, b) => rankOf[b] - rankOf[a]);
@@ -151,7 +151,8 @@ function firstOrder(rankOf, above) {
   return out;
 }
 
-// Sorts each layer by the mean place of its items' neighbours, downwards and upwards in turn; the best order stays.
+// Sorts each layer by the mean place of its items' neighbours, alternately downwards and upwards; the best order is
+// kept.
 function order(layers, above, below) {
   const at = [];
   const number = layer => layer.forEach((item, i) => at[item] = i);
@@ -198,8 +199,8 @@ function crossings(layers, below, at) {
   return total;
 }
 
-// Horizontal places: in every layer the ones nearest to what its items wish, in their order and without overlap. That is
-// isotonic regression of the wishes less the room needed to the left, solved by pooling adjacent violators.
+// Horizontal places: in each layer those closest to the items' preferred places, in order and without overlap. This is
+// isotonic regression of the preferences minus the space needed to the left, solved by pooling adjacent violators.
 function places(layers, above, below, width, count, gap) {
   const x = new Array(width.length).fill(0);
   const settle = (layer, wish) => {

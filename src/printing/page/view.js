@@ -1,4 +1,5 @@
-// The page: one pane per graph, with zoom, search and folding; a panel that says all about the chosen node; the program.
+// The page: one pane per graph, with zoom, search and folding; a panel with the details of the chosen node; the
+// program.
 "use strict";
 
 const svgNamespace = "http://www.w3.org/2000/svg";
@@ -23,7 +24,7 @@ function html(name, attributes = {}, ...children) {
 const ruler = document.createElement("canvas").getContext("2d");
 let rulerFont = "";
 function textWidth(text, font) {
-  if (font !== rulerFont) ruler.font = rulerFont = font;  // setting it takes longer than measuring
+  if (font !== rulerFont) ruler.font = rulerFont = font;  // setting the font takes longer than measuring
   return ruler.measureText(text).width;
 }
 
@@ -77,7 +78,7 @@ class Pane {
     this.begin();
   }
 
-  // Folds or unfolds a container; it stays where it is on the screen.
+  // Folds or unfolds a container; its position on the screen is kept.
   toggle(item) {
     const before = this.places.get(item);
     if (!this.folded.delete(item)) this.folded.add(item);
@@ -91,7 +92,7 @@ class Pane {
     }
   }
 
-  // Opens whatever hides a node.
+  // Opens all containers that hide a node.
   reveal(node) {
     let changed = false;
     for (let up = this.parent[node]; up >= 0; up = up < this.parent.length ? this.parent[up] : -1)
@@ -106,7 +107,7 @@ class Pane {
     const edges = [], seen = new Set();
     this.nodes.forEach((node, i) => node.i.forEach(([from, label], k) => {
       const a = index.get(standIn[from]), b = index.get(standIn[i]);
-      const whole = standIn[from] === from && standIn[i] === i;  // several lines between two nodes mean something
+      const whole = standIn[from] === from && standIn[i] === i;  // several edges between two nodes are distinct inputs
       const key = `${a} ${b}` + (whole ? ` ${k}` : "");
       if (a === b || seen.has(key)) return;
       seen.add(key);
@@ -139,7 +140,7 @@ class Pane {
     return texts;
   }
 
-  // Of a node, or of all that is folded into it.
+  // The seconds of a node, or of everything folded into it.
   seconds(item) {
     const own = this.items[item].s;
     return this.folded.has(item) ? this.spent[item] : own > 0 ? own : 0;
@@ -186,7 +187,7 @@ class Pane {
     return group;
   }
 
-  // Classes that tell what was found and chosen.
+  // Sets the classes of found and chosen items.
   mark() {
     for (const [item, element] of this.elements) {
       element.classList.toggle("found", this.found.has(item));
@@ -205,7 +206,7 @@ class Pane {
     return this.nodes.map((_, i) => i).filter(i => words.every(word => says(this.nodes[i]).includes(word)));
   }
 
-  // Brings an item to the middle of the pane.
+  // Centers an item in the pane.
   look(item) {
     const place = this.places.get(item), view = this.canvas.getBoundingClientRect();
     if (!place) return;
@@ -223,7 +224,7 @@ class Pane {
     this.move();
   }
 
-  // All of it, if it can be read then; else the first output.
+  // Shows everything if it is then readable; otherwise the first output.
   begin() {
     this.fit();
     if (this.at.scale > 0.3) return;
@@ -290,7 +291,7 @@ class Pane {
   }
 }
 
-// One for all panes, of which any may be hidden.
+// One arrow head for all panes, any of which may be hidden.
 function arrowHead() {
   const marker = svg("marker", {id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto"});
   marker.append(svg("path", {d: "M0 0.8 L7 4 L0 7.2 z"}));
@@ -299,7 +300,7 @@ function arrowHead() {
   return out;
 }
 
-// A smooth line from the foot of one box to the head of the other; `port` says where on it, from -0.5 to 0.5.
+// A smooth line from the bottom of one box to the top of the other; `port` is the place on the top, from -0.5 to 0.5.
 function route(points, from, to, port) {
   const ends = points.map(point => ({...point})), last = ends.length - 1;
   const down = points[last].y >= points[0].y ? 1 : -1;
@@ -373,7 +374,7 @@ class Page {
 
   fit() { this.panes.forEach(pane => pane.fit()); }
 
-  // The first way that leaves little to see, or the one that leaves least.
+  // Folds by the first way that leaves few nodes visible, or else by the one that leaves the fewest.
   foldSomehow() {
     const seen = {};
     for (const way of ["need", "line"]) {

@@ -29,7 +29,7 @@ struct Format {
   double tiny() const { return is_double ? 0x1p-54 : 0x1p-26; }
 };
 
-// log 2 and what its rounding to the dtype leaves.
+// log 2 in two pieces: its rounding to the dtype, and the rest.
 struct Log2 {
   double high, low;
 };
@@ -37,7 +37,7 @@ inline Log2 log_2(const Format& format) {
   if (format.is_double) return {0.6931471805599453, 2.3190468138462996e-17};
   return {0.6931471824645996, -1.904654299957768e-09};
 }
-// The same, but the first leaves its last bits free, so that its multiples by exponents are exact.
+// The same, but the last bits of the first piece are free, so that its products with exponents are exact.
 inline Log2 log_2_pieces(const Format& format) {
   if (format.is_double) return {0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45};
   return {0x1.62e4p-1, 0x1.7f7d1cp-20};
@@ -50,10 +50,10 @@ struct Sum {
 // high + low = a + b exactly, for |a| >= |b| or a = 0.
 Sum sum_exactly(Expr a, Expr b);
 
-// As `polynomial`, of five coefficients or more: a few operations more, a third of the time until the result is there.
+// As `polynomial`, for five coefficients or more: a few operations more, but a third of the latency.
 Expr long_polynomial(Expr x, std::initializer_list<double> coefficients);
 
-// value * 2^n where both it and the value are normal, for a whole n given as n + shifter.
+// value * 2^n where both the value and the result are normal, for a whole n given as n + shifter.
 Expr add_to_exponent(Expr value, Expr shifted);
 
 // x = n log 2 + r with whole n, |r| <= log(2) / 2; `shifted` is n + shifter.
@@ -81,9 +81,9 @@ struct Decomposed {
 Decomposed decompose(Expr x);
 // The same for every positive finite x: subnormal numbers are made normal first.
 Decomposed decompose_any(Expr x);
-// For sqrt(1/2) <= 1 + f < sqrt(2): f less log(1 + f), which is about f^2 / 2.
+// f - log(1 + f), which is about f^2 / 2, for sqrt(1/2) <= 1 + f < sqrt(2).
 Expr log1p_bend(Expr f);
-// k log 2 + log(1 + f) for such f; less `excess`, which is small.
+// k log 2 + log(1 + f) for such f; minus `excess`, which is small.
 Expr log_of_scaled(Expr k, Expr f);
 Expr log_of_scaled(Expr k, Expr f, Expr excess);
 // log(x) for positive, finite, normal x.
@@ -94,7 +94,7 @@ Expr log_of_positive(Expr x);
 Expr log1p_moderate(Expr x);
 
 // An odd function that rises to 1, which it reaches at `bound`: polynomials about multiples n of the step, n < 16. Row
-// k has their coefficients of the power k; about 0 those of what the function has beyond its argument.
+// k has their coefficients of the power k; the polynomial about 0 is that of the function minus its argument.
 struct StepTable {
   double step, bound;
   std::span<const double[16]> rows;
@@ -103,7 +103,7 @@ Expr odd_by_steps(Expr x, const StepTable& table);
 
 // log(x) for positive finite x, subnormal too, with six more bits than the format has.
 Sum log_with_tail(Expr x);
-// The same with twelve more bits, and exp of such a sum, for every high: powers and their kin.
+// The same with twelve more bits, and exp of such a sum, for every `high`: for powers and related functions.
 Sum log_in_two_pieces(Expr x);
 Expr exp_of_sum(Sum x);
 

@@ -1,9 +1,9 @@
 // erf, erfc, erfcx, and the normal distribution function.
 //
-// erf is one of sixteen polynomials, its coefficients looked up.
+// erf is one of sixteen polynomials, whose coefficients are looked up.
 // (1 + 2 a) erfcx(a) hardly varies for positive a: one polynomial in (a - K) / (a + K) covers them all (Shepherd &
-// Laframboise, Math. Comp. 36, 1981). erfc is erfcx times exp(-x^2), and erfcx(-x) is 2 exp(x^2) less erfcx(x). The
-// polynomial's leading term is carried in two pieces, for each factor would add its rounding.
+// Laframboise, Math. Comp. 36, 1981). erfc is erfcx times exp(-x^2), and erfcx(-x) is 2 exp(x^2) minus erfcx(x). The
+// leading term of the polynomial is carried in two pieces, because each factor would add its rounding.
 #include <limits>
 
 #include "program/math/core.hpp"
@@ -38,16 +38,17 @@ ErfcxSeries scaled_erfcx(Expr q) {
                   -4.34454067178e-3, 4.64447969507e-4, 5.69727089178e-4, -6.43623111088e-5, -5.97068688233e-5})};
 }
 
-// For a^2 far from overflow.
+// For positive a with a^2 far from overflow.
 Sum erfcx_of_positive(Expr a) {
   const auto number = [&](double value) { return a.pool().number(value, a.dtype()); };
   const double centre = Format(a.dtype()).is_double ? 4 : 2.5;
   // One division for both: by (a + K) (1 + 2 a).
   const Expr sum = a + centre, twice = fma(a, number(2), number(1)), inverse = 1.0 / (sum * twice);
   const Expr s = inverse * twice, scale = inverse * sum, rough = (a - centre) * s;
-  // What the quotients lack, by their remainders (a - K) - rough (a + K) and 1 - scale (1 + 2 a).
+  // The errors of the quotients, by their remainders (a - K) - rough (a + K) and 1 - scale (1 + 2 a).
   const Expr left = fma(-rough, a, fma(rough + 1.0, number(-centre), a)), q = fma(left, s, rough);
-  // What rounding takes from q counts by the slope there: 1.74 at -1, from where it falls like q^5, and small beyond 0.
+  // The rounding error of q is multiplied by the slope there: 1.74 at -1, from where it falls like q^5, and small
+  // beyond 0.
   const Expr lost_of_q = fma(left, s, rough - q), square = q * q;
   const Expr slope = (square * square) * (min(q, number(0)) * -1.74);
   const Expr lost_of_twice = fma(a, number(2), 1.0 - twice);
@@ -69,7 +70,7 @@ Power exp_of_square(Expr a, double factor) {
   return {shifted, n, expm1_kernel(r.high), r.low};
 }
 
-// erfcx(a / sqrt 2): what the rounding of the argument left out goes by the derivative, 2 b erfcx(b) - 2 / sqrt pi.
+// erfcx(a / sqrt 2): the rounding error of the argument is corrected by the derivative, 2 b erfcx(b) - 2 / sqrt pi.
 Sum erfcx_of_scaled(Expr a) {
   const auto number = [&](double value) { return a.pool().number(value, a.dtype()); };
   const bool is_double = Format(a.dtype()).is_double;
@@ -80,18 +81,18 @@ Sum erfcx_of_scaled(Expr a) {
   return {value.high, fma(lost, fma(b + b, value.high, number(-1.1283791670955126)), value.low)};
 }
 
-// high + low, times (1 + e) (1 + rest). What is low may be four units in the last place of high: it counts with its
-// part of e.
+// high + low, times (1 + e) (1 + rest). `low` may be four units in the last place of `high`, so its product with e is
+// included.
 Sum times(Sum value, const Power& power) {
   const Expr low = fma(value.high, power.rest, value.low);
   return sum_exactly(value.high, fma(value.high, power.e, fma(low, power.e, low)));
 }
 
-// The normal distribution function of -a, 0 <= a <= normal_bound, beyond which it is 0; and erfcx(a / sqrt 2), which is
-// its part, for any a whose square doesn't overflow.
+// The normal distribution function of -a, 0 <= a <= normal_bound, beyond which it is 0; and, for any a whose square
+// doesn't overflow, its factor erfcx(a / sqrt 2).
 constexpr double normal_bound = 38.6;
 struct NormalTail {
-  Expr value, lost;  // what rounding took from the value, where that is not tiny
+  Expr value, lost;  // the rounding error of the value, where that is not tiny
   Sum scaled;
 };
 NormalTail normal_tail(Expr a) {
@@ -101,7 +102,7 @@ NormalTail normal_tail(Expr a) {
   return {scale(total.high, power.n - 1.0), select(a < 12.0, total.low * half_power, 0.0), scaled};
 }
 
-// float32 by float64: its argument's own rounding, in a / sqrt 2, costs more than the format has.
+// float32 is computed in float64: the rounding of its argument, in a / sqrt 2, costs more than the format has.
 Expr by_double(Expr (*function)(Expr), Expr x) { return cast(function(cast(x, DType::Float64)), x.dtype()); }
 
 }  // namespace
@@ -142,8 +143,8 @@ Expr log_ndtr(Expr x) {
   if (!Format(x.dtype()).is_double) return by_double(log_ndtr, x);
   const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
   const Format format(x.dtype());
-  // Below 0, log(erfcx(a / sqrt 2) / 2) - a^2 / 2, where beyond the bound the square is all that matters. Else log(w),
-  // w = 1 - tail; near 1 the tail is known to more digits than w.
+  // Below 0, log(erfcx(a / sqrt 2) / 2) - a^2 / 2, where beyond the bound only the square matters. Otherwise log(w), w
+  // = 1 - tail; near 1 the tail is known to more digits than w.
   const Expr is_below = x < 0;
   const Expr bound = select(is_below, number(1e12), normal_bound);
   const auto [tail, tail_lost, scaled] = normal_tail(min(bound, abs(x)));

@@ -6,7 +6,7 @@ namespace bitale::program::math {
 
 namespace {
 
-// A nan passes: `min` and `max` give their second argument where they can't compare.
+// A nan is kept: `min` and `max` return their second argument where they can't compare.
 Expr at_least(double low, Expr x) { return max(x.pool().number(low, x.dtype()), x); }
 Expr at_most(double high, Expr x) { return min(x.pool().number(high, x.dtype()), x); }
 

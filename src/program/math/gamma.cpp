@@ -1,8 +1,9 @@
-// gamma, gammaln, digamma, trigamma of positive arguments; poles and what lies below 0 are left to runtime/special.
+// gamma, gammaln, digamma, trigamma of positive arguments; poles and negative arguments are left to runtime/special.
 //
 // Large arguments: Stirling's series (Abramowitz & Stegun 6.1.41, 6.3.18), its tail a minimax polynomial in 1/x^2.
-// Others are brought to the interval that holds the zeros by the recurrence (6.1.15, 6.3.5), whose few terms become one
-// logarithm or one quotient; there (x - 1)(x - 2) and x - x0 are exact factors, so that the relative error stays small.
+// Other arguments are shifted to the interval that contains the zeros by the recurrence (6.1.15, 6.3.5), whose few
+// terms become one logarithm or one quotient; there (x - 1)(x - 2) and x - x0 are exact factors, so that the relative
+// error stays small.
 
 #include "core/limits.hpp"
 #include "program/math/core.hpp"
@@ -100,7 +101,7 @@ Expr gamma(Expr x) {
   const bool is_double = Format(x.dtype()).is_double;
   const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
   const Expr one = number(1);
-  // z - 1, z in [1, 2.25) a whole number away from x; Gamma(x) = Gamma(z) times or over the steps.
+  // z - 1, for the z in [1, 2.25) that differs from x by a whole number; Gamma(x) is Gamma(z) times or over the steps.
   const Expr from_1 = x >= 1, from_2 = x >= 2.25, from_3 = x >= 3.25, large = x >= 4.25;
   const Expr d = x - select(from_3, number(3), select(from_2, number(2), select(from_1, one, 0.0)));
   const Expr near = gamma_near_one(d - 0.625);
@@ -121,7 +122,7 @@ Expr gamma(Expr x) {
 Expr gammaln(Expr x) {
   const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
   const Expr one = number(1);
-  // z - 1, z in [1, 2.25) a whole number away from x.
+  // z - 1, for the z in [1, 2.25) that differs from x by a whole number.
   const Expr from_1 = x >= 1, from_2 = x >= 2.25, from_3 = x >= 3.25, large = x >= 4.25;
   const Expr d = x - select(from_3, number(3), select(from_2, number(2), select(from_1, one, 0.0)));
   const Expr near = d * (d - 1.0) * gammaln_near_zeros(d - 0.625);
@@ -130,7 +131,7 @@ Expr gammaln(Expr x) {
   const Sum log = log_with_tail(select(large, x, product));
   const Expr inverse = 1.0 / x;
   const Expr tail = fma(gammaln_tail(inverse * inverse), inverse, number(0.41893853320467274178));
-  // (x - 1/2)(log x - 1), or sign times log, with what rounding leaves.
+  // (x - 1/2)(log x - 1), or sign times log, with its rounding error.
   const Expr factor = select(large, x - 0.5, select(from_1, one, -1.0));
   const Expr high = select(large, log.high - 1.0, log.high);
   const Expr leading = factor * high, lost = fma(factor, high, -leading);
@@ -145,14 +146,14 @@ Expr digamma(Expr x) {
   const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
   const double zero_high = is_double ? 1.4616321449683622 : 1.4616321325302124;
   const double zero_low = is_double ? 9.549995429965697e-17 : 1.2438149938918909e-08;
-  // z in [1, 2.25) a whole number away from x; psi(x) = psi(z) + numerator / denominator.
+  // The z in [1, 2.25) that differs from x by a whole number; psi(x) = psi(z) + numerator / denominator.
   const Expr from_1 = x >= 1, from_2 = x >= 2.25, from_3 = x >= 3.25, large = x >= 4.25;
   const Expr z = x - select(from_3, number(2), select(from_2, number(1), select(from_1, number(0), -1.0)));
   const Expr numerator =
       select(from_3, fma(x, number(2), number(-3)), select(from_2, number(1), select(from_1, number(0), -1.0)));
   const Expr a = select(from_2, x - 1.0, x), b = select(from_3, x - 2.0, 1.0), denominator = a * b;
   const Expr divisor = select(large, x, denominator), inverse = 1.0 / divisor;
-  // What rounding left out of the quotient, for the sum may cancel.
+  // The rounding error of the quotient, which counts because the sum may cancel.
   const Expr quotient = numerator * inverse, lost_below = fma(a, b, -denominator);
   const Expr lost = fma(-quotient, lost_below, fma(-quotient, denominator, numerator)) * inverse;
   const Expr factor = z - zero_high, r = digamma_near_zero(z - 1.625);
@@ -168,7 +169,7 @@ Expr trigamma(Expr x) {
   // trigamma(x) = 1/x^2 + trigamma(1 + x): both are positive.
   const Expr sum = x + 1.5, back = sum - 1.5, lost = (1.5 - (sum - back)) + (x - back);
   const Expr rough = 1.0 / sum, inverse = 1.0 / x;
-  // What the sum lost, and what the division did: 1 / (x + 3/2) is `rough` and this. Where x is infinite, so is `lost`.
+  // The errors of the sum and of the division: 1 / (x + 3/2) is `rough` plus this. Where x is infinite, so is `lost`.
   const Expr error = fma(-rough, sum, x.pool().number(1, x.dtype())) - rough * lost;
   const Expr rest = rough * select(x < 0x1p60, error, 0.0), w = rough + rest;
   const Expr after_one = rough + fma(w * w, trigamma_series(w), rest);

@@ -15,7 +15,7 @@ Expr tanh(Expr x) {
   // (exp(2a) - 1) / (exp(2a) + 1); beyond the bound the result is 1.
   const Expr a = min(x.pool().number(22.0, x.dtype()), abs(x));
   const Expr t = expm1_moderate(a + a), below = t + 2.0, quotient = t / below;
-  // What the sum lost, which near 1 doesn't count, times 1 / (t + 2) = (1 - tanh) / 2.
+  // The rounding error of the sum, which doesn't count near 1, times 1 / (t + 2) = (1 - tanh) / 2.
   const Expr lost = select(t < 2.0, t - (below - 2.0), 0.0), half = x.pool().number(0.5, x.dtype());
   return copysign(fma(quotient * lost, fma(quotient, half, -half), quotient), x);
 }
@@ -43,7 +43,7 @@ Expr log1p_of_large(Expr y, Expr is_large) {
   return log1p_moderate(y) + select(is_large, 0.6931471805599453, y.pool().number(0, y.dtype()));
 }
 
-// Beyond it, sqrt(x^2 + 1) and x + 1 are x.
+// Beyond this, sqrt(x^2 + 1) and x + 1 equal x.
 double large(Expr x) { return Format(x.dtype()).is_double ? 0x1p60 : 0x1p30; }
 
 }  // namespace

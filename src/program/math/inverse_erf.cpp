@@ -1,6 +1,6 @@
-// erfinv, erfcinv: by w = -log(1 - x^2), which takes the steepness at the ends away (Giles, "Approximating the erfinv
-// function", GPU Computing Gems 2, 2011). erfinv(x) / x is sqrt(pi) / 2 and a little more for w up to 8, and not far
-// from sqrt(w) beyond, where 1 - |x| < 2^-12.5; erfcinv goes on to the least positive number.
+// erfinv, erfcinv: functions of w = -log(1 - x^2), which removes the steepness at the ends (Giles, "Approximating the
+// erfinv function", GPU Computing Gems 2, 2011). erfinv(x) / x is sqrt(pi) / 2 and a little more for w up to 8, and not
+// far from sqrt(w) beyond, where 1 - |x| < 2^-12.5; erfcinv goes on to the least positive number.
 
 #include "core/limits.hpp"
 #include "program/math/core.hpp"

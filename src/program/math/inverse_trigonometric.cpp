@@ -1,5 +1,5 @@
-// asin, acos, atan, atan2: a polynomial about zero, to which the formulas of half an angle and of the difference of two
-// angles bring every argument (as in FreeBSD's msun: e_asin.c, s_atan.c).
+// asin, acos, atan, atan2: a polynomial about zero. Every argument is reduced to it by the formulas of half an angle
+// and of the difference of two angles (as in FreeBSD's msun: e_asin.c, s_atan.c).
 #include <limits>
 
 #include "program/math/core.hpp"
@@ -9,7 +9,7 @@ namespace bitale::program::math {
 
 namespace {
 
-// pi and what its rounding to the dtype leaves.
+// pi in two pieces: its rounding to the dtype, and the rest.
 struct Pi {
   double high, low;
 };

@@ -1,7 +1,7 @@
-// log, log2, log10, log1p: x = m 2^k with 3/4 <= m < 3/2, and m c = 1 + r for a c near 15/n, n = 15 m rounded: then
-// log x = k log 2 - log c + log(1 + r), the first two of which are short numbers, |r| is less than 0.045, and for m
-// next to 1 c is 1 (Tang, "Table-driven implementation of the logarithm function", 1990). Other functions need the
-// logarithm less that is their own argument's: kernels of log(1 + f), through s = f / (2 + f).
+// log, log2, log10, log1p: x = m 2^k with 3/4 <= m < 3/2, and m c = 1 + r for a c near 15/n, where n is 15 m rounded.
+// Then log x = k log 2 - log c + log(1 + r): the first two are short numbers, |r| is less than 0.045, and c is 1 for m
+// next to 1 (Tang, "Table-driven implementation of the logarithm function", 1990). Other functions need the logarithm
+// less that is their own argument's: kernels of log(1 + f), through s = f / (2 + f).
 #include <cmath>
 
 #include "program/math/core.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 std::int64_t sqrt_half_bits(const Format& format) { return format.is_double ? 0x3fe6a09e667f3bcd : 0x3f3504f3; }
 
-// The bits of x, seen from sqrt(1/2): the exponent field counts the powers of two that m must give away.
+// The bits of x relative to sqrt(1/2): their exponent field is k + bias.
 Expr shifted_bits(Expr x) {
   const Format format(x.dtype());
   const std::int64_t one = format.bias() << format.mantissa();
@@ -85,11 +85,11 @@ namespace {
 Expr add_multiple_of_log_2(Expr k, Expr f, Expr bend) {
   const auto [high, low] = log_2_pieces(Format(k.dtype()));
   ExprPool& pool = k.pool();
-  // In float32 one ulp is met without the next steps.
+  // In float32 the result is right to one ulp without the next steps.
   if (!Format(k.dtype()).is_double)
     return fma(k, pool.number(high, k.dtype()), f - fma(k, pool.number(-low, k.dtype()), bend));
   const Expr sum = fma(k, pool.number(high, k.dtype()), f);
-  const Expr lost = f - fma(k, pool.number(-high, k.dtype()), sum);  // what rounding took, exactly
+  const Expr lost = f - fma(k, pool.number(-high, k.dtype()), sum);  // the rounding error, exactly
   return sum + (lost - fma(k, pool.number(-low, k.dtype()), bend));
 }
 
@@ -107,7 +107,7 @@ Sum log_with_tail(Expr x) {
   const auto [m, k] = decompose_any(x);
   ExprPool& pool = x.pool();
   const auto number = [&](double value) { return pool.number(value, x.dtype()); };
-  // As log1p_bend; what is rounded is at most 2^-5 of the result.
+  // Like log1p_bend; what is rounded is at most 2^-5 of the result.
   const Expr f = m - 1.0, half = f * 0.5, half_square = half * f, square_rest = fma(half, f, -half_square);
   const auto [s, z, p] = log1p_series(f);
   const Sum near = sum_exactly(f, -half_square);
@@ -120,15 +120,15 @@ Sum log_with_tail(Expr x) {
 
 namespace {
 
-// Logarithms to one base: of c, of 2 in two pieces whose first is short, of e likewise (but for that base 1), and what
-// the logarithm of 1 + r has beyond r times that of e, over r^2.
+// Logarithms to one base: of c; of 2, in two pieces whose first is short; of e likewise (but 1 for that base); and
+// (log(1 + r) - r log(e)) / r^2.
 struct Base {
   const LogTable& table;
   Log2 two, e;
   Expr (*bend)(Expr r);
 };
 
-// To 2^-57.6 of log(1 + r) for c = 1, to 2^-61 else (float32: 2^-34, log2 and log10 2^-31).
+// Accurate to 2^-57.6 of log(1 + r) for c = 1, to 2^-61 else (float32: 2^-34, log2 and log10 2^-31).
 Expr natural_bend(Expr r) {
   return Format(r.dtype()).is_double
              ? polynomial(r, {-0.5, 0.3333333333333029, -0.24999999999997236, 0.20000000023133205, -0.16666666687773607,
@@ -177,8 +177,8 @@ Expr log_by_table(const Base& base, const Split& x, Expr correction = {}) {
   const Expr c = lookup(at, base.table.inverse, m.dtype()), log_c = lookup(at, base.table.log, m.dtype());
   Expr r = fma(m, c, number(-1));
   if (correction) r = fma(correction, c, r);
-  // What is added first is exact, and 0 or larger than r; what rounding then takes from the sum is known, but in
-  // float32 only the natural logarithm, which is to be right to one ulp, needs it.
+  // The first sum is exact, and 0 or larger than r; the rounding error of the second is known, but in float32 only the
+  // natural logarithm, which is to be right to one ulp, needs it.
   const bool is_natural = base.e.high == 1;
   const Expr start = base.two.high == 1 ? k + log_c : fma(k, number(base.two.high), log_c);
   const auto plus_r = [&](Expr sum) { return is_natural ? sum + r : fma(r, number(base.e.high), sum); };

@@ -1,4 +1,4 @@
-// sigmoid, softplus and log1mexp: through exp of what is not positive, which never overflows.
+// sigmoid, softplus and log1mexp: through exp of arguments that are not positive, which never overflows.
 #include <cmath>
 
 #include "core/limits.hpp"
@@ -35,7 +35,7 @@ Expr sigmoid(Expr x) {
 }
 
 Expr softplus(Expr x) {
-  // max passes a nan in its second argument.
+  // max returns a nan that is its second argument.
   return log1p_of_unit(exp_of_negative(-abs(x))) + max(x.pool().number(0, x.dtype()), x);
 }
 
@@ -44,8 +44,8 @@ Expr log1mexp(Expr x) {
   const Format format(x.dtype());
   const auto [shifted, n, r] = reduce_by_log_2(max(pool.number(format.is_double ? -746 : -106, x.dtype()), x));
   const Expr e = expm1_kernel(r), power = scale(e + 1.0, n);
-  // The logarithm of w = -expm1(x). Near 1, w - 1 = -exp(x) is known to more digits than w; elsewhere what the rounding
-  // of w lost is added to its fraction, if it is not too small to matter.
+  // The logarithm of w = -expm1(x). Near 1, w - 1 = -exp(x) is known to more digits than w; elsewhere the rounding
+  // error of w is added to its fraction, if it is not too small to matter.
   const auto two_to = [&](Expr whole) { return add_to_exponent(pool.number(1, x.dtype()), whole + format.shifter()); };
   const Expr two_n = two_to(max(pool.number(-64, x.dtype()), n)), rest = 1.0 - two_n, w = fma(-two_n, e, rest);
   const auto [m, k] = decompose_any(w);

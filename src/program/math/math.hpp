@@ -1,6 +1,7 @@
 // Elementary functions as short branch-free expressions: the same few dozen operations at every vector width and on
 // every target, so that a fused loop never leaves registers to call a library. float32 and float64. Each is right at
-// +-0, infinities, nan and subnormals, and within a few units in the last place elsewhere (each file says its method).
+// +-0, infinities, nan and subnormals, and within a few units in the last place elsewhere (each file describes its
+// method).
 #pragma once
 
 #include "program/expr.hpp"
@@ -38,7 +39,7 @@ Expr erfc(Expr x);
 Expr erfcx(Expr x);  // exp(x * x) * erfc(x)
 Expr erfinv(Expr x);
 Expr erfcinv(Expr x);
-Expr erfinv_inside(Expr x);  // erfinv for |x| < 1 and seldom near it, as random numbers are
+Expr erfinv_inside(Expr x);  // erfinv for |x| < 1 that is seldom near 1, as for random numbers
 Expr ndtr(Expr x);           // the normal distribution function, erfc(-x / sqrt 2) / 2
 Expr log_ndtr(Expr x);       // its logarithm
 Expr gamma(Expr x);

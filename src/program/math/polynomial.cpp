@@ -1,4 +1,4 @@
-// Long polynomials as four short ones in x^4: a single chain of fused multiply-adds would keep the processor waiting.
+// Long polynomials as four short ones in x^4: a single chain of fused multiply-adds would be bound by its latency.
 #include <vector>
 
 #include "program/math/core.hpp"

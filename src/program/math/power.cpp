@@ -1,7 +1,7 @@
-// cbrt, pow. The cube root of m 2^(3 q) is 2^q times that of m: a polynomial for m^(-1/3), a step towards it, and a
-// last one with an exact remainder; no division. pow is exp(y log |x|), the logarithm to twelve bits more than the
-// format has, for the product multiplies its error by up to 745. log m = 2 s + 2/3 s^3 + ..., s = (m - 1) / (m + 1): s
-// and the first two terms are carried in two pieces. Special values are those of C (ISO C, F.10.4.4).
+// cbrt, pow. The cube root of m 2^(3 q) is 2^q times that of m: a polynomial for m^(-1/3), one step of an iteration,
+// and a last step with an exact remainder; no division. pow is exp(y log |x|), with the logarithm to twelve bits more
+// than the format has, because the product multiplies its error by up to 745. With s = (m - 1) / (m + 1), log m = 2 s +
+// 2/3 s^3 + ...: s and the first two terms are carried in two pieces. Special values are those of C (ISO C, F.10.4.4).
 #include <cmath>
 
 #include "core/limits.hpp"

@@ -12,7 +12,7 @@ Expr scale(Expr value, Expr n) {
   const Expr first = add_to_exponent(number(1), shifted_half);
   const Expr second = add_to_exponent(number(1), (n - half) + format.shifter());
   const Expr result = (value * first) * second;
-  value.pool().forbid_contraction(result);  // a sum that absorbs the last product would hide the rest
+  value.pool().forbid_contraction(result);  // a sum that contracts the last product would hide the rest
   return result;
 }
 
@@ -44,7 +44,7 @@ std::optional<Scaled> as_scaled(Expr expr) {
   if (const auto unscaled = as_unscaled(expr)) return unscaled;
   if (expr.argument(0).code() != Code::mul) return std::nullopt;
   const Expr value = expr.argument(0).argument(0);
-  // Down to n along the first power; then the whole must be what `scale` makes of both.
+  // Descends to n along the first power; then the whole must be what `scale` builds from both.
   Expr n = expr.argument(0).argument(1);
   for (Code code : {Code::bitcast, Code::add, Code::shl, Code::bitcast, Code::fma}) {
     if (n.code() != code) return std::nullopt;

@@ -1,5 +1,5 @@
-// Multiplication by a power of two, which some processors have an instruction for: what `scale` builds, code generators
-// recognise.
+// Multiplication by a power of two, for which some processors have an instruction: code generators recognise what
+// `scale` builds.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,14 @@ namespace bitale::program::math {
 // exponents of the results, or as far again from it (|n| <= 1100; float32: 155). A sum does not contract with it.
 Expr scale(Expr value, Expr n);
 
-// value / 2^k for |value| <= 2^53, whole k > -2^7, and a result that is a normal number or may as well be 0: beyond the
-// largest power of two that has a normal inverse, k counts as that. It is shorter.
+// value / 2^k for |value| <= 2^53, whole k > -2^7, and a result that is a normal number or may as well be 0: k is
+// limited to the largest power of two that has a normal inverse. It is shorter than `scale`.
 Expr unscale(Expr value, Expr k);
 
 struct Scaled {
   Expr value, n;
 };
-// Of what expression `scale` or `unscale` has made this one, if one has.
+// The operands from which `scale` or `unscale` has built this expression, if one has.
 std::optional<Scaled> as_scaled(Expr expr);
 
 }  // namespace bitale::program::math

@@ -1,4 +1,4 @@
-// The bits of x, seen from 3/4: its exponent field then counts the powers of two that m must give away.
+// The bits of x relative to 3/4: their exponent field is k + bias.
 #include "program/math/split.hpp"
 
 #include <cmath>
@@ -14,7 +14,7 @@ std::int64_t least_bits(const Format& format) { return ((format.bias() - 1) * 2 
 
 double smallest_normal(const Format& format) { return format.is_double ? 0x1p-1022 : 0x1p-126; }
 
-// The first arguments of expressions of these codes, one inside the other.
+// Follows first arguments through expressions of these codes; none where a code differs.
 std::optional<Expr> inside(Expr expr, std::initializer_list<Code> codes) {
   for (Code code : codes) {
     if (expr.code() != code) return std::nullopt;

@@ -1,5 +1,5 @@
-// A positive number as m 2^k, 3/4 <= m < 3/2, and the limits of a logarithm: what some processors have instructions
-// for. What is built here, code generators recognise.
+// A positive number as m 2^k, 3/4 <= m < 3/2, and the limits of a logarithm, for which some processors have
+// instructions: code generators recognise what is built here.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@ namespace bitale::program::math {
 struct Split {
   Expr m, k;
 };
-// Of positive finite x. For other x it gives what must not matter: generators may give something else.
+// For positive finite x. For other x the result must not matter: generators may compute something else.
 Split split(Expr x);
-Split split_normal(Expr x);  // x no subnormal number
+Split split_normal(Expr x);  // x must not be subnormal
 
 // `value` where x is positive and finite; infinities at 0 and infinity; nan for nan and below 0.
 Expr with_log_limits(Expr x, Expr value);
 
-// Of what expression m, k or the limits have been made, if this is one of them.
+// The expression from which m, k or the limits were built, if this is one of them.
 std::optional<Expr> as_split_m(Expr expr);
 std::optional<Expr> as_split_k(Expr expr);
 struct LogLimits {

@@ -3,7 +3,7 @@
 
 namespace bitale::program::math {
 
-// a = n h + t. About 0 the sum begins with t itself, which then is all that matters.
+// a = n h + t. About 0 the sum begins with t itself, which dominates there.
 Expr odd_by_steps(Expr x, const StepTable& table) {
   const Format format(x.dtype());
   const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
@@ -11,8 +11,8 @@ Expr odd_by_steps(Expr x, const StepTable& table) {
   const Expr shifted = fma(a, number(1 / table.step), number(format.shifter())), n = shifted - format.shifter();
   const Expr t = fma(n, number(-table.step), a), at = bitcast(shifted, format.bits());
   const auto coefficient = [&](std::size_t k) { return lookup(at, table.rows[k], x.dtype()); };
-  // In float64 every other term goes into a chain of its own, for one would keep the processor waiting. The first two
-  // terms are added last, in one rounding each.
+  // In float64 even and odd terms have a chain each, because a single chain would be bound by its latency. The first
+  // two terms are added last, with one rounding each.
   const std::size_t step = format.is_double ? 2 : 1, last = table.rows.size() - 1;
   const Expr power = format.is_double ? t * t : t;
   const auto chain = [&](std::size_t first) {

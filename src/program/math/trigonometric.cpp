@@ -1,7 +1,6 @@
-// sin, cos, tan: x = n pi + r (or n pi/2 + r), pi in three pieces; then a polynomial in r. Fused multiply-adds leave
-// r right to its last bit while |x| is below a bound far beyond what angles usually are; a rare call takes the rest
-// (runtime/angles.hpp). The first step loses nothing: x - n pi_1 is a multiple of the last bit of pi_1, and less
-// than 2.
+// sin, cos, tan: x = n pi + r (or n pi/2 + r), pi in three pieces; then a polynomial in r. Fused multiply-adds keep r
+// right to its last bit while |x| is below a bound that is far beyond usual angles; a rare call handles the rest
+// (runtime/angles.hpp). The first step is exact: x - n pi_1 is a multiple of the last bit of pi_1, and less than 2.
 #include "program/math/core.hpp"
 #include "program/math/math.hpp"
 
@@ -13,7 +12,7 @@ namespace {
 // multiple of pi/2 than 2^-62 (2^-30).
 double bound(const Format& format) { return format.is_double ? 0x1p42 : 0x1p17; }
 
-// pi less what is left after three roundings towards zero: positive pieces keep the sign of a zero x.
+// pi in three pieces, each rounded towards zero: positive pieces keep the sign of a zero x.
 struct Pieces {
   double high, middle, low;
 };
@@ -38,7 +37,7 @@ Expr flip_if_odd(Expr value, Expr shifted) {
 
 // sin(r) for |r| <= pi/2, to 2^-61 (float64) and 2^-27.3 (float32).
 Expr sin_kernel(Expr r) {
-  // The term -z/8 is exact, and with it what rounding does to the others is small. The constant term makes a zero
+  // The term -z/8 is exact, and with it the rounding errors of the others are small. The constant term makes a zero
   // positive, so that the last fma keeps the sign of r.
   const Expr z = r * r;
   const Expr rest = Format(r.dtype()).is_double
@@ -74,7 +73,7 @@ Expr tan(Expr x) {
   ExprPool& pool = x.pool();
   auto number = [&](double value) { return pool.number(value, x.dtype()); };
   const Expr shifted = fma(x, number(0.63661977236758134308), number(format.shifter())), n = shifted - format.shifter();
-  // x = n pi/2 + r - excess: what rounding took from r would count twice, in the sine and in the cosine.
+  // x = n pi/2 + r - excess: the rounding error of r would count twice, in the sine and in the cosine.
   const Pieces pi = pi_pieces(format);
   const Expr first = fma(n, number(-pi.high / 2), x), product = n * (pi.middle / 2), r = first - product;
   const Expr lost = (first - r) - product, product_low = fma(n, number(pi.middle / 2), -product);
@@ -92,8 +91,8 @@ Expr tan(Expr x) {
   const Expr from_r = fma(r, sine_bend, excess), from_1 = fma(z, cosine_part, r * excess);
   const Expr one = pool.integer(1, format.bits());
   const Expr is_odd = equal(bitcast(shifted, format.bits()) & one, one);
-  // sin(r) / cos(r) or, as tan(r + pi/2) = -cos(r) / sin(r), the other: each a large part and a small one, so that
-  // what their sums lose is known.
+  // sin(r) / cos(r) or, as tan(r + pi/2) = -cos(r) / sin(r), the latter: each is a large part and a small one, so that
+  // the rounding errors of their sums are known.
   const Expr large = select(is_odd, number(-1), r), small = select(is_odd, -from_1, -from_r);
   const Expr other_large = select(is_odd, r, number(1)), other_small = select(is_odd, -from_r, from_1);
   const Expr above = large + small, below = other_large + other_small, inverse = 1.0 / below;

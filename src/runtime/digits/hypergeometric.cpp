@@ -1,5 +1,5 @@
-// Gauss's series in 100 digits, or in 400. Boost has the numbers and their gamma function; its own series is for
-// |z| < 1 alone.
+// Gauss's series in 100 digits, or in 400. Boost provides the numbers and their gamma function; its own series only
+// covers |z| < 1.
 #include <boost/math/special_functions/gamma.hpp>
 #include <boost/multiprecision/cpp_bin_float.hpp>
 #include <limits>
@@ -20,7 +20,7 @@ struct gauss::Gamma<Digits<digits>> {
 
 namespace {
 
-// Nothing to compute with may leave as an exception: the callers are plain functions.
+// No exception may leave the computation, since the callers are plain functions.
 template <class Try>
 double first_of(Try attempt) {
   double out = std::numeric_limits<double>::quiet_NaN();

@@ -1,8 +1,8 @@
 // NumPy's bit generators, written to the published algorithms: PCG64 (O'Neill, XSL-RR 128/64), Philox4x64-10 (Salmon
 // and others, 2011), SFC64 (Doty-Humphrey) and MT19937 (Matsumoto and Nishimura, 1998). A state is a row of 64-bit
-// words in memory; a generator takes it into registers for a call and writes it back. What NumPy keeps beside the state
-// (half of a word that was drawn as 32 bits) is part of it, so that a stream goes on where NumPy's ended. Threefry is
-// the counter-based stream (core/threefry.hpp), for samplers that take words one after the other.
+// words in memory; a generator loads it into registers for a call and writes it back. What NumPy keeps beside the state
+// (half of a word that was drawn as 32 bits) is part of it, so that a stream continues where NumPy's ended. Threefry is
+// the counter-based stream (core/threefry.hpp), for samplers that use words sequentially.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace bitale::runtime::random {
 
 __extension__ typedef unsigned __int128 Word128;
 
-// 64 bits at a time, of which a caller that wants 32 gets the lower half, then the upper one.
+// Draws 64 bits at a time; requests for 32 bits get the lower half, then the upper one.
 class Halves {
  public:
   void load(const std::uint64_t* words) { has_half_ = words[0] != 0, half_ = std::uint32_t(words[1]); }
   void store(std::uint64_t* words) const { words[0] = has_half_, words[1] = half_; }
   bool is_empty() const { return !has_half_; }
   void keep(std::uint32_t half) { has_half_ = true, half_ = half; }
-  void used(std::uint32_t half) { half_ = half; }  // which NumPy remembers as well
+  void used(std::uint32_t half) { half_ = half; }  // NumPy remembers a used half, too
   template <class Generator>
   std::uint32_t next32(Generator& generator) {
     if (has_half_) return has_half_ = false, half_;
@@ -176,7 +176,7 @@ class Mt19937 {
   int place_;
 };
 
-// The words of a key, from a counter on.
+// The words of a key, starting at a counter.
 class KeyedWords {
  public:
   explicit KeyedWords(std::uint64_t key, std::uint64_t counter = 0) : key_(key), counter_(counter) {}
@@ -188,7 +188,7 @@ class KeyedWords {
   std::uint64_t key_, counter_;
 };
 
-// One draw, however many words it takes.
+// One draw, regardless of how many words it takes.
 class Threefry : public KeyedWords {
  public:
   static constexpr std::int64_t words = 2;  // key, number of the draw

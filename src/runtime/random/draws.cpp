@@ -27,12 +27,12 @@ namespace {
 
 // ---- domains, in NumPy's words --------------------------------------------------------------------------------------
 
-// NumPy refuses -0.0 as well; but rewrites may change the sign of a zero.
+// NumPy also refuses -0.0, but rewrites may change the sign of a zero.
 bool is_negative(double x) { return x < 0; }
 bool is_negative(std::int64_t x) { return x < 0; }
 bool is_probability(double p) { return p >= 0 && p <= 1; }
 
-constexpr double largest_rate = 9.223372006484771e+18;  // beyond, Poisson draws may exceed int64
+constexpr double largest_rate = 9.223372006484771e+18;  // above this, Poisson draws may exceed int64
 
 // ---- one list per kind of parameters --------------------------------------------------------------------------------
 
@@ -119,11 +119,11 @@ std::string_view function_name() {
   return {text.data(), text.size()};
 }
 
-// A row of the table of distributions. `refuse` tells the kinds of the parameters.
+// A row of the table of distributions. The type of `domain` determines the types of the parameters.
 template <class Out, class... P, class Sampler>
 Distribution row(std::string_view name, std::vector<std::string_view> parameters, Sampler sampler,
                  const char* (*domain)(P...)) {
-  // One entry per sampler, whose type is its own.
+  // There is one entry for each sampler, since every sampler has its own type.
   static const Entry<Out, P...> entry = entry_of<Out, P...>(sampler, domain);
   return {name,
           std::move(parameters),
@@ -263,7 +263,7 @@ std::vector<Distribution> make_distributions() {
                : good + bad < sample         ? "ngood + nbad < nsample"
                                              : nullptr;
       })));
-  // From low to high, high not included.
+  // From low to high, high excluded.
   add(row<Int>("integers", {"low", "high"}, Integers(),
                Domain<Int, Int>([](Int low, Int high) { return low >= high ? "low >= high" : nullptr; })));
   return out;

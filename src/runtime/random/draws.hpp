@@ -1,6 +1,6 @@
-// Distributions of numbers, as a table: what a distribution's parameters are, their domain in NumPy's words, and the
+// Distributions of numbers, as a table: the parameters of each distribution, their domain in NumPy's words, and the
 // function that fills memory with draws. Generated code calls the functions through the rows of the table of runtime
-// functions, one row for each list of parameters; `perform` calls them by the same entries.
+// functions, one row for each list of parameter types; `perform` calls them by the same entries.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,17 @@ struct Distribution {
   std::vector<DType> dtypes;  // of the parameters: float64 or int64
   DType result;               // float64 or int64
   std::string_view function;  // the row of the table of runtime functions
-  // Fills `out` with `count` draws; 0, or what is wrong with the parameters, and then nothing was drawn.
+  // Fills `out` with `count` draws and returns 0; not 0 if parameters are outside the domain, and then nothing was
+  // drawn.
   std::int64_t (*draw)(const Distribution& self, BitGenerator kind, std::uint64_t* state, std::int64_t count,
                        std::span<const Column> columns, void* out);
-  // What is wrong with parameters, in NumPy's words; null: nothing. Columns of one value each.
+  // The error in the parameters, in NumPy's words, or null if there is none. Columns have one value each.
   const char* (*refuse)(const Distribution& self, std::span<const Column> columns);
-  const void* entry;  // of the list of its kind
-  int number = 0;     // as generated code names it
+  const void* entry;  // the Entry of draws.cpp
+  int number = 0;     // its number in generated code
 };
 
-// By number.
+// In the order of their numbers.
 const std::vector<Distribution>& distributions();
 // nullptr for an unknown name.
 const Distribution* find_distribution(std::string_view name);

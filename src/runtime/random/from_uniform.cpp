@@ -22,7 +22,7 @@ double uniform_of(double u, std::uint64_t counter) { return threefry::open_unit(
 
 KeyedWords rest_of(double u) { return KeyedWords(key_of(u), first_rest_word); }
 
-// Where a sampler would never come to an end.
+// For such parameters, a sampler would never terminate.
 bool is_not_finite(double x) { return !std::isfinite(x); }
 
 // log k! - ((k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2)
@@ -38,7 +38,7 @@ double stirling_rest_of_any(double k) {
   return k < double(first.size()) ? first[std::size_t(k)] : stirling_rest(k + 1);
 }
 
-// BTRS (Hormann, 1993) for a mean of 10 or more and r of at most 1/2.
+// BTRS (Hormann, 1993) for a mean of at least 10 and r of at most 1/2.
 class BinomialAttempts {
  public:
   void prepare(double n, double r) {
@@ -92,7 +92,8 @@ double log_gamma_from_uniform(double u, double shape) {
                    : std::log(gamma_of_one_or_more(u, shape));
 }
 
-// From here on as the expressions, so that a reference evaluation accepts what they accept.
+// The functions from here on compute the same as the expressions, so that a reference evaluation accepts the same
+// draws.
 double poisson_from_uniform(double u, double rate) { return bt_random_poisson_again(u, rate); }
 
 double vonmises_from_uniform(double u, double mu, double kappa) {
@@ -127,9 +128,9 @@ extern "C" {
 
 double bt_random_gamma_again(double u, double shape) {
   using namespace bitale::runtime::random;
-  if (std::isnan(u)) return no_number;  // not a draw by the bits of a nan, which differ from machine to machine
+  if (std::isnan(u)) return no_number;  // not a draw keyed by the bits of a nan, which depend on the machine
   if (is_not_finite(shape)) return shape;
-  if (shape < 0) return no_number;  // rejection would hardly ever end
+  if (shape < 0) return no_number;  // rejection would almost never terminate
   KeyedWords words = rest_of(u);
   return standard_gamma(words, shape);
 }
@@ -196,7 +197,7 @@ double bt_random_binomial(double u, double n, double p) {
     }
     return count(k);
   }
-  thread_local BinomialAttempts attempts;  // which remember what they have computed of n and r
+  thread_local BinomialAttempts attempts;  // caches what depends on n and r
   attempts.prepare(n, r);
   auto drawn = attempts.attempt(u, uniform_of(u, attempt_word));
   if (!drawn) drawn = attempts.attempt(uniform_of(u, second_attempt_word), uniform_of(u, second_attempt_word + 1));
@@ -227,7 +228,7 @@ namespace bitale::runtime::random {
 
 namespace {
 
-// For code that is given away, by Newton's method on erfc.
+// For exported code, by Newton's method on erfc.
 constexpr std::string_view erfinv_c = R"(static double bt_erfinv(double x) {
   const double rest = 1 - fabs(x);
   if (!(rest >= 0)) return NAN;

@@ -55,8 +55,8 @@ bool all_rows_fit(std::int64_t rows, bool is_fixed, Refuse refuse) {
   return true;
 }
 
-// From the last place on, each is exchanged with one that is not behind it; down to place `first`. NumPy's permutation
-// draws by a mask, its choice by a product.
+// From the last place down to place `first`, exchanges each element with one that is not behind it. NumPy's permutation
+// draws that place with a mask, its choice with a product.
 template <class G>
 void shuffle(G& g, std::int64_t* values, std::int64_t count, std::int64_t first = 1, bool by_mask = false) {
   for (std::int64_t i = count - 1; i >= first; --i) {
@@ -65,7 +65,7 @@ void shuffle(G& g, std::int64_t* values, std::int64_t count, std::int64_t first 
   }
 }
 
-// Where all are small, gammas underflow: shares are broken off what is left, by betas.
+// If all alphas are small, gammas underflow: shares are then split off the remainder, by draws of beta.
 template <class G>
 void small_shares(G& g, std::int64_t length, const double* alpha, const double* rest, double* out) {
   double left = 1;
@@ -100,7 +100,7 @@ void choose(G& g, std::int64_t length, std::int64_t population, std::int64_t* ou
   shuffle(g, out - length, length);
 }
 
-// As many as are still missing are drawn at once; what has come before is left out, and can't come again.
+// Draws all missing positions at once, without duplicates; the weights of those found before are 0.
 template <class G>
 void choose_weighted(G& g, std::int64_t length, std::int64_t population, const double* p, std::int64_t* out) {
   std::vector<double> left(p, p + population), sums(left.size()), drawn;

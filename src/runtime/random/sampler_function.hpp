@@ -1,4 +1,4 @@
-// A row of the table of runtime functions for a sampler, whose status says that a parameter is outside its domain.
+// A row of the table of runtime functions for a sampler, whose status reports that a parameter is outside its domain.
 #pragma once
 
 #include <string_view>

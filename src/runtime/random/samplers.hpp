@@ -1,6 +1,6 @@
 // Samplers: from a bit generator to one draw of a distribution, by the methods that NumPy's Generator documents and in
-// its order of arithmetic, so that draws are NumPy's to the last bit. G is a bit generator (bit_generators.hpp).
-// Parameters are taken to be in their domain.
+// its order of arithmetic, so that draws equal NumPy's to the last bit. G is a bit generator (bit_generators.hpp).
+// Parameters are assumed to be in their domain.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace bitale::runtime::random {
 
 using std::numbers::pi;
 
-// ---- the three that others are made of ------------------------------------------------------------------------------
+// ---- the samplers that others are built from ------------------------------------------------------------------------
 
 template <class G>
 double standard_normal(G& g) {
@@ -90,10 +90,10 @@ double standard_gamma(G& g, double shape) {
 
 // ---- continuous -----------------------------------------------------------------------------------------------------
 
-// Johnk's method where both are at most 1, in logarithms where a power underflows; else two gammas.
+// Johnk's method if both are at most 1, in logarithms if a power underflows; else two gammas.
 template <class G>
 double beta(G& g, double a, double b) {
-  a += 0.0, b += 0.0;  // of -0 the reciprocal is -inf, with which no pair would ever be accepted
+  a += 0.0, b += 0.0;  // the reciprocal of -0 is -inf, with which no pair would ever be accepted
   if (a > 1.0 || b > 1.0) {
     const double x = standard_gamma(g, a), y = standard_gamma(g, b);
     return x / (x + y);
@@ -223,7 +223,7 @@ inline double log_gamma(double x) {
   return out;
 }
 
-// From 10 on Hormann's PTRS (1993), below by multiplication.
+// Hormann's PTRS (1993) for rates from 10 on, multiplication below.
 template <class G>
 std::int64_t poisson(G& g, double lam) {
   if (lam >= 10) {
@@ -250,13 +250,13 @@ std::int64_t poisson(G& g, double lam) {
   }
 }
 
-// What Stirling's series has beyond its first terms.
+// The terms of Stirling's series after the first ones.
 inline double stirling_rest(double x) {
   const double x2 = x * x;
   return (13860. - (462. - (132. - (99. - 140. / x2) / x2) / x2) / x2) / x / 166320.;
 }
 
-// A sampler that remembers what it has computed of the last n and p.
+// A sampler that caches what it has computed from the last n and p.
 class Binomial {
  public:
   template <class G>
@@ -316,7 +316,7 @@ class Binomial {
   }
 
   // BTPE (Kachitvichyanukul and Schmeiser, 1988): a triangle, two parallelograms and two exponential tails above the
-  // density; what falls there is accepted by a squeeze, or by the density itself.
+  // density; points in them are accepted by a squeeze, or by the density itself.
   template <class G>
   std::int64_t by_btpe(G& g) const {
     const double n = double(n_), m = double(m_);
@@ -391,7 +391,7 @@ std::int64_t geometric(G& g, double p) {
   return z >= 9.223372036854776e+18 ? std::numeric_limits<std::int64_t>::max() : std::int64_t(z);
 }
 
-// From 0 to `most`, both included, by Lemire's multiplication (2019) with as few bits as do.
+// From 0 to `most`, both included, by Lemire's multiplication (2019) with as few bits as suffice.
 template <class G>
 std::uint64_t bounded(G& g, std::uint64_t most) {
   if (most == 0) return 0;
@@ -415,14 +415,14 @@ std::uint64_t bounded(G& g, std::uint64_t most) {
   return std::uint64_t(product >> 64);
 }
 
-// Whole numbers from `low` up to `high`, which is not included.
+// Whole numbers from `low` to `high`, which is excluded.
 class Integers {
  public:
   template <class G>
   std::int64_t operator()(G& g, std::int64_t low, std::int64_t high) {
     return std::int64_t(std::uint64_t(low) + bounded(g, most_of(low, high)));
   }
-  // The same, where all are of one range: what depends on it is computed once.
+  // The same for draws that all have one range: what depends on it is computed once.
   template <class G>
   void fill(G& g, std::int64_t count, std::int64_t* out, std::int64_t low, std::int64_t high) {
     const std::uint64_t most = most_of(low, high), length = most + 1;
@@ -445,7 +445,7 @@ class Integers {
     return std::uint64_t(high) - 1 - std::uint64_t(low);
   }
 
-  // Of a length below 2^32. A generator of 64 bits gives two numbers at a time, unless a half is left from before.
+  // For a length below 2^32. A generator of 64 bits gives two numbers at a time, unless a half is left from before.
   template <class G>
   static void fill_from_halves(G& g, std::int64_t count, std::int64_t* out, std::uint64_t low, std::uint64_t length) {
     const auto biased = (0u - std::uint32_t(length)) % std::uint32_t(length);
@@ -474,7 +474,7 @@ class Integers {
   }
 };
 
-// From 0 to `most`, by rejection of what a mask lets through.
+// From 0 to `most`: masked bits are drawn until they are in the range.
 template <class G>
 std::uint64_t masked(G& g, std::uint64_t most) {
   if (most == 0) return 0;
@@ -490,7 +490,7 @@ std::uint64_t masked(G& g, std::uint64_t most) {
 
 double log_factorial(std::int64_t k);  // draws.cpp
 
-// One after the other, of at most half of the population.
+// Draws one at a time, of at most half of the population.
 template <class G>
 std::int64_t hypergeometric_by_sampling(G& g, std::int64_t good, std::int64_t bad, std::int64_t sample) {
   const std::int64_t total = good + bad;

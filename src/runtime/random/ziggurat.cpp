@@ -1,5 +1,5 @@
 // The strips of NumPy's ziggurats: 256 each, of equal area, under exp(-x^2 / 2) and under exp(-x). Draws equal NumPy's
-// bit for bit only with these very numbers, which differ in their last bits from what the recursion gives.
+// bit for bit only with exactly these numbers, which differ in their last bits from what the recursion gives.
 #include "runtime/random/ziggurat.hpp"
 
 namespace bitale::runtime::random {

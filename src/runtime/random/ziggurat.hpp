@@ -1,5 +1,5 @@
-// The ziggurat method (Marsaglia and Tsang, 2000) in the form of Doornik's and of NumPy: a strip is chosen by 8 bits, a
-// place in it by the others; nearly always that place lies inside the curve, and nothing more is computed.
+// The ziggurat method (Marsaglia and Tsang, 2000) in the form of Doornik's and of NumPy: 8 bits choose a strip, and the
+// others a place in it; that place is nearly always inside the curve, and then nothing more is computed.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 namespace bitale::runtime::random {
 
 struct Ziggurat {
-  std::uint64_t inside[256];  // below it, a place is inside the curve
+  std::uint64_t inside[256];  // places below it are inside the curve
   double width[256];          // of one unit of a place
   double height[256];         // of the curve at the strip's upper end
 };

@@ -32,6 +32,6 @@ __all__ = [
     "shared_rng",
 ]
 
-if _typing.TYPE_CHECKING:  # the distributions of basic are made from a table
+if _typing.TYPE_CHECKING:  # the distributions in basic are generated from a table
 
     def __getattr__(name: str) -> _typing.Any: ...

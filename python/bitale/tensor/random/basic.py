@@ -142,7 +142,7 @@ _KEEPS_DTYPE = {"choice", "permutation"}
 _ZERO_OR_ONE = {"bernoulli"}
 
 
-# ---- NumPy's ---------------------------------------------------------------------------------------------------------
+# ---- NumPy's distributions -------------------------------------------------------------------------------------------
 
 
 @_distribution
@@ -276,7 +276,7 @@ def integers(source: Any, low: Any, high: Any = None, size: Any = None) -> Tenso
     return source.draw("integers", (low, high), size)
 
 
-# ---- made of NumPy's: SciPy's and PyTensor's ---------------------------------------------------------------------------
+# ---- distributions based on NumPy's: SciPy's and PyTensor's ----------------------------------------------------------
 
 
 @_distribution
@@ -362,7 +362,7 @@ METHODS["nbinom"] = nbinom
 __all__.append("nbinom")
 
 
-# ---- of vectors ------------------------------------------------------------------------------------------------------
+# ---- distributions of vectors ----------------------------------------------------------------------------------------
 
 
 @_distribution

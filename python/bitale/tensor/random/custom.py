@@ -87,7 +87,7 @@ def from_quantile(quantile: Callable[..., Any]) -> Callable[..., Any]:
     def make(source: Any, size: Any = None, **parameters: Any) -> TensorVariable:
         given = {name: _core.as_tensor_variable(value) for name, value in parameters.items()}
         lengths = _lengths(size, given.values())
-        u = _core.maximum(source.draw("random", (), lengths), 2.0**-54)  # 0 does not occur
+        u = _core.maximum(source.draw("random", (), lengths), 2.0**-54)  # excludes 0
         return quantile(u, **{name: value if value.ndim == 0 else _core.broadcast_to(value, lengths) for name, value in given.items()})
 
     make.__name__, make.__doc__ = quantile.__name__, quantile.__doc__
