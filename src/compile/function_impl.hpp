@@ -54,8 +54,8 @@ struct Function::Impl : Compiled {
   // The lengths and strides of each container, if there are updates and all lengths are known: such calls need no
   // handles.
   std::vector<StateLayout> plain_states;
-  SharedClaim claim;                         // of a call with updates
-  const link::DirectCode* direct = nullptr;  // of the thunk, if it has only the user's inputs and outputs
+  SharedClaim claim;                                // of a call with updates
+  const link::DirectCode* direct = nullptr;         // of the thunk, if it has only the user's inputs and outputs
   mutable std::unique_ptr<ProfiledCalls> profiled;  // null without a profile
   std::unique_ptr<ProfileEntry> profile_entry;
 
