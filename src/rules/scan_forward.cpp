@@ -7,9 +7,7 @@
 
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/passes.hpp"
-#include "ops/dimshuffle.hpp"
 #include "ops/elemwise.hpp"
-#include "ops/lengths.hpp"
 #include "rules/scan_loop.hpp"
 
 namespace bitale::rewriting {
@@ -109,8 +107,8 @@ struct Sum {
 };
 
 struct Adjoint {
-  Variable a, c;  // of a step; null: 0
-  Variable initial;
+  Variable a, c;     // of a step; a null: 0
+  Variable initial;  // null: 0
   std::vector<Sum> sums;
 };
 
@@ -303,7 +301,7 @@ bool put_into(FunctionGraph& graph, const Apply& scan, const Apply& adjoint_scan
     const Variable& sequence = of_adjoint.parts.sequences[k];
     if (sequence.ndim() != 1) return false;
     const auto element = elements.of(backwards(sequence));
-    if (!element || !(*element).type()->equals(*of_adjoint.parts.elements[k].type())) return false;
+    if (!element || !element->type()->equals(*of_adjoint.parts.elements[k].type())) return false;
     step.emplace_back(of_adjoint.parts.elements[k], *element);
   }
   for (auto& [leaf, value] : of_adjoint.parts.constants) {
@@ -366,7 +364,7 @@ const RegisterPasses forward_mode_passes({
     {"scan_forward_mode",
      1.603,
      {"fast_run", "scan"},
-     "The derivatives of a recurrence of one number by few numbers are computed by its own loop, in forward mode.",
+     "The gradient of a scalar recurrence with respect to a few scalars is computed in its own loop, in forward mode.",
      forward_mode},
 });
 
