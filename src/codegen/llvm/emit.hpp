@@ -41,7 +41,9 @@ class Emitter : public FunctionBuilder {
   Value build_plain(Expr expr);  // code by code; the arguments have been emitted
   bool is_in_lanes() const { return lanes_ != nullptr; }
   int lane_count() const { return lanes_->count; }
+  std::size_t operations_in_lanes();  // expressions of the current loop's body that vary over lanes
   bool varies(Expr expr) { return lanes_ && nest_.level_of(expr) == nest_.innermost(); }
+  bool is_loop_invariant(Expr expr) { return nest_.level_of(expr) == 0; }  // in all loops of the nest
   // Whether the current code may branch, and is worth a branch: a masked pass is not.
   bool may_branch() const { return !lanes_->mask && row_block_.rows.empty() && !is_in_finished_block(); }
 
@@ -62,6 +64,8 @@ class Emitter : public FunctionBuilder {
   // levels scalars.
   struct Lanes {
     int count = 1;
+    const program::Loop* loop = nullptr;
+    std::size_t operations = 0;                       // of its body, once they have been counted
     Value start = nullptr;                            // scalar index of lane 0
     Value mask = nullptr;                             // null: all lanes
     Value active = nullptr;                           // with a mask: the number of active lanes, as a scalar

@@ -7,6 +7,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/llvm/emit.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen {
 
@@ -99,6 +100,20 @@ Emitter::Value Emitter::lanes_of(Expr expr) {
     resume(here);
   }
   return it->second;
+}
+
+std::size_t Emitter::operations_in_lanes() {
+  if (lanes_->operations) return lanes_->operations;
+  program::ExprWalk walk;
+  for (const program::Step& step : lanes_->loop->body)
+    program::for_each_expr(step, [&](const Expr& root) {
+      walk(root, [&](Expr expr) {
+        const bool counts = varies(expr);
+        lanes_->operations += counts;
+        return counts;
+      });
+    });
+  return lanes_->operations;
 }
 
 Emitter::Callee Emitter::callee(Expr call, std::size_t first_argument) {

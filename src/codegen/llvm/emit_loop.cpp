@@ -201,6 +201,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   Lanes lanes;
   lanes.prefetch_distance = loop.prefetch_distance;
   lanes.count = schedule.lanes;
+  lanes.loop = &loop;
   lanes.groups = index_runs_of(program_, loop);
   const bool short_loop = schedule.single_pass, reduces = reduces_in_any_order(loop, running_);
   const int unroll = schedule.accumulators;

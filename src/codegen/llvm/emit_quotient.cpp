@@ -1,7 +1,8 @@
 // Quotients by a loop-invariant divisor, without dividing in the loop. With the reciprocal of the divisor y in two
 // pieces, z + w, q = x z + x w is within a unit in the last place of x / y, and q + (x - q y) z, with one rounding in
 // each step, is x / y rounded (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor",
-// 1990). That holds while nothing underflows or overflows; where it may, lanes are divided.
+// 1990). That holds while nothing underflows or overflows; where it may, lanes are divided. Only short loops over
+// float64 wait for the divider; in longer ones the other instructions take as much time (docs/performance.md).
 #include <cmath>
 
 #include "codegen/llvm/emit.hpp"
@@ -14,22 +15,20 @@ using program::Expr;
 using Value = FunctionBuilder::Value;
 
 // The exponents of two that bound divisor and dividend. 0 is outside: its sign would be lost.
-struct Range {
-  int divisor, least, most;
-};
-constexpr Range range_of_8 = {500, -400, 500}, range_of_4 = {40, -50, 60};
+struct {
+  int divisor = 500, least = -400, most = 500;
+} constexpr range;
+
+constexpr std::size_t most_operations = 8;
 
 Value quotient_by_reciprocal(Emitter& e, Expr quotient) {
   const LlvmApi& l = e.api();
   LLVMBuilderRef at = e.builder();
-  const DType dtype = quotient.dtype(), word = itemsize(dtype) == 8 ? DType::UInt64 : DType::UInt32;
+  const DType dtype = DType::Float64, word = DType::UInt64;
   const Expr y = quotient.argument(1), one = e.pool().number(1, dtype), z = one / y, w = fma(-z, y, one) * z;
-  const Range& range = itemsize(dtype) == 8 ? range_of_8 : range_of_4;
   const auto power = [&](int exponent) { return std::exp2(exponent); };
   const Expr fits = (abs(y) >= power(-range.divisor)) & (abs(y) <= power(range.divisor));
-  const auto bits_of = [&](int exponent) {
-    return std::uint64_t(e.pool().number(power(exponent), dtype).payload()) & (word == DType::UInt64 ? ~0ull : ~0u);
-  };
+  const auto bits_of = [&](int exponent) { return std::uint64_t(e.pool().number(power(exponent), dtype).payload()); };
   const int lanes = e.lane_count();
   const auto integers = [&](std::uint64_t v) { return e.constant(word, std::int64_t(v), lanes); };
   const Value x = e.lanes_of(quotient.argument(0)), divisor = e.lanes_of(y), high = e.lanes_of(z), low = e.lanes_of(w);
@@ -60,11 +59,13 @@ Value quotient_by_reciprocal(Emitter& e, Expr quotient) {
 
 class ReciprocalQuotients final : public ExpressionStrategy {
  public:
-  // Processors with vectors of 32 bytes and more have fused multiply-adds.
+  // Processors with vectors of 32 bytes and more have fused multiply-adds. A reciprocal per row of a matrix would cost
+  // more than it saves in rows of ordinary length.
   Value build(Emitter& emitter, Expr expr) override {
-    const bool applies = expr.code() == program::Code::div && is_float(expr.dtype()) && emitter.varies(expr) &&
-                         !emitter.varies(expr.argument(1)) && !expr.argument(1).is_constant() &&
-                         emitter.target().vector_bytes >= 32 && emitter.may_branch();
+    const bool applies = expr.code() == program::Code::div && expr.dtype() == DType::Float64 && emitter.varies(expr) &&
+                         emitter.is_loop_invariant(expr.argument(1)) && !expr.argument(1).is_constant() &&
+                         emitter.target().vector_bytes >= 32 && emitter.may_branch() &&
+                         emitter.operations_in_lanes() <= most_operations;
     return applies ? quotient_by_reciprocal(emitter, expr) : nullptr;
   }
 };

@@ -82,13 +82,17 @@ TEST_CASE("quotients by one divisor are correctly rounded") {
   }
 }
 
-TEST_CASE("a loop divides by reciprocals only where its divisor stays the same") {
-  auto x = vector("x"), y = vector("y");
+TEST_CASE("only short loops whose divisor is invariant multiply by its reciprocal") {
+  auto x = vector("x"), y = vector("y"), z = vector("z");
   auto s = scalar("s");
+  auto rows = matrix("rows");
   const auto quotients = [](const Variables& inputs, const Variable& output) {
     const std::string text = function(inputs, {output}).dprint("llvm");
     return text.find("divided") != std::string::npos;
   };
   CHECK(quotients({x, s}, x / s) == (codegen::this_target().vector_bytes >= 32));
   CHECK_FALSE(quotients({x, y}, x / y));
+  CHECK_FALSE(quotients({x, s}, exp(x) / s));
+  CHECK_FALSE(quotients({x, y, z, s}, (x * y + z * y + x * z + x * x) / s));
+  CHECK_FALSE(quotients({rows, x}, rows / dimshuffle(x, {0, new_axis})));
 }
