@@ -33,8 +33,8 @@ def rich_tree(text: str) -> Any:
 
     lines = _lines(text)
     ids = [found[1] if (found := _id.search(label)) else None for _, label in lines]
-    met_again = [each for each in dict.fromkeys(ids) if each is not None and ids.count(each) > 1]
-    colour = {each: _colours[i % len(_colours)] for i, each in enumerate(met_again)}
+    repeated_ids = [each for each in dict.fromkeys(ids) if each is not None and ids.count(each) > 1]
+    colour = {each: _colours[i % len(_colours)] for i, each in enumerate(repeated_ids)}
     root = Tree("", hide_root=True)
     above = [root]  # the last tree of each depth
     for (depth, label), identity in zip(lines, ids):

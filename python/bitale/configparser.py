@@ -36,7 +36,7 @@ class ConfigParam:
     def validate(self, value: Any) -> None:
         """ValueError for what is no value of the flag."""
         if self._validate is not None and self._validate(value) is False:
-            raise ValueError(f"{self.name}: {value!r} is no value of this flag")
+            raise ValueError(f"{self.name}: {value!r} is not a valid value of this flag")
 
     def apply(self, value: Any) -> Any:
         """The value that is kept for what was given. ValueError for what is none."""

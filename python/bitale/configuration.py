@@ -15,7 +15,7 @@ _parsers: dict[str, Any] = {"bool": lambda text: text == "True", "int": int, "fl
 
 # PyTensor's flags that have no effect here: they keep the value that they are given, and `config.note(name)` explains
 # why.
-_profile = "a profile (docs/profiling.md) has a form of its own"
+_profile = "profiles have their own format (docs/profiling.md)"
 _c = "no C compiler is used unless the linker is \"c\""
 _without_effect: dict[str, tuple[Any, str]] = {
     "DebugMode__check_strides": (0, "outputs are always C-contiguous"),
@@ -29,14 +29,14 @@ _without_effect: dict[str, tuple[Any, str]] = {
     "cmodule__preload_cache": (False, _c),
     "cmodule__remove_gxx_opt": (False, _c),
     "cmodule__warn_no_version": (False, _c),
-    "compile__timeout": (120, "who needs code that another process compiles waits until it is there"),
-    "compile__wait": (5, "who needs code that another process compiles waits until it is there"),
+    "compile__timeout": (120, "a process that needs code that another one is compiling waits for it"),
+    "compile__wait": (5, "a process that needs code that another one is compiling waits for it"),
     "compiledir_format": ("", "the flag compiledir names the directory"),
     "compiler_verbose": (False, _c),
     "cycle_detection": ("regular", "there is one way to find cycles"),
     "gcc_version_str": ("", _c),
     "generated_src_dir": ("", "f.dprint(\"llvm\") shows generated code"),
-    "lib__amdlibm": (False, "elementary functions are the library's own"),
+    "lib__amdlibm": (False, "elementary functions are implemented by the library"),
     "nocleanup": (False, _c),
     "numba__cache": (True, "Numba is not used"),
     "numba__fastmath": (False, "arithmetic is strict IEEE"),

@@ -89,7 +89,7 @@ OpRef make_check(const std::string& exc_type, const std::string& msg) {
 }
 OpRef make_print(const std::string& message, const std::vector<std::string>& attrs, const std::string& function) {
   for (auto& name : attrs)
-    if (name.find(',') != name.npos) throw ValueError(cat("Print: `", name, "` is no attribute's name"));
+    if (name.find(',') != name.npos) throw ValueError(cat("Print: `", name, "` is not an attribute name"));
   return make_ref<const Print>(message, join(attrs, ","), function);
 }
 OpRef make_breakpoint(const std::string& name) { return make_ref<const PdbBreakpoint>(name); }

@@ -234,7 +234,7 @@ void bind_checks(nb::module_& m) {
       .def(
           "add",
           [](Validator& self, std::string name, nb::object check) {
-            if (!nb::isinstance<nb::callable>(check)) throw TypeError("Validator.add: the check is no function");
+            if (!nb::isinstance<nb::callable>(check)) throw TypeError("Validator.add: the check is not a function");
             self.add(name, [name, held = std::move(check)](FunctionGraph& graph) {
               nb::gil_scoped_acquire locked;
               try {

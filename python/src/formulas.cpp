@@ -257,7 +257,7 @@ void bind_parts_of_complex_numbers(nb::module_& m) {
 }
 
 int count_of(nb::handle kth, const char* who) {
-  if (is_variable(kth)) throw NotImplementedError(cat(who, ": kth as a variable; a number is expected"));
+  if (is_variable(kth)) throw NotImplementedError(cat(who, ": expected a number as kth, got a variable"));
   if (!is_integer_object(kth)) throw TypeError(cat(who, ": expected an integer as kth, got ", shown(kth)));
   return *as_optional_int(kth, who);
 }

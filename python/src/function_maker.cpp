@@ -78,7 +78,7 @@ class PythonMaker final : public MakerFactory {
   std::string name() const override { return name_; }
   std::unique_ptr<FunctionMaker> make(const Variables&, const Variables&, const FunctionOptions&) const override {
     throw NotImplementedError(
-        cat("function: the mode's maker ", name_, " is Python's, this function is not made there"));
+        cat("function: the mode's maker ", name_, " is a Python class, which does not compile this function"));
   }
   const nb::object& kind() const { return *kind_; }
   const std::shared_ptr<const MakerFactory>& steps() const { return steps_; }

@@ -127,7 +127,7 @@ PyObject* call_into(const FunctionObject& self, std::span<PyObject* const> given
 }
 
 // Outputs by position or, for a function that returns a dict, by key.
-std::vector<int> wanted_outputs(const FunctionObject& self, nb::handle given) {
+std::vector<int> requested_outputs(const FunctionObject& self, nb::handle given) {
   std::vector<int> out;
   if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr()))
     throw TypeError(cat(name_of(self), ": output_subset: expected a list of positions or keys, got ", shown(given)));
@@ -150,7 +150,7 @@ std::vector<int> wanted_outputs(const FunctionObject& self, nb::handle given) {
 // A single result is returned alone, several as a list or a dict.
 PyObject* call_some(const FunctionObject& self, std::span<PyObject* const> given, nb::handle output_subset) {
   require_count(self, given.size());
-  const std::vector<int> wanted = wanted_outputs(self, output_subset);
+  const std::vector<int> wanted = requested_outputs(self, output_subset);
   const CallArguments arguments(self, given);
   NumpyReceiver results(wanted.size());
   self.function.run_some(arguments.views(), wanted, results);
@@ -194,9 +194,9 @@ PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, 
       const int stays = PyObject_IsTrue(options.device);
       if (stays < 0) nb::raise_python_error();
       if (stays && !self.runs_on_device)
-        throw ValueError(cat(name_of(self),
-                             ": device=True gives arrays of JAX, which functions of mode \"JAX\" have; the mode is ",
-                             self.function.mode().linker().name));
+        throw ValueError(cat(
+            name_of(self), ": device=True returns JAX arrays, which only functions of mode \"JAX\" have; the mode is ",
+            self.function.mode().linker().name));
       if (stays && (is_given(options.out) || is_given(options.output_subset)))
         throw TypeError(cat(name_of(self), ": device=True can't be combined with out or output_subset"));
       if (stays) return call_placed(self, placed, true);
@@ -214,7 +214,7 @@ PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, 
 
 // Python reads the entry of any instance, so there must be no instance without one.
 PyObject* refuse_to_make(PyTypeObject*, PyObject*, PyObject*) {
-  PyErr_SetString(PyExc_TypeError, "Function: cannot be made by itself; bitale.function() compiles one");
+  PyErr_SetString(PyExc_TypeError, "Function: cannot be constructed directly; bitale.function() compiles one");
   return nullptr;
 }
 

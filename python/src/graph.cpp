@@ -211,8 +211,9 @@ nb::object new_op(nb::handle cls, nb::args, nb::kwargs) {
                                                     reinterpret_cast<PyTypeObject*>(nb::type<OpObject>().ptr())))
     throw TypeError(cat("Op.__new__: expected a subclass of Op, got ", shown(cls)));
   if (cls.is(nb::type<OpObject>()) || nb::hasattr(cls, "_is_of_the_library"))
-    throw TypeError(cat(nb::type_name(cls).c_str(), ": expected a subclass of Op that says what it computes; ops of ",
-                        "the library are made by their functions"));
+    throw TypeError(cat(nb::type_name(cls).c_str(),
+                        ": expected a subclass of Op that defines what it computes; ops of ",
+                        "the library are created by their functions"));
   nb::object object = nb::inst_alloc(cls);
   new (nb::inst_ptr<OpObject>(object)) OpObject{};
   nb::inst_mark_ready(object);
@@ -221,7 +222,7 @@ nb::object new_op(nb::handle cls, nb::args, nb::kwargs) {
 
 void init_op(nb::handle self, nb::args given, nb::kwargs keywords) {
   if (given.size() || nb::len(keywords))
-    throw TypeError(cat(nb::type_name(self.type()).c_str(), "() takes no arguments: it has no __init__ of its own"));
+    throw TypeError(cat(nb::type_name(self.type()).c_str(), "() takes no arguments: it defines no __init__"));
 }
 
 nb::object op_name(nb::handle self) {

@@ -151,7 +151,8 @@ void bind_arranging(nb::module_& m) {
   define(
       m, "meshgrid",
       [](nb::args xi, bool copy, bool sparse, const std::string& indexing) {
-        if (!copy) throw NotImplementedError("meshgrid: copy=False; results share no memory with inputs");
+        if (!copy)
+          throw NotImplementedError("meshgrid: copy=False is not supported: results share no memory with inputs");
         return list_of(meshgrid(as_variables(xi, "meshgrid"), sparse, indexing));
       },
       "xi"_a, "copy"_a = true, "sparse"_a = false, "indexing"_a = "xy",
@@ -309,7 +310,7 @@ void bind_searching(nb::module_& m) {
   define(
       m, "ravel_multi_index",
       [](const Any& multi_index, const ShapeLike& dims, const std::string& mode, const std::string& order) {
-        if (order != "C") throw NotImplementedError("ravel_multi_index: only order=\"C\"");
+        if (order != "C") throw NotImplementedError("ravel_multi_index: only order=\"C\" is supported");
         return ravel_multi_index(as_variables(multi_index, "ravel_multi_index"), as_lengths(dims, "ravel_multi_index"),
                                  mode_of(mode, "ravel_multi_index"));
       },
@@ -318,7 +319,7 @@ void bind_searching(nb::module_& m) {
   define(
       m, "unravel_index",
       [](const Like& indices, const ShapeLike& dims, const std::string& order) {
-        if (order != "C") throw NotImplementedError("unravel_index: only order=\"C\"");
+        if (order != "C") throw NotImplementedError("unravel_index: only order=\"C\" is supported");
         return tuple_of(unravel_index(as_variable(indices), as_lengths(dims, "unravel_index")));
       },
       "indices"_a, "dims"_a, "order"_a = "C",

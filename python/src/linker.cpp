@@ -54,9 +54,9 @@ struct PythonWrapper {
 
   void operator()(NodeStep& step) const {
     nb::gil_scoped_acquire locked;
-    struct Lent {
+    struct StepScope {
       std::shared_ptr<NodeStep*> step;
-      ~Lent() { *step = nullptr; }
+      ~StepScope() { *step = nullptr; }
     } lent{std::make_shared<NodeStep*>(&step)};
     nb::list arguments;
     arguments.append(FunctionGraphObject{step.graph, nullptr});

@@ -451,7 +451,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     nb::object stored = nb::borrow(PyList_GET_ITEM(entry.ptr(), 0));
     if (stored.is_none())
       throw TypeError(cat(what(), " was not stored: output_storage[", k, "][0] is None",
-                          returned.is_none() ? "" : "; perform stores its results, what it returns is not looked at"));
+                          returned.is_none() ? "" : "; perform must store its results: its return value is ignored"));
     PyList_SetItem(entry.ptr(), 0, nb::none().release().ptr());
     const TypeBase& type = *node.node()->outputs[std::size_t(k)].type;
     if (stands_for_other_ && type.tensor()) stored = as_dtype(stored, type.tensor()->dtype);

@@ -45,13 +45,13 @@ std::optional<Variables> replacements_of(nb::handle result, const Apply& node) {
     out.resize(node.output_count());
     for (auto& [before, after] : as_replacements(result, "a rule's result")) {
       if (!before.owner().same_as(node))
-        throw ValueError(cat("a rule's result replaces `", before.str(), "`, which is no output of its node"));
+        throw ValueError(cat("a rule's result replaces `", before.str(), "`, which is not an output of its node"));
       out[std::size_t(before.index())] = after;
     }
     return out;
   }
   if (!PyList_Check(result.ptr()) && !PyTuple_Check(result.ptr()))
-    throw TypeError(cat("a rule gives False, a variable, a list or a dict of replacements, got ", shown(result)));
+    throw TypeError(cat("a rule returns False, a variable, a list or a dict of replacements, got ", shown(result)));
   for (nb::handle item : result) out.push_back(item.is_none() ? Variable() : require_variable(item, "a rule's result"));
   return out;
 }
@@ -59,18 +59,18 @@ std::optional<Variables> replacements_of(nb::handle result, const Apply& node) {
 enum class Access { Read, Change };
 
 // A graph that a function may use only during the call.
-class Lent {
+class ScopedAccess {
  public:
-  Lent(FunctionGraph& graph, Access access)
+  ScopedAccess(FunctionGraph& graph, Access access)
       : seen(nb::cast(FunctionGraphObject{std::shared_ptr<const FunctionGraph>(std::shared_ptr<void>(), &graph),
                                           access == Access::Change ? &graph : nullptr})) {}
-  ~Lent() {
+  ~ScopedAccess() {
     static const auto& nothing = *new std::shared_ptr<const FunctionGraph>(
         std::make_shared<const FunctionGraph>(Variables(), Variables(), false));
     *nb::inst_ptr<FunctionGraphObject>(seen) = {nothing, nullptr};
   }
-  Lent(const Lent&) = delete;
-  Lent& operator=(const Lent&) = delete;
+  ScopedAccess(const ScopedAccess&) = delete;
+  ScopedAccess& operator=(const ScopedAccess&) = delete;
 
   const nb::object seen;
 };
@@ -78,7 +78,7 @@ class Lent {
 NodeFunction node_function(nb::object function) {
   return [held = hold(std::move(function))](FunctionGraph& graph, const Apply& node) -> std::optional<Variables> {
     nb::gil_scoped_acquire locked;
-    const Lent lent(graph, Access::Read);
+    const ScopedAccess lent(graph, Access::Read);
     try {
       return replacements_of((*held)(lent.seen, wrap(node)), node);
     } catch (const nb::python_error& error) {
@@ -90,7 +90,7 @@ NodeFunction node_function(nb::object function) {
 std::function<void(FunctionGraph&)> graph_function(nb::object function) {
   return [held = hold(std::move(function))](FunctionGraph& graph) {
     nb::gil_scoped_acquire locked;
-    const Lent lent(graph, Access::Change);
+    const ScopedAccess lent(graph, Access::Change);
     try {
       (*held)(lent.seen);
     } catch (const nb::python_error& error) {

@@ -25,7 +25,7 @@ void check_options(const char* function, std::string_view kind, nb::handle order
   for (std::string_view known : {"quicksort", "mergesort", "heapsort", "stable"})
     if (kind == known) {
       if (order.is_none()) return;
-      throw NotImplementedError(cat(function, ": order, the fields of structured arrays; there are none here"));
+      throw NotImplementedError(cat(function, ": order is not supported: there are no structured arrays"));
     }
   throw ValueError(
       cat(function, ": expected kind \"quicksort\", \"mergesort\", \"heapsort\" or \"stable\", got \"", kind, "\""));

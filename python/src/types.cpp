@@ -52,7 +52,7 @@ Downcast downcast_of(std::optional<bool> allow) {
 
 const TypeObject& type_object(nb::handle self) {
   if (auto* object = instance_of<TypeObject>(self)) return *object;
-  throw TypeError(cat("expected a Type that is made, got ", shown(self)));
+  throw TypeError(cat("expected an instance of Type, got ", shown(self)));
 }
 
 // For any type of the library. A type written in Python has its own method.
@@ -92,7 +92,7 @@ nb::object new_type(nb::handle cls, nb::args, nb::kwargs) {
   if (!PyType_Check(cls.ptr()) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()),
                                                     reinterpret_cast<PyTypeObject*>(nb::type<TypeObject>().ptr())))
     throw TypeError(cat("Type.__new__: expected a subclass of Type, got ", shown(cls)));
-  if (cls.is(nb::type<TypeObject>())) throw TypeError("Type: expected a subclass that says what its values are");
+  if (cls.is(nb::type<TypeObject>())) throw TypeError("Type: expected a subclass that defines its values");
   nb::object object = nb::inst_alloc(cls);
   for (nb::handle own : {nb::type<TensorTypeObject>(), nb::type<DisconnectedTypeObject>(), nb::type<RandomTypeObject>(),
                          nb::type<NullTypeObject>()})
@@ -222,8 +222,7 @@ void bind_types(nb::module_& m) {
           "__init__",
           [](nb::handle self, nb::args given, nb::kwargs keywords) {
             if (given.size() || nb::len(keywords))
-              throw TypeError(
-                  cat(nb::type_name(self.type()).c_str(), "() takes no arguments: it has no __init__ of its own"));
+              throw TypeError(cat(nb::type_name(self.type()).c_str(), "() takes no arguments: it defines no __init__"));
           },
           "args"_a, "kwargs"_a, nb::sig("def __init__(self) -> None"))
       .def(

@@ -65,7 +65,7 @@ class ForwardSweep {
     }
     if (std::ranges::none_of(connected, [](bool c) { return c; })) return;
     Variables out;
-    if (!null && any_value) out = ask(node, in);
+    if (!null && any_value) out = call_pushforward(node, in);
     for (std::size_t o = 0; o < connected.size(); ++o) {
       Variable output = node.output(int(o));
       if (!connected[o] || blocked_.contains(output.node()) || order_.has_form(output.node())) continue;
@@ -87,13 +87,13 @@ class ForwardSweep {
     }
   }
 
-  static Variables ask(const Apply& node, const Variables& tangents) {
+  static Variables call_pushforward(const Apply& node, const Variables& tangents) {
     const Variables out = with_node_context(node, [&] {
       return node.op().has_pushforward() ? node.op().pushforward(node, tangents) : transpose_pullback(node, tangents);
     });
     if (out.size() != node.output_count())
-      throw InternalError(
-          cat(node.op().label(), ": pushforward answered for ", out.size(), " outputs of ", node.output_count()));
+      throw InternalError(cat(node.op().label(), ": pushforward returned ", out.size(), " tangents for ",
+                              node.output_count(), " outputs"));
     return out;
   }
 

@@ -59,7 +59,7 @@ std::vector<Apply> DifferentiationOrder::nodes() const {
 
 RegisterStableForms::RegisterStableForms(FindStableForms find) { finder() = find; }
 
-std::vector<StableForm> find_stable_forms(const ToStabilize& graph) {
+std::vector<StableForm> find_stable_forms(const StabilizationGraph& graph) {
   return finder() ? finder()(graph) : std::vector<StableForm>();
 }
 

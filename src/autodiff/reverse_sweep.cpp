@@ -155,11 +155,11 @@ void ReverseSweep::pass_to_form(const StableForm& at, Slot& from, Slot& to) {
 
 namespace {
 
-Variables ask_pullback(const Apply& node, const Variables& cotangents) {
+Variables call_pullback(const Apply& node, const Variables& cotangents) {
   Variables terms = with_node_context(node, [&] { return node.op().pullback(node, cotangents); });
   if (terms.size() != node.inputs().size())
-    throw InternalError(
-        cat(node.op().label(), ": pullback answered for ", terms.size(), " inputs of ", node.inputs().size()));
+    throw InternalError(cat(node.op().label(), ": pullback returned ", terms.size(), " cotangents for ",
+                            node.inputs().size(), " inputs"));
   return terms;
 }
 
@@ -199,7 +199,7 @@ void ReverseSweep::step(const Step& at) {
     return false;
   };
   Variables terms;
-  if (!null && any_value) terms = ask_pullback(node, cotangents);
+  if (!null && any_value) terms = call_pullback(node, cotangents);
   for (std::size_t i = 0; i < at.inputs.size(); ++i) {
     if (!is_reached(at.inputs[i]) || !is_connected(i)) continue;
     Slot& slot = slots_[at.inputs[i]];
@@ -214,7 +214,7 @@ void ReverseSweep::step(const Step& at) {
 
 void ReverseSweep::add_term(const Apply& node, std::size_t i, Slot& at, const Variable& term) {
   const Variable& input = node.inputs()[i];
-  if (!term) throw InternalError(cat(node.op().label(), ": pullback gave no variable for input ", i));
+  if (!term) throw InternalError(cat(node.op().label(), ": pullback returned no variable for input ", i));
   if (term.is_disconnected()) return;
   if (term.is_null()) {
     at.null = explained(node, i, term);

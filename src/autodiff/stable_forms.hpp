@@ -19,18 +19,18 @@ struct StableForm {
 
 // The graph to be differentiated. The forms are expressions over variables of that graph; no form contains a variable
 // that has the form itself, and none looks behind a border.
-struct ToStabilize {
+struct StabilizationGraph {
   std::span<const Apply> nodes;     // everything that the outputs need, inputs first
   std::span<const char> is_passed;  // for each node, whether derivatives pass through it
   Variables outputs;                // where differentiation starts
   Variables borders;                // the variables with respect to which derivatives are taken
 };
-using FindStableForms = std::vector<StableForm> (*)(const ToStabilize&);
+using FindStableForms = std::vector<StableForm> (*)(const StabilizationGraph&);
 
 struct RegisterStableForms {
   explicit RegisterStableForms(FindStableForms find);
 };
 // No forms if no function is registered.
-std::vector<StableForm> find_stable_forms(const ToStabilize& graph);
+std::vector<StableForm> find_stable_forms(const StabilizationGraph& graph);
 
 }  // namespace bitale

@@ -131,8 +131,8 @@ void Store::save(const Digest& key, std::string_view contents) const {
   }
   const int reason = errno;
   ::unlink(temporary.c_str());
-  static std::atomic<bool> said{false};
-  if (!said.exchange(true))
+  static std::atomic<bool> warned{false};
+  if (!warned.exchange(true))
     std::fprintf(stderr,
                  "bitale: warning: compiled code can't be kept in %s (%s), so it will be compiled again next time; "
                  "choose another directory with the flag compiledir, or set cache=off\n",

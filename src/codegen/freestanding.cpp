@@ -187,18 +187,18 @@ std::vector<std::string> runtime_functions(const Program& program) {
     if (!row || !row->is_standard) names.insert(name);
   };
   program::ExprWalk walk;
-  const auto look_at = [&](Expr root) {
+  const auto inspect = [&](Expr root) {
     walk(root, [&](Expr expr) {
       const bool is_call = expr.code() == program::Code::call || expr.code() == program::Code::rare_call;
       if (is_call && !program.function_of(expr)) note(expr.pool().function_name(expr.payload()));
     });
   };
   program::visit_steps(program.steps, [&](const Step& step) {
-    program::for_each_expr(step, look_at);
+    program::for_each_expr(step, inspect);
     if (auto* call = std::get_if<Call>(&step.what)) note(call->function);
     if (std::holds_alternative<program::Fill>(step.what)) note("bt_fill");
   });
-  for (auto& [id, function] : program.functions) look_at(function.body);
+  for (auto& [id, function] : program.functions) inspect(function.body);
   return {names.begin(), names.end()};
 }
 

@@ -155,13 +155,13 @@ class Cutter {
     const Code code = expr.code();
     if (code == Code::constant) return pool_.make(code, expr.dtype(), {}, expr.payload());
     const bool is_load = code == Code::load;
-    bool comes_about = is_load && written_.count(expr.payload()), is_number = !is_load && expr.argument_count() > 0;
+    bool is_loop_variant = is_load && written_.count(expr.payload()), is_number = !is_load && expr.argument_count() > 0;
     for (std::size_t i = 0; i < expr.argument_count(); ++i) {
       const Expr argument = expr.argument(i);
-      comes_about |= !argument.is_constant() && copies_.at(argument.id());
+      is_loop_variant |= !argument.is_constant() && copies_.at(argument.id());
       is_number &= argument.is_constant();
     }
-    if (!comes_about && !is_number) return {};
+    if (!is_loop_variant && !is_number) return {};
     ++out_.size;
     std::vector<Expr> arguments;
     for (std::size_t i = 0; i < expr.argument_count(); ++i) arguments.push_back(given(expr.argument(i)));

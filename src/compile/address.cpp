@@ -127,11 +127,11 @@ double several(int n, double* x, const Context* context) {
 }
 double several_user(int n, double* x, void*, const Context* context) { return several(n, x, context); }
 
-enum class Takes { vector_with_grad, vector, scalar, numbers };
+enum class ArgumentForm { vector_with_grad, vector, scalar, numbers };
 
 struct Form {
   std::string_view name;
-  Takes takes;
+  ArgumentForm takes;
   void* target;
   int position;  // of the context among the arguments that are not floats
 };
@@ -139,13 +139,13 @@ struct Form {
 const std::vector<Form>& forms() {
   const auto at = [](auto* function) { return reinterpret_cast<void*>(function); };
   static const std::vector<Form> table{
-      {"value_and_grad", Takes::vector_with_grad, at(value_and_grad), 5},
-      {"finite_value_and_grad", Takes::vector_with_grad, at(finite_value_and_grad), 5},
-      {"vector", Takes::vector, at(vector_to_vector), 5},
-      {"double (double)", Takes::scalar, at(scalar), 0},
-      {"double (double, void *)", Takes::scalar, at(scalar_user), 1},
-      {"double (int, double *)", Takes::numbers, at(several), 2},
-      {"double (int, double *, void *)", Takes::numbers, at(several_user), 3},
+      {"value_and_grad", ArgumentForm::vector_with_grad, at(value_and_grad), 5},
+      {"finite_value_and_grad", ArgumentForm::vector_with_grad, at(finite_value_and_grad), 5},
+      {"vector", ArgumentForm::vector, at(vector_to_vector), 5},
+      {"double (double)", ArgumentForm::scalar, at(scalar), 0},
+      {"double (double, void *)", ArgumentForm::scalar, at(scalar_user), 1},
+      {"double (int, double *)", ArgumentForm::numbers, at(several), 2},
+      {"double (int, double *, void *)", ArgumentForm::numbers, at(several_user), 3},
   };
   return table;
 }
@@ -176,7 +176,7 @@ Context context_for(const Function& function, const Form& form) {
   };
   const bool one_vector = inputs.size() == 1 && is_double(inputs[0], 1);
   Context context{function, inputs.size(), one_vector, false};
-  if (form.takes == Takes::vector_with_grad) {
+  if (form.takes == ArgumentForm::vector_with_grad) {
     const bool two = one_vector && outputs.size() == 2;
     context.grad_first = two && is_double(outputs[0], 1);
     if (!two || !is_double(outputs[context.grad_first ? 0 : 1], 1) ||
@@ -184,7 +184,7 @@ Context context_for(const Function& function, const Form& form) {
       refuse("one float64 vector with a float64 scalar and a float64 vector as outputs");
     return context;
   }
-  if (form.takes == Takes::vector) {
+  if (form.takes == ArgumentForm::vector) {
     if (!one_vector || outputs.size() != 1 || !is_double(outputs[0], 1))
       refuse("one float64 vector with one float64 vector as output");
     return context;
@@ -192,9 +192,9 @@ Context context_for(const Function& function, const Form& form) {
   bool scalars = !inputs.empty();
   for (auto& input : inputs) scalars = scalars && is_double(input, 0);
   const bool one_value = outputs.size() == 1 && is_double(outputs[0], 0);
-  if (form.takes == Takes::scalar && !(one_value && scalars && inputs.size() == 1))
+  if (form.takes == ArgumentForm::scalar && !(one_value && scalars && inputs.size() == 1))
     refuse("one float64 scalar with one such output");
-  if (form.takes == Takes::numbers && !(one_value && (scalars || one_vector)))
+  if (form.takes == ArgumentForm::numbers && !(one_value && (scalars || one_vector)))
     refuse("float64 scalars, or of one float64 vector, with one float64 scalar as output");
   return context;
 }

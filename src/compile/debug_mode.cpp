@@ -62,7 +62,7 @@ class DebugMaker final : public FunctionMaker {
       const auto events = std::make_shared<EquivalenceTracker>();
       other.attach(events);
       bitale::rewrite(other, query);
-      require_same_way(graph, *events, other);
+      require_same_rewrites(graph, *events, other);
     }
   }
 
@@ -83,7 +83,8 @@ class DebugMaker final : public FunctionMaker {
   }
 
  private:
-  void require_same_way(const FunctionGraph& graph, const EquivalenceTracker& again, const FunctionGraph& other) const {
+  void require_same_rewrites(const FunctionGraph& graph, const EquivalenceTracker& again,
+                             const FunctionGraph& other) const {
     std::string difference = first_difference(tracker_->events(), again.events());
     if (difference.empty() && dprint(graph) != dprint(other))
       difference = cat("the same rewrites, but another graph\n", dprint(graph), "\n", dprint(other));
@@ -116,7 +117,7 @@ class DebugMakerFactory final : public MakerFactory {
 
 Mode debug_mode(const DebugModeOptions& options) {
   if (options.stability_patience && *options.stability_patience < 1)
-    throw ValueError(cat("DebugMode: stability_patience is a number from 1, got ", *options.stability_patience));
+    throw ValueError(cat("DebugMode: stability_patience must be at least 1, got ", *options.stability_patience));
   checks_of(options);
   for (auto& linker : options.native_linkers) Linker{linker};
   return Mode(options.linker.empty() ? config::get("linker") : options.linker, options.optimizer)

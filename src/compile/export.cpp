@@ -35,7 +35,7 @@ codegen::Parameter parameter(const Variable& variable, const std::string& prefix
   if (!variable.name().empty()) out.name = prefix + variable.name();
   if (variable.type()->is_host_only())
     throw NotImplementedError(cat("export: `", variable.str(), "` of type ", variable.type()->str(),
-                                  " is an object of this process, which C can't be given"));
+                                  " is an object of this process, which can't be passed to C"));
   out.dtype = component_dtype(variable.storage().dtype);
   out.shape = variable.storage().shape;
   if (is_complex(variable)) {  // the layout of native code, and of C's `double complex` in memory

@@ -97,7 +97,7 @@ Mode Mode::making(std::shared_ptr<const MakerFactory> maker) const {
 RewriteQuery Mode::query() const {
   RewriteQuery out = query_of(optimizer_);
   const bool is_full = std::find(out.include.begin(), out.include.end(), "fast_run") != out.include.end();
-  if (is_full) out = out.including(link::wanted_rewrites(linker_));
+  if (is_full) out = out.including(link::required_rewrites(linker_));
   out = out.including(included_).excluding(excluded_).requiring(required_);
   out.extra = own_.extra;
   return out;

@@ -35,11 +35,10 @@ class NanGuard {
     inf_ = choose(options_.inf_is_error, "NanGuardMode__inf_is_error");
     big_ = choose(options_.big_is_error, "NanGuardMode__big_is_error");
     if (!nan_ && !inf_ && !big_)
-      throw ValueError(
-          "NanGuardMode: nothing is an error: one of nan_is_error, inf_is_error, big_is_error is to be true");
+      throw ValueError("NanGuardMode: one of nan_is_error, inf_is_error, big_is_error must be true");
     if (options_.action.empty()) options_.action = config::get("NanGuardMode__action");
     if (options_.action == "pdb" && !options_.report)
-      throw ValueError("NanGuardMode: the action pdb is Python's; here there are raise and warn");
+      throw ValueError("NanGuardMode: the action pdb exists in Python only; use raise or warn");
     if (options_.action != "raise" && options_.action != "warn" && options_.action != "pdb")
       throw ValueError(cat("NanGuardMode: action is raise, warn or pdb, not `", options_.action, "`"));
   }
@@ -77,7 +76,7 @@ class NanGuard {
 
   const NanGuardOptions& given() const { return given_; }
 
-  void look_at_input(const Variable& variable, const Array& value) const {
+  void check_input(const Variable& variable, const Array& value) const {
     if (!variable.is_guarded()) return;
     const std::string found = finding(value);
     if (found.empty()) return;
@@ -87,12 +86,12 @@ class NanGuard {
     if (const Location& where = variable.where()) error.add("built at", where.str_with_callers());
     act(error);
   }
-  void look_at_outputs(const NodeStep& step) const {
+  void check_outputs(const NodeStep& step) const {
     for (std::size_t k = 0; k < step.outputs().size(); ++k) {
       if (!step.node.output(int(k)).is_guarded()) continue;
       const std::string found = finding(step.outputs()[k]);
       if (found.empty()) continue;
-      if (const auto* inner = dynamic_cast<const HasInnerGraph*>(&step.node.op())) look_into(step, *inner);
+      if (const auto* inner = dynamic_cast<const HasInnerGraph*>(&step.node.op())) locate_in_inner_graph(step, *inner);
       NanGuardError error(cat("NanGuardMode: found ", found, " in output ", k, " of a node"));
       add_value(error, step.outputs()[k]);
       for (std::size_t i = 0; i < step.inputs.size(); ++i) error.add(cat("input ", i), step.inputs[i].str());
@@ -103,7 +102,7 @@ class NanGuard {
 
  private:
   // Runs the inner graph again, node by node, to find the first node whose value is an error. A loop adds the step.
-  void look_into(const NodeStep& step, const HasInnerGraph& op) const {
+  void locate_in_inner_graph(const NodeStep& step, const HasInnerGraph& op) const {
     const InnerGraph& graph = *op.inner_graph();
     const auto evaluate = [&](std::span<const Array> given) {
       std::unordered_map<const VariableNode*, Array> values;
@@ -150,14 +149,14 @@ class NanGuard {
 
 struct InputGuard {
   std::shared_ptr<const NanGuard> guard;
-  void operator()(const Variable& variable, const Array& value) const { guard->look_at_input(variable, value); }
+  void operator()(const Variable& variable, const Array& value) const { guard->check_input(variable, value); }
 };
 
 }  // namespace
 
 Linker nan_guard_linker(const NanGuardOptions& options) {
   const auto guard = std::make_shared<const NanGuard>(options);
-  return vm_linker([guard](NodeStep& step) { guard->look_at_outputs(step); }, InputGuard{guard});
+  return vm_linker([guard](NodeStep& step) { guard->check_outputs(step); }, InputGuard{guard});
 }
 
 std::optional<NanGuardOptions> nan_guard_options(const Linker& linker) {

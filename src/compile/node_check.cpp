@@ -89,7 +89,7 @@ NodeCheck::NodeCheck(Apply node, const DebugChecks& checks, std::vector<std::sha
 
 Arrays NodeCheck::run(std::span<const Array> in) const {
   const Arrays out = perform_on_copies(in);
-  const std::string source = cat("what perform of ", node_.op().label(), " gave");
+  const std::string source = cat("the result of perform of ", node_.op().label());
   for (std::size_t i = 0; i < out.size(); ++i) require_valid(node_.output(int(i)), out[i], checks_, source);
   if (checks_.perform) {
     perform_again(in, out);

@@ -85,7 +85,7 @@ std::string_view refuse_state(BitGenerator kind, std::span<const std::uint64_t> 
   if (kind == BitGenerator::MT19937) return words[312] > 624 ? "the place is beyond the 624 numbers" : "";
   if (kind == BitGenerator::Threefry) return words[1] >> 62 ? "the number of draws is beyond 2^62" : "";
   const std::size_t half = words.size() - 2;
-  if (words[half] > 1 || words[half + 1] >> 32) return "the half of a word that is left";
+  if (words[half] > 1 || words[half + 1] >> 32) return "the buffered half of a word";
   if (kind == BitGenerator::PCG64 && !(words[2] & 1)) return "the increment is even";
   if (kind == BitGenerator::Philox && words[6] > 4) return "the place is beyond the buffer";
   return "";

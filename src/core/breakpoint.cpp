@@ -22,7 +22,7 @@ void set_break_handler(BreakHandler function) { handler().set(std::move(function
 
 void break_here(std::string_view why, std::span<Array> values) {
   if (const auto function = handler().get()) return (*function)(why, values);
-  std::string text = cat("bitale: ", why, "; set_break_handler() says what happens here\n");
+  std::string text = cat("bitale: ", why, "; set_break_handler() changes what happens here\n");
   for (auto& value : values) text += cat("  ", value.repr(), "\n");
   std::fputs(text.c_str(), stderr);
 }

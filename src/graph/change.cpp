@@ -47,7 +47,7 @@ struct Redo {
 
 // Calls a callback of each feature, then rethrows the first exception, if any.
 template <class Call>
-void tell_each(State& graph, std::size_t count, Call&& call) {
+void notify_each(State& graph, std::size_t count, Call&& call) {
   std::exception_ptr failure;
   for (std::size_t i = 0; i < count && i < graph.features.size(); ++i) {
     try {
@@ -59,18 +59,18 @@ void tell_each(State& graph, std::size_t count, Call&& call) {
   if (failure) std::rethrow_exception(failure);
 }
 
-struct Tell {
+struct Notifier {
   State& graph;
   std::string_view reason;
   std::size_t count;
   void imported(const Apply& node) const {
-    tell_each(graph, count, [&](Feature& f) { f.on_import(*graph.self, node, reason); });
+    notify_each(graph, count, [&](Feature& f) { f.on_import(*graph.self, node, reason); });
   }
   void pruned(const Apply& node) const {
-    tell_each(graph, count, [&](Feature& f) { f.on_prune(*graph.self, node, reason); });
+    notify_each(graph, count, [&](Feature& f) { f.on_prune(*graph.self, node, reason); });
   }
   void changed(const Client& client, const Variable& before, const Variable& after) const {
-    tell_each(graph, count, [&](Feature& f) { f.on_change_input(*graph.self, client, before, after, reason); });
+    notify_each(graph, count, [&](Feature& f) { f.on_change_input(*graph.self, client, before, after, reason); });
   }
 };
 
@@ -79,18 +79,18 @@ struct Tell {
 void undo(State& graph, Change& change) { std::visit(Undo{graph}, change); }
 void redo(State& graph, Change& change) { std::visit(Redo{graph}, change); }
 
-static void tell_done(State& graph, const Change& change, std::string_view reason) {
-  const Tell tell{graph, reason, graph.features.size()};
-  if (auto* set = std::get_if<InputSet>(&change)) tell.changed(set->client(), set->before, set->after);
-  if (auto* added = std::get_if<NodeAdded>(&change)) tell.imported(added->node);
-  if (auto* removed = std::get_if<NodeRemoved>(&change)) tell.pruned(removed->node);
+static void notify_done(State& graph, const Change& change, std::string_view reason) {
+  const Notifier notify{graph, reason, graph.features.size()};
+  if (auto* set = std::get_if<InputSet>(&change)) notify.changed(set->client(), set->before, set->after);
+  if (auto* added = std::get_if<NodeAdded>(&change)) notify.imported(added->node);
+  if (auto* removed = std::get_if<NodeRemoved>(&change)) notify.pruned(removed->node);
 }
 
-void tell_undone(State& graph, const Change& change, std::string_view reason, std::size_t count) {
-  const Tell tell{graph, reason, count};
-  if (auto* set = std::get_if<InputSet>(&change)) tell.changed(set->client(), set->after, set->before);
-  if (auto* added = std::get_if<NodeAdded>(&change)) tell.pruned(added->node);
-  if (auto* removed = std::get_if<NodeRemoved>(&change)) tell.imported(removed->node);
+void notify_undone(State& graph, const Change& change, std::string_view reason, std::size_t count) {
+  const Notifier notify{graph, reason, count};
+  if (auto* set = std::get_if<InputSet>(&change)) notify.changed(set->client(), set->after, set->before);
+  if (auto* added = std::get_if<NodeAdded>(&change)) notify.pruned(added->node);
+  if (auto* removed = std::get_if<NodeRemoved>(&change)) notify.imported(removed->node);
 }
 
 namespace {
@@ -110,7 +110,7 @@ class Replay {
   Replay& operator=(const Replay&) = delete;
 
   template <class Call>
-  void tell(Call&& call) {
+  void notify(Call&& call) {
     try {
       call();
     } catch (...) {
@@ -136,7 +136,7 @@ void undo_all(State& graph, Changes& changes) {
   for (auto step = changes.list.rbegin(); step != changes.list.rend(); ++step) {
     if (std::holds_alternative<RankSet>(*step)) continue;
     undo(graph, *step);
-    replay.tell([&] { tell_undone(graph, *step, "undo", graph.features.size()); });
+    replay.notify([&] { notify_undone(graph, *step, "undo", graph.features.size()); });
   }
   replay.finish(changes.before);
 }
@@ -146,12 +146,12 @@ void redo_all(State& graph, Changes& changes) {
   for (auto& step : changes.list) {
     if (std::holds_alternative<RankSet>(step)) continue;
     redo(graph, step);
-    replay.tell([&] { tell_done(graph, step, changes.reason); });
+    replay.notify([&] { notify_done(graph, step, changes.reason); });
   }
   replay.finish(changes.after);
 }
 
-bool is_told(const Change& change) {
+bool is_notified(const Change& change) {
   return std::holds_alternative<InputSet>(change) || std::holds_alternative<NodeAdded>(change) ||
          std::holds_alternative<NodeRemoved>(change);
 }

@@ -84,8 +84,8 @@ void undo(FunctionGraph::State& graph, Change& change);
 void redo(FunctionGraph::State& graph, Change& change);
 
 // Notifies the first `count` features that the change was undone.
-void tell_undone(FunctionGraph::State& graph, const Change& change, std::string_view reason, std::size_t count);
+void notify_undone(FunctionGraph::State& graph, const Change& change, std::string_view reason, std::size_t count);
 // Whether features are notified of this kind of change.
-bool is_told(const Change& change);
+bool is_notified(const Change& change);
 
 }  // namespace bitale

@@ -59,7 +59,7 @@ void perform_formula(const Apply& node, std::span<const Array> in, std::span<Arr
     parts.push_back({real, is_complex(input) ? add(1) : Variable()});
   }
   const PartsOfOutputs found = node.op().complex_parts(node, parts);
-  if (!found) throw InternalError(cat(node.op().label(), ": it has no formula of parts"));
+  if (!found) throw InternalError(cat(node.op().label(), ": it has no formula of real and imaginary parts"));
   for (std::size_t k = 0; k < out.size(); ++k) {
     const auto& [real, imag] = (*found)[k];
     out[k] = imag ? complex_of(evaluate(real, leaves, values), evaluate(imag, leaves, values), false)

@@ -22,7 +22,7 @@ namespace {
 void check_inputs(const Variables& inputs, bool clone) {
   PointerSet seen;
   for (const Variable& input : inputs) {
-    if (!input) throw ValueError("FunctionGraph: an input is no variable");
+    if (!input) throw ValueError("FunctionGraph: an input is not a variable");
     if (!seen.insert(input.node()))
       throw ValueError(cat("FunctionGraph: the input `", input.str(), "` is given twice"));
     if (input.is_constant()) throw ValueError(cat("FunctionGraph: the constant `", input.str(), "` can't be an input"));

@@ -16,7 +16,7 @@ FunctionGraph::State::~State() {
 }
 
 void FunctionGraph::State::refuse_stranger(const ApplyNode* node) const {
-  throw InternalError(cat("FunctionGraph: ", node->op->label(), " is none of its nodes"));
+  throw InternalError(cat("FunctionGraph: ", node->op->label(), " is not one of its nodes"));
 }
 
 NodeRecord& FunctionGraph::State::new_record() {

@@ -94,7 +94,7 @@ bool Op::may_fold(const Apply&) const { return true; }
 Variable Op::operator()(std::span<const Variable> inputs) const {
   Apply node = make_node(inputs);
   if (node.output_count() != 1)
-    throw InternalError(cat(label(), ": a call wants one output, the node has ", node.output_count()));
+    throw InternalError(cat(label(), ": a call needs exactly one output, the node has ", node.output_count()));
   return node.output();
 }
 

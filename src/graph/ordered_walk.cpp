@@ -55,7 +55,7 @@ class OrderedWalk {
       stack_.push_back({node, 0});
     else if (*state == State::Open)
       throw InconsistencyError(
-          cat("no order of the nodes does what the features ask: it would be circular at ", node->op->label()));
+          cat("no order of the nodes satisfies the features: it would be circular at ", node->op->label()));
   }
 
   const Earlier& before_;

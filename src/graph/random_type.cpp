@@ -36,7 +36,7 @@ bool RandomType::is_valid_value(const Array& value) const {
 Array RandomType::filter(const Array& value, bool strict, Downcast downcast) const {
   if (TypeBase::is_valid_value(value))
     if (const std::string_view what = refusal(*this, value); !what.empty())
-      throw ValueError(cat(str(), ": the words are no state of a ", bit_generator_name(generator), ": ", what));
+      throw ValueError(cat(str(), ": the words are not a state of a ", bit_generator_name(generator), ": ", what));
   return TypeBase::filter(value, strict, downcast);
 }
 

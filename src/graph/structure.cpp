@@ -145,7 +145,7 @@ Structure Structure::parse(std::string_view text) {
     if (!holding) name.remove_prefix(1);
     int k = 0;
     while (k < fact_count && fact_names[std::size_t(k)].key != name) ++k;
-    if (k == fact_count) throw ValueError(cat("\"", name, "\" is no fact of matrices"));
+    if (k == fact_count) throw ValueError(cat("\"", name, "\" is not a known fact about matrices"));
     out.add(Fact(k), holding);
   }
   return out;

@@ -17,7 +17,7 @@ namespace {
 
 thread_local int switched_off = 0;
 
-void say_missing(const Apply& node, const Variable& input) {
+void report_missing(const Apply& node, const Variable& input) {
   const auto mode = config::test_values();
   if (mode == config::TestValues::ignore) return;
   AttributeError error(cat("`", input.str(), "` of type ", input.type()->str(), " has no test value"));
@@ -51,7 +51,7 @@ void compute_test_values(const Apply& node) {
   std::vector<Array> in, out(node.output_count());
   for (auto& input : node.inputs()) {
     auto value = test_value(input);
-    if (!value) return say_missing(node, input);
+    if (!value) return report_missing(node, input);
     in.push_back(*std::move(value));
   }
   copy_destroyed(node, in);

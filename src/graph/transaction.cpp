@@ -33,9 +33,9 @@ void Transaction::roll_back() noexcept {
     Change step = std::move(log_list_.back());
     log_list_.pop_back();
     undo(graph_, step);
-    if (!is_told(step)) continue;
+    if (!is_notified(step)) continue;
     try {
-      tell_undone(graph_, step, "roll back", notified);
+      notify_undone(graph_, step, "roll back", notified);
     } catch (...) {
       // A feature that fails when notified of an undone change cannot stop the rollback.
     }
@@ -104,7 +104,7 @@ Variable Transaction::import_leaf(const Variable& leaf) {
     return known ? known : leaf;
   }
   MissingInputError error(cat("the graph needs `", leaf.str(), "` of type ", leaf.type()->str(),
-                              ", which is none of its inputs [", names(graph_.inputs), "]"));
+                              ", which is not one of its inputs [", names(graph_.inputs), "]"));
   if (Location where = leaf.where()) error.add("made at", where.str_with_callers());
   throw error;
 }
@@ -161,10 +161,10 @@ void Transaction::import_node(const Apply& node, const Provenance& replaced, Imp
   Provenance& provenance = pointer->provenance;
   if (!provenance.where) provenance.where = replaced.where;
   if (provenance.rule) provenance.rule = chain_rules(replaced.rule, provenance.rule);
-  tell([&](Feature& feature) { feature.on_import(*graph_.self, node, reason_); });
+  notify([&](Feature& feature) { feature.on_import(*graph_.self, node, reason_); });
 }
 
-Transaction::Imported Transaction::take_in(const Variable& v, const Provenance& replaced) {
+Transaction::Imported Transaction::import_variable(const Variable& v, const Provenance& replaced) {
   Imported out;
   Variable start = resolve(v);
   auto known = [&](VariableNode* node) {
@@ -230,7 +230,7 @@ void Transaction::inherit_type(const Variable& from, const Variable& to) {
 }
 
 Variable Transaction::import(const Variable& v) {
-  Imported imported = take_in(v, {});
+  Imported imported = import_variable(v, {});
   place(imported, 0);
   return imported.variable;
 }
@@ -244,7 +244,7 @@ void Transaction::add_output(const Variable& v) {
 namespace {
 
 // The nodes that a walk has visited, as keys of the map to their copies.
-struct MetNodes {
+struct VisitedNodes {
   PointerMap<ApplyNode*>& copies;
   bool insert(const ApplyNode* node) { return copies.insert(node).second; }
 };
@@ -271,7 +271,7 @@ Variables Transaction::copy_in(std::span<const Variable> outputs, const PointerM
     for (std::size_t i = 0; i < original.output_count(); ++i)
       originals.emplace_back(original.output(int(i)), Variable::of(&made->outputs[i]));
   };
-  visit_nodes(outputs, is_input, copy, MetNodes{copies});
+  visit_nodes(outputs, is_input, copy, VisitedNodes{copies});
   Variables out;
   for (const Variable& output : outputs) out.push_back(own(output));
   return out;
@@ -315,7 +315,7 @@ bool Transaction::replace(const Variable& given_before, const Variable& after) {
       if (client.node && (target == 0 || graph_.record(client.node).rank <= target))
         target = graph_.record(client.node).rank - 1;
   }
-  Imported imported = take_in(after, before.has_owner() ? before.owner().provenance() : Provenance());
+  Imported imported = import_variable(after, before.has_owner() ? before.owner().provenance() : Provenance());
   place(imported, target);
   if (imported.variable.same_as(before)) {
     for (ApplyNode* node : imported.created) unused_.push_back(Apply::of(node));
@@ -352,7 +352,7 @@ void Transaction::set_input(const Client& client, const Variable& after) {
   if (before.has_owner()) unused_.push_back(before.owner());
   graph_.assign(client, after);
   note(change::InputSet{Apply::of(client.node), client.index, before, after});
-  tell([&](Feature& feature) { feature.on_change_input(*graph_.self, client, before, after, reason_); });
+  notify([&](Feature& feature) { feature.on_change_input(*graph_.self, client, before, after, reason_); });
 }
 
 // Raises the rank of `later` above `earlier`, and those of all nodes that need `later` above that. Nodes are raised
@@ -463,7 +463,7 @@ void Transaction::prune(const Apply& node) {
   note(change::NodeRemoved{node, serial, rank});
   for (const Variable& input : node.inputs())
     if (input.has_owner()) unused_.push_back(input.owner());
-  tell([&](Feature& feature) { feature.on_prune(*graph_.self, node, reason_); });
+  notify([&](Feature& feature) { feature.on_prune(*graph_.self, node, reason_); });
 }
 
 }  // namespace bitale

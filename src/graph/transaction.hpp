@@ -45,7 +45,7 @@ class Transaction {
     PointerSet met;                   // existing nodes that replace nodes of the import
   };
   // New nodes inherit the line of the replaced node and continue its chain of rules.
-  Imported take_in(const Variable& v, const Provenance& replaced);
+  Imported import_variable(const Variable& v, const Provenance& replaced);
   void import_node(const Apply& node, const Provenance& replaced, Imported& into);
   Variable import_leaf(const Variable& leaf);
   ApplyNode* copy_in_node(const Apply& original, Variables inputs);
@@ -75,7 +75,7 @@ class Transaction {
   }
   // If a feature fails, those after it are not notified of the latest change.
   template <class Call>
-  void tell(Call&& call) {
+  void notify(Call&& call) {
     const std::size_t count = graph_.features.size();
     for (notified_ = 0; notified_ < count; ++notified_) call_feature(*graph_.features[notified_], call);
     notified_ = all_features;

@@ -151,7 +151,7 @@ bool touches_complex(const Apply& node) {
 Apply::Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types) {
   if (!op) throw ValueError("Apply: an op is needed, got none");
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!inputs[i]) throw ValueError(cat(op->label(), ": input ", i, " is no variable"));
+    if (!inputs[i]) throw ValueError(cat(op->label(), ": input ", i, " is not a variable"));
   require_complex_form(*op, inputs, output_types);
   auto node = std::make_unique<ApplyNode>();
   node->output_count = std::uint32_t(output_types.size());

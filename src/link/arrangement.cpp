@@ -40,13 +40,13 @@ class Readers {
   explicit Readers(const program::Program& program) : program_(program), in_passing_(program.buffers.size(), true) {}
 
   std::vector<bool> run() {
-    for (auto& step : program_.steps) look_at(step, 0);
+    for (auto& step : program_.steps) inspect(step, 0);
     return std::move(in_passing_);
   }
 
  private:
   // `depth`: the number of loops around the step.
-  void look_at(const program::Step& step, int depth) {
+  void inspect(const program::Step& step, int depth) {
     program::ExprWalk walk;
     program::for_each_load(step, walk, [&](program::Expr load) {
       if (depth > program_.buffers[std::size_t(load.payload())].ndim()) needs_rows(load.payload());
@@ -56,7 +56,7 @@ class Readers {
     });
     const int inside = depth + std::holds_alternative<program::Loop>(step.what);
     program::for_each_body(step, [&](const Steps& body) {
-      for (auto& inner : body) look_at(inner, inside);
+      for (auto& inner : body) inspect(inner, inside);
     });
   }
   void needs_rows(std::int64_t buffer) { in_passing_[std::size_t(buffer)] = false; }

@@ -46,7 +46,7 @@ class Branches final : public OpOf<Branches>, public EmitsTensors {
   std::string label() const override { return lazy.op().label(); }
   // Nodes are created only by outline_branches.
   Apply make_node(std::span<const Variable>) const override {
-    throw InternalError("Branches: a node can't be made anew");
+    throw InternalError("Branches: a node can't be created from other inputs");
   }
   // Lengths that the sides have in common are used as they are; between different ones a switch chooses.
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
@@ -319,14 +319,14 @@ bool has_lazy_nodes(const FunctionGraph& graph) {
 
 OutlinedBranches outlined(std::shared_ptr<const FunctionGraph> copy, const VariableMap& originals,
                           const NodeMap& replaced) {
-  NodeMap stand_in;
+  NodeMap counterparts;
   for (auto& [original, own] : originals) {
     ApplyNode* owner = own.node()->owner;
     if (!owner || !original.node()->owner) continue;
     const auto found = replaced.find(owner);
-    stand_in[original.node()->owner] = found == replaced.end() ? owner : found->second;
+    counterparts[original.node()->owner] = found == replaced.end() ? owner : found->second;
   }
-  return {std::move(copy), std::move(stand_in)};
+  return {std::move(copy), std::move(counterparts)};
 }
 
 OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, int depth) {

@@ -15,8 +15,8 @@ namespace bitale::link {
 using NodeMap = std::unordered_map<const ApplyNode*, ApplyNode*>;
 
 struct OutlinedBranches {
-  LinkedGraph graph;  // the given graph where there are no branches to split off
-  NodeMap stand_in;   // maps nodes of the given graph to nodes of this one; empty: nodes stand for themselves
+  LinkedGraph graph;     // the given graph where there are no branches to split off
+  NodeMap counterparts;  // maps nodes of the given graph to nodes of this one; empty: nodes stand for themselves
 };
 // The mapping for the nodes of the graph that `copy` was cloned from, after some nodes of the copy were replaced.
 OutlinedBranches outlined(std::shared_ptr<const FunctionGraph> copy, const VariableMap& originals,

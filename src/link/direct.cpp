@@ -148,12 +148,12 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
       return !place.is_known || length == known(lengths_[at], memory);
     });
     const auto begin = reinterpret_cast<std::uintptr_t>(view->data);
-    const auto is_apart = [&](const View& other, std::uintptr_t its_end) {
-      return begin >= its_end || reinterpret_cast<std::uintptr_t>(other.data) >= *end;
+    const auto is_disjoint = [&](const View& other, std::uintptr_t end_of_other) {
+      return begin >= end_of_other || reinterpret_cast<std::uintptr_t>(other.data) >= *end;
     };
     const std::uintptr_t* other_end = ends;
-    for (const View* other = inputs.data(); other != last_input; ++other) good &= is_apart(*other, *other_end++);
-    for (const View* other = outputs.data(); other != view; ++other) good &= is_apart(*other, *other_end++);
+    for (const View* other = inputs.data(); other != last_input; ++other) good &= is_disjoint(*other, *other_end++);
+    for (const View* other = outputs.data(); other != view; ++other) good &= is_disjoint(*other, *other_end++);
     if (!place.is_known) memory.data[place.buffer] = nullptr;  // the code requests it
     ++view;
     ++end;

@@ -55,7 +55,7 @@ struct Comparison {
 
 }  // namespace
 
-NodeWrapper compare_ways(ValuesAgree agree) { return Comparison{std::move(agree)}; }
+NodeWrapper compare_linkers(ValuesAgree agree) { return Comparison{std::move(agree)}; }
 
 }  // namespace bitale::link
 

@@ -12,7 +12,7 @@ namespace bitale::link {
 
 namespace {
 
-void run_again(const LinkedGraph& graph, const Apply& node, std::span<const View> inputs) {
+void rerun_node(const LinkedGraph& graph, const Apply& node, std::span<const View> inputs) {
   const Replay replay;
   if (!graph->contains(node)) {  // it belongs to an expression of lengths, created by the lowering
     ArrayReceiver unused(0);
@@ -23,20 +23,20 @@ void run_again(const LinkedGraph& graph, const Apply& node, std::span<const View
   evaluate(node.outputs(), graph->inputs(), values);
 }
 
-constexpr const char* not_again =
+constexpr const char* not_reproduced =
     "running it again, op by op, does not fail: by rounding, or because its inputs have changed meanwhile; "
     "their values are not shown";
 
 }  // namespace
 
 void explain_failure(const LinkedGraph& graph, const FailedCheck& check, std::span<const View> inputs) {
-  run_again(graph, check.node, inputs);
+  rerun_node(graph, check.node, inputs);
   try {
     if (auto* own = dynamic_cast<const OwnError*>(&check.node.op())) own->raise();
     throw ShapeError(check.message);
   } catch (Error& error) {
     add_node_context(error, check.node, {});
-    error.add("note", not_again);
+    error.add("note", not_reproduced);
     throw;
   }
 }

@@ -23,7 +23,7 @@ class HostOutput final : public OpOf<HostOutput> {
 
 }  // namespace
 
-OutlinedBranches host_outputs_apart(const LinkedGraph& graph) {
+OutlinedBranches outline_host_outputs(const LinkedGraph& graph) {
   Variables outputs = graph->outputs();
   std::unordered_set<const VariableNode*> made;
   bool any = false;
@@ -37,10 +37,10 @@ OutlinedBranches host_outputs_apart(const LinkedGraph& graph) {
   }
   if (!any) return {graph, {}};
   const auto copy = std::make_shared<FunctionGraph>(graph->inputs(), outputs);
-  std::unordered_map<const ApplyNode*, ApplyNode*> stand_in;
+  std::unordered_map<const ApplyNode*, ApplyNode*> counterparts;
   for (auto& [original, own] : copy->originals())
-    if (original.node()->owner && own.node()->owner) stand_in[original.node()->owner] = own.node()->owner;
-  return {copy, std::move(stand_in)};
+    if (original.node()->owner && own.node()->owner) counterparts[original.node()->owner] = own.node()->owner;
+  return {copy, std::move(counterparts)};
 }
 
 }  // namespace bitale::link

@@ -7,6 +7,6 @@
 
 namespace bitale::link {
 
-OutlinedBranches host_outputs_apart(const LinkedGraph& graph);
+OutlinedBranches outline_host_outputs(const LinkedGraph& graph);
 
 }  // namespace bitale::link

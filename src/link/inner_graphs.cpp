@@ -25,9 +25,9 @@ class InnerCall final : public OpOf<InnerCall> {
   std::string_view name() const override { return "InnerCall"; }
   ComplexForm complex_form() const override { return ComplexForm::own; }
   std::string label() const override { return op->label(); }
-  // Nodes are created only by inner_graphs_apart.
+  // Nodes are created only by outline_inner_graphs.
   Apply make_node(std::span<const Variable>) const override {
-    throw InternalError("InnerCall: a node can't be made anew");
+    throw InternalError("InnerCall: a node can't be created from other inputs");
   }
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
     return op->infer_shape(node, inputs);
@@ -42,7 +42,7 @@ class InnerCall final : public OpOf<InnerCall> {
 
 bool is_inner_call(const Op& op) { return dynamic_cast<const InnerCall*>(&op) != nullptr; }
 
-OutlinedBranches inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& link) {
+OutlinedBranches outline_inner_graphs(const LinkedGraph& graph, const LinkBranch& link) {
   const auto has_inner_graph = [](const Apply& node) {
     return node && !node.op().elementwise() && inner_graph_of(node.op());
   };

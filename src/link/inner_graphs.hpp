@@ -7,7 +7,7 @@
 namespace bitale::link {
 
 // `link` links an inner graph.
-OutlinedBranches inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& link);
+OutlinedBranches outline_inner_graphs(const LinkedGraph& graph, const LinkBranch& link);
 
 // Whether this is the op of such a call.
 bool is_inner_call(const Op& op);

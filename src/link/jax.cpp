@@ -47,14 +47,14 @@ using Clock = std::chrono::steady_clock;
 
 // Values of shared variables whose memory a call reuses for the next values. If the call fails, they still have their
 // values, or have them restored, and are given back. Otherwise their containers mark them as replaced.
-class Taken {
+class DonatedValues {
  public:
-  Taken() = default;
-  ~Taken() {
+  DonatedValues() = default;
+  ~DonatedValues() {
     for (auto& [result, resident] : taken_) resident->give_back();
   }
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
+  DonatedValues(const DonatedValues&) = delete;
+  DonatedValues& operator=(const DonatedValues&) = delete;
 
   // False if the value is held by another reader.
   bool take(const Resident& resident, std::size_t result) {
@@ -93,7 +93,7 @@ class JaxThunk final : public Thunk {
     std::vector<bool> stay(count + !module.checks.empty());
     for (std::size_t k = 0; k < count; ++k) stay[k] = results.may_stay(int(k));
 
-    Taken taken;
+    DonatedValues taken;
     std::vector<Array> given;  // the arguments, where they differ from `arrays`
     if (!module.in_place.empty()) given = donated(arrays, module, stay, taken);
     // A receiver that refuses a result does so here, before any value is lost.
@@ -173,7 +173,7 @@ class JaxThunk final : public Thunk {
 
   // The arrays, with copies in place of those that the module may overwrite but that this call can't take exclusively.
   std::vector<Array> donated(const std::vector<Array>& arrays, const stablehlo::Module& module,
-                             const std::vector<bool>& stay, Taken& taken) const {
+                             const std::vector<bool>& stay, DonatedValues& taken) const {
     std::vector<Array> given = arrays;
     for (auto& [result, input] : module.in_place) {
       const Resident* resident = resident_in(arrays[input]);
@@ -255,7 +255,7 @@ std::unique_ptr<Thunk> link_jax(const LinkedGraph& graph, const LinkOptions& opt
     for (auto& variable : variables)
       if (variable.type()->is_host_only())
         throw NotImplementedError(cat("linker jax: `", variable.str(), "` of type ", variable.type()->str(),
-                                      " is an object of the host, which XLA can't be given"));
+                                      " is an object of the host, which can't be passed to XLA"));
   return std::make_unique<JaxThunk>(graph_for_module(graph), *compiler, options.updates);
 }
 

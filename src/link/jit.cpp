@@ -134,17 +134,17 @@ class JitThunk final : public Thunk {
     std::lock_guard lock(strides_mutex_);
     for (auto& strided : strided_)
       if (strided.thunk) strided.thunk->profiler_->add_to(out, true);
-    if (!stand_in_.empty()) tell_users_nodes(out);
+    if (!counterparts_.empty()) map_to_user_nodes(out);
     return out;
   }
   std::string note(const Apply& node) const override {
-    const auto found = stand_in_.find(node.node());
-    ApplyNode* const own = found == stand_in_.end() ? node.node() : found->second;
+    const auto found = counterparts_.find(node.node());
+    ApplyNode* const own = found == counterparts_.end() ? node.node() : found->second;
     if (!by_host_.count(own)) return "";
     return is_inner_call(*own->op) ? "a function of its own" : "host callback to perform";
   }
   // For the user's nodes, those of the linked graph that stand for them.
-  void set_stand_ins(std::unordered_map<const ApplyNode*, ApplyNode*> nodes) { stand_in_ = std::move(nodes); }
+  void set_counterparts(std::unordered_map<const ApplyNode*, ApplyNode*> nodes) { counterparts_ = std::move(nodes); }
 
   std::string text(std::string_view stage) const override {
     if (stage == "program") return program::to_string(codegen::scheduled(lowered_.program, target().vector_bytes));
@@ -431,9 +431,9 @@ class JitThunk final : public Thunk {
   }
 
   // A node of the linked graph may stand for several of the user's nodes.
-  void tell_users_nodes(Measured& measured) const {
+  void map_to_user_nodes(Measured& measured) const {
     std::unordered_multimap<const ApplyNode*, const ApplyNode*> users;
-    for (auto& [users_node, node] : stand_in_) users.emplace(node, users_node);
+    for (auto& [users_node, node] : counterparts_) users.emplace(node, users_node);
     for (auto& part : measured.parts) {
       std::vector<Apply> nodes;
       for (auto& node : part.nodes) {
@@ -491,7 +491,7 @@ class JitThunk final : public Thunk {
   bool writes_last_ = false;
   std::vector<program::HostCall> host_steps_;
   std::unordered_set<ApplyNode*> by_host_;
-  std::unordered_map<const ApplyNode*, ApplyNode*> stand_in_;
+  std::unordered_map<const ApplyNode*, ApplyNode*> counterparts_;
   mutable std::mutex strides_mutex_;
   mutable std::list<Strided> strided_;
 };
@@ -507,19 +507,19 @@ std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& 
     const bool is_native = nested < most_nested && branches++ < most_branches;
     return is_native ? link_native(part, of_branches, generator, nested + 1, branches) : link_vm(part);
   };
-  OutlinedBranches apart = host_outputs_apart(graph);
+  OutlinedBranches outline = outline_host_outputs(graph);
   const auto then = [&](OutlinedBranches next) {
-    apart.graph = next.graph;
-    if (apart.stand_in.empty()) std::swap(apart.stand_in, next.stand_in);
-    for (auto& [users_node, node] : apart.stand_in) {
-      const auto later = next.stand_in.find(node);
-      if (later != next.stand_in.end()) node = later->second;
+    outline.graph = next.graph;
+    if (outline.counterparts.empty()) std::swap(outline.counterparts, next.counterparts);
+    for (auto& [users_node, node] : outline.counterparts) {
+      const auto later = next.counterparts.find(node);
+      if (later != next.counterparts.end()) node = later->second;
     }
   };
-  then(inner_graphs_apart(apart.graph, link_part));
-  then(outline_branches(apart.graph, link_part));
-  auto thunk = std::make_unique<JitThunk>(apart.graph, options, generator);
-  thunk->set_stand_ins(std::move(apart.stand_in));
+  then(outline_inner_graphs(outline.graph, link_part));
+  then(outline_branches(outline.graph, link_part));
+  auto thunk = std::make_unique<JitThunk>(outline.graph, options, generator);
+  thunk->set_counterparts(std::move(outline.counterparts));
   return thunk;
 }
 std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& options,

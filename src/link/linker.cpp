@@ -27,9 +27,12 @@ struct Entry {
 
 const std::vector<Entry>& linkers() {
   static const std::vector<Entry> table = {
-      {"jit", "vm", link::link_jit, {}}, {"c", "jit", link::link_c, {}},
-      {"jax", "", link::link_jax, {}},   {"opwise", "vm", nullptr, {"opwise"}},
-      {"vm", "", nullptr, {"vm"}},       {"dual", "vm", nullptr, {"vm", "jit"}, [] { return link::compare_ways({}); }},
+      {"jit", "vm", link::link_jit, {}},
+      {"c", "jit", link::link_c, {}},
+      {"jax", "", link::link_jax, {}},
+      {"opwise", "vm", nullptr, {"opwise"}},
+      {"vm", "", nullptr, {"vm"}},
+      {"dual", "vm", nullptr, {"vm", "jit"}, [] { return link::compare_linkers({}); }},
       {"wrap", "", nullptr, {"vm"}},
   };
   return table;
@@ -80,7 +83,7 @@ Linker wrap_linker(std::vector<std::string> ways, NodeWrapper wrapper) {
 }
 
 Linker dual_linker(std::string_view first, std::string_view second, ValuesAgree agree) {
-  Linker linker = wrap_linker({std::string(first), std::string(second)}, link::compare_ways(std::move(agree)));
+  Linker linker = wrap_linker({std::string(first), std::string(second)}, link::compare_linkers(std::move(agree)));
   linker.name = "dual";
   return linker;
 }
@@ -150,7 +153,7 @@ std::vector<Array> Thunk::run(std::span<const Array> inputs) const {
 
 Measured Thunk::measured() const { return {}; }
 
-std::vector<std::string> wanted_rewrites(const Linker& linker) {
+std::vector<std::string> required_rewrites(const Linker& linker) {
   // Native code plans its memory itself, and a wrapper must be able to see what a node has read.
   const bool destroys = linker.name == "vm" && !linker.wrapper;
   return destroys ? std::vector<std::string>{"inplace"} : std::vector<std::string>();

@@ -87,11 +87,11 @@ LinkedGraph graph_for_module(const LinkedGraph& graph);
 // Runs node by node, as the linker specifies.
 std::unique_ptr<Thunk> link_nodes(const LinkedGraph& graph, const Linker& linker, const LinkOptions& options);
 // The wrapper of linker `dual`.
-NodeWrapper compare_ways(ValuesAgree agree);
+NodeWrapper compare_linkers(ValuesAgree agree);
 
 // Throws a ValueError for a wrapper if the linker has no nodes to call it around.
 std::unique_ptr<Thunk> link(const Linker& linker, const LinkedGraph& graph, const LinkOptions& options = {});
 // Tags of rewrites that the linker needs in addition to those of fast_run.
-std::vector<std::string> wanted_rewrites(const Linker& linker);
+std::vector<std::string> required_rewrites(const Linker& linker);
 
 }  // namespace bitale::link

@@ -303,7 +303,7 @@ class Machine final : public Thunk {
   }
 
   [[noreturn]] void not_run(const Apply& node) const {
-    ValueError error("the wrapper has not run a node: it is to call run() for every node");
+    ValueError error("the wrapper has not run a node: it must call run() for every node");
     add_node_context(error, node, {});
     throw error;
   }

@@ -32,8 +32,8 @@ std::unique_ptr<Thunk> link_node(std::string_view way, const LinkedGraph& graph,
 
 NodeCode node_code(const Apply& node, std::string_view way, const LinkOptions& options) {
   NodeCode code;
-  const bool where_it_pays = way == "opwise";
-  if (way == "vm" || lazy_inputs(node) || (where_it_pays && is_view(node))) return code;
+  const bool only_if_useful = way == "opwise";
+  if (way == "vm" || lazy_inputs(node) || (only_if_useful && is_view(node))) return code;
   Variables inputs;
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
     const Variable& input = node.inputs()[i];
@@ -44,7 +44,7 @@ NodeCode node_code(const Apply& node, std::string_view way, const LinkOptions& o
   }
   const LinkedGraph graph = part_of_graph(inputs, node.outputs());
   code.thunk = link_node(way, graph, options);
-  if (where_it_pays && is_called_back(*code.thunk, *graph)) return {};
+  if (only_if_useful && is_called_back(*code.thunk, *graph)) return {};
   return code;
 }
 

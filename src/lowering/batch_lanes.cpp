@@ -431,19 +431,19 @@ class Batches {
   }
   // Memory that is passed to functions or to the host keeps its layout, and so do buffers whose dimensions are queried.
   void refuse_handed(std::set<std::int64_t>& refused) const {
-    const auto look_at = [&](Expr root) {
+    const auto inspect = [&](Expr root) {
       program::ExprWalk()(root, [&](Expr expr) {
         if (expr.code() == Code::dim) refused.insert(expr.payload() >> 8);
       });
     };
     program::visit_steps(program_.steps, [&](const Step& step) {
-      program::for_each_expr(step, [&](const Expr& root) { look_at(root); });
+      program::for_each_expr(step, [&](const Expr& root) { inspect(root); });
       program::for_each_access(step, [&](const program::Access& access) {
         if (access.reach == Reach::by_call || access.reach == Reach::by_host) refused.insert(access.buffer);
       });
     });
     for (auto& buffer : program_.buffers)
-      for (auto& length : buffer.shape) look_at(length);
+      for (auto& length : buffer.shape) inspect(length);
   }
 
   // Also turns other loops over the batch into lanes if they access buffers that get a new layout.

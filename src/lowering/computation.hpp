@@ -98,7 +98,7 @@ struct Computations {
 };
 
 // Whether both only store to the same buffer, and never to the same place: they may come in any order.
-bool are_apart(const Declarations& declared, const Computation& a, const Computation& b);
+bool have_disjoint_stores(const Declarations& declared, const Computation& a, const Computation& b);
 // Marks computations whose results are completely overwritten before they are read.
 void drop_overwritten(const Program& program, const Declarations& declared, Computations& computations);
 // Orders computations, lets them share loops and writes the program's steps.

@@ -91,7 +91,7 @@ class LoopBody {
     program::visit_steps(steps_, [&](const Step& step) {
       program::for_each_access(step, [&](const program::Access& access) {
         if (access.reach != program::Reach::by_call || !is_own(access.buffer)) return;
-        Own& memory = own(access.buffer);
+        LoopBuffer& memory = own(access.buffer);
         if (memory.ndim == 0)
           memory.has_address = true;
         else if (memory.input >= 0)
@@ -186,7 +186,7 @@ class LoopBody {
     forget();
     next_.assign(std::size_t(states_), -1);
     for (auto b = before_.buffers; b < end(); ++b) {
-      Own& memory = own(b);
+      LoopBuffer& memory = own(b);
       for (auto& length : buffer_of(b).shape) length = outer_.equal_lengths.fixed(rebuild_(length));
       const bool is_state = memory.output >= 0 && memory.output < states_;
       if (is_traced(memory.output))
@@ -245,7 +245,7 @@ class LoopBody {
     }
   }
 
-  struct Own {
+  struct LoopBuffer {
     int input = -1, output = -1;  // of the inner graph
     bool has_address = false;     // a scalar that is kept in memory within a step
     std::int64_t mapped = -1;     // the buffer that takes its place in the end; -1: none
@@ -253,8 +253,8 @@ class LoopBody {
   };
   std::int64_t end() const { return before_.buffers + std::int64_t(own_.size()); }
   bool is_own(std::int64_t buffer) const { return buffer >= before_.buffers; }
-  Own& own(std::int64_t buffer) { return own_[std::size_t(buffer - before_.buffers)]; }
-  const Own& own(std::int64_t buffer) const { return own_[std::size_t(buffer - before_.buffers)]; }
+  LoopBuffer& own(std::int64_t buffer) { return own_[std::size_t(buffer - before_.buffers)]; }
+  const LoopBuffer& own(std::int64_t buffer) const { return own_[std::size_t(buffer - before_.buffers)]; }
   program::Buffer& buffer_of(std::int64_t buffer) { return outer_.program.buffers[std::size_t(buffer)]; }
   const Variable& outer_of(int input) const { return node_->inputs[from_[std::size_t(input)]]; }
   bool is_state(int input) const { return input >= sequences_ && input < sequences_ + states_; }
@@ -305,7 +305,7 @@ class LoopBody {
   }
 
   Expr loaded(Expr load, std::vector<Expr> at) {
-    const Own& memory = own(load.payload());
+    const LoopBuffer& memory = own(load.payload());
     if (memory.input >= 0) return element_of_input(memory.input, load.dtype(), std::move(at));
     if (memory.output >= 0 && at.empty() && !memory.has_address && !is_traced(memory.output))
       return scalars_[std::size_t(memory.output)];
@@ -444,7 +444,7 @@ class LoopBody {
     store_inputs(loop_.body);
     append(steps_, loop_.body);
     for (auto b = before_.buffers; b < end(); ++b)
-      if (const Own& memory = own(b); memory.has_address && memory.output >= 0 && !is_traced(memory.output)) {
+      if (const LoopBuffer& memory = own(b); memory.has_address && memory.output >= 0 && !is_traced(memory.output)) {
         const DType dtype = buffer_of(b).dtype;
         const Expr var = scalars_[std::size_t(memory.output)] = outer_.declare.var(dtype);
         loop_.body.push_back({program::Let{var, outer_.pool().load(b, dtype, {})}});
@@ -513,7 +513,7 @@ class LoopBody {
       return;
     }
     if (auto* store = std::get_if<program::Store>(&from.what); store && is_own(store->buffer)) {
-      const Own& memory = own(store->buffer);
+      const LoopBuffer& memory = own(store->buffer);
       if (memory.output >= 0 && store->at.empty() && !is_traced(memory.output) && !memory.has_address) {
         const Expr value = rebuild_(store->value), var = outer_.declare.var(value.dtype());
         scalars_[std::size_t(memory.output)] = var;
@@ -533,7 +533,7 @@ class LoopBody {
         if (auto* memory = std::get_if<program::BufferArgument>(&argument)) *memory = moved(*memory);
     } else {
       program::for_each_access(step, [&](const program::MutableAccess& access) {
-        const Own& memory = own(access.buffer);
+        const LoopBuffer& memory = own(access.buffer);
         access.buffer = memory.mapped;
         if (access.at && is_in_steps(memory.output)) access.at->insert(access.at->begin(), number_);
       });
@@ -589,8 +589,8 @@ class LoopBody {
   bool is_possible_ = false;
   Declarations::Mark before_;  // everything numbered from here on belongs to the inner graph
   Steps steps_;
-  std::vector<Own> own_;      // buffers, in order
-  std::vector<int> by_call_;  // inner inputs whose memory runtime functions read
+  std::vector<LoopBuffer> own_;  // buffers, in order
+  std::vector<int> by_call_;     // inner inputs whose memory runtime functions read
   Expr extent_, number_, count_;
   std::vector<Expr> carried_;                          // per state: the loop's variable, if it is a scalar
   std::vector<std::int64_t> buffers_, trace_buffers_;  // per state that is not a scalar, and per trace

@@ -19,14 +19,14 @@ constexpr int never = -1;
 // The limits of a call's stack use for temporaries: for each, and in total.
 constexpr std::int64_t most_bytes_each = 1024, most_bytes = 16 * 1024;
 
-struct Life {
+struct LiveRange {
   int first = never, last = never;
   bool host_allocates = false;  // the host provides the memory
 };
 
 class MemoryPlanner {
  public:
-  explicit MemoryPlanner(Program& program) : program_(program), lives_(program.buffers.size()) {}
+  explicit MemoryPlanner(Program& program) : program_(program), live_ranges_(program.buffers.size()) {}
 
   void run() {
     for (int at = 0; at < int(program_.steps.size()); ++at) note(program_.steps[std::size_t(at)], at);
@@ -38,7 +38,7 @@ class MemoryPlanner {
 
  private:
   void touch(std::int64_t buffer, int at) {
-    Life& life = lives_[std::size_t(buffer)];
+    LiveRange& life = live_ranges_[std::size_t(buffer)];
     if (life.first == never) life.first = at;
     life.last = at;
   }
@@ -47,19 +47,19 @@ class MemoryPlanner {
     program::for_each_buffer(step, [&](std::int64_t buffer) { touch(buffer, at); });
     program::for_each_access(step, [&](const program::Access& access) {
       if (access.reach == program::Reach::by_host && access.writes())
-        lives_[std::size_t(access.buffer)].host_allocates = true;
+        live_ranges_[std::size_t(access.buffer)].host_allocates = true;
     });
   }
 
   // A buffer from which lengths are read is live until the allocation that needs them.
   void note_lengths() {
-    for (std::size_t b = 0; b < lives_.size(); ++b) {
+    for (std::size_t b = 0; b < live_ranges_.size(); ++b) {
       if (!allocated(b)) continue;
       for (auto& length : program_.buffers[b].shape)
         program::ExprWalk()(length, [&](Expr expr) {
           if (expr.code() != program::Code::load) return;
-          Life& read = lives_[std::size_t(expr.payload())];
-          read.last = std::max(read.last, lives_[b].first);
+          LiveRange& read = live_ranges_[std::size_t(expr.payload())];
+          read.last = std::max(read.last, live_ranges_[b].first);
         });
     }
   }
@@ -67,7 +67,7 @@ class MemoryPlanner {
   bool allocated(std::size_t buffer) const {
     const auto role = program_.buffers[buffer].role;
     const bool ours = role == program::Role::output || role == program::Role::temporary;
-    return ours && !lives_[buffer].host_allocates && lives_[buffer].first != never;
+    return ours && !live_ranges_[buffer].host_allocates && live_ranges_[buffer].first != never;
   }
 
   bool known_at_entry(const program::Buffer& buffer) const {
@@ -88,9 +88,9 @@ class MemoryPlanner {
     while (checked < program_.steps.size() && std::holds_alternative<program::Check>(program_.steps[checked].what))
       ++checked;
     std::vector<std::vector<std::int64_t>> starting(program_.steps.size());
-    for (std::size_t b = 0; b < lives_.size(); ++b) {
+    for (std::size_t b = 0; b < live_ranges_.size(); ++b) {
       if (!allocated(b)) continue;
-      const auto first = std::size_t(lives_[b].first);
+      const auto first = std::size_t(live_ranges_[b].first);
       const bool is_result = program_.buffers[b].role == program::Role::output;
       const bool early = is_result && known_at_entry(program_.buffers[b]);
       starting[early ? std::min(first, checked) : first].push_back(std::int64_t(b));
@@ -105,18 +105,18 @@ class MemoryPlanner {
 
   void assign_slots() {
     std::vector<std::size_t> order;
-    for (std::size_t b = 0; b < lives_.size(); ++b)
+    for (std::size_t b = 0; b < live_ranges_.size(); ++b)
       if (allocated(b) && program_.buffers[b].role == program::Role::temporary && !program_.buffers[b].on_stack)
         order.push_back(b);
     std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return lives_[a].first < lives_[b].first; });
+                     [&](std::size_t a, std::size_t b) { return live_ranges_[a].first < live_ranges_[b].first; });
     // Each temporary gets the lowest free slot; slots in use are queued by the step after which they are free.
     using Busy = std::pair<int, int>;  // the step after which it is free, the slot
     std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
     std::priority_queue<int, std::vector<int>, std::greater<>> free;
     int count = 0;
     for (auto b : order) {
-      for (; !busy.empty() && busy.top().first < lives_[b].first; busy.pop()) free.push(busy.top().second);
+      for (; !busy.empty() && busy.top().first < live_ranges_[b].first; busy.pop()) free.push(busy.top().second);
       int slot = count;
       if (free.empty()) {
         ++count;
@@ -124,7 +124,7 @@ class MemoryPlanner {
         slot = free.top();
         free.pop();
       }
-      busy.push({lives_[b].last, slot});
+      busy.push({live_ranges_[b].last, slot});
       program_.buffers[b].slot = slot;
     }
     program_.workspace_slots = count;
@@ -132,7 +132,7 @@ class MemoryPlanner {
 
   void choose_stack() {
     std::int64_t left = most_bytes;
-    for (std::size_t b = 0; b < lives_.size(); ++b) {
+    for (std::size_t b = 0; b < live_ranges_.size(); ++b) {
       program::Buffer& buffer = program_.buffers[b];
       if (!allocated(b) || buffer.role != program::Role::temporary || buffer.per_worker) continue;
       const auto bytes = program::constant_bytes(buffer);
@@ -143,7 +143,7 @@ class MemoryPlanner {
   }
 
   Program& program_;
-  std::vector<Life> lives_;
+  std::vector<LiveRange> live_ranges_;
 };
 
 }  // namespace

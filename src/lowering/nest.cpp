@@ -82,7 +82,7 @@ class NestBuilder {
     loads_.clear();
     size_ = 0;
     program::ExprWalk walk;
-    const auto look_at = [&](Expr root) {
+    const auto inspect = [&](Expr root) {
       if (!root) return;
       walk(root, [&](Expr expr) {
         ++size_;
@@ -102,25 +102,25 @@ class NestBuilder {
       });
     };
     // A buffer is allocated before its first use: its lengths must be computed before anything that writes it.
-    const auto look_at_lengths = [&](std::int64_t buffer) {
+    const auto inspect_lengths = [&](std::int64_t buffer) {
       if (buffer < 0) return;
-      for (auto& length : program_.buffers[std::size_t(buffer)].shape) look_at(length);
+      for (auto& length : program_.buffers[std::size_t(buffer)].shape) inspect(length);
     };
     if (const Elements* elements = computation.elements()) {
-      for (auto& length : elements->domain) look_at(length);
-      for (auto& place : elements->at) look_at(place);
-      look_at(elements->value);
+      for (auto& length : elements->domain) inspect(length);
+      for (auto& place : elements->at) inspect(place);
+      inspect(elements->value);
       const auto* scanned = computation.as<Scanned>();
-      if (scanned) look_at(scanned->position);
-      look_at_lengths(elements->buffer);
-      if (scanned) look_at_lengths(scanned->extremes);
+      if (scanned) inspect(scanned->position);
+      inspect_lengths(elements->buffer);
+      if (scanned) inspect_lengths(scanned->extremes);
       if (elements->buffer >= 0)
         for (int id : writers_[std::size_t(elements->buffer)])
-          if (!are_apart(declared_, computation, given_.list[std::size_t(id)])) depend_on(id);
+          if (!have_disjoint_stores(declared_, computation, given_.list[std::size_t(id)])) depend_on(id);
     } else {
       const auto& opaque = *computation.as<Opaque>();
-      for (auto buffer : opaque.writes) look_at_lengths(buffer);
-      program::for_each_expr_within(opaque.step, look_at);
+      for (auto buffer : opaque.writes) inspect_lengths(buffer);
+      program::for_each_expr_within(opaque.step, inspect);
       for (auto buffer : opaque.reads) depend_on_writers(buffer);
     }
     for (int check : computation.checks) depend_on_check(check);

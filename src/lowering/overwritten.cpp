@@ -51,17 +51,17 @@ std::int64_t count_of(const program::Buffer& buffer) {
 bool reads(const Stored& stored, std::int64_t buffer) {
   bool found = false;
   program::ExprWalk walk;
-  const auto look_at = [&](Expr expr) {
+  const auto inspect = [&](Expr expr) {
     walk(expr, [&](Expr each) { found |= each.code() == program::Code::load && each.payload() == buffer; });
   };
-  look_at(stored.value);
-  for (auto& place : stored.at) look_at(place);
+  inspect(stored.value);
+  for (auto& place : stored.at) inspect(place);
   return found;
 }
 
 }  // namespace
 
-bool are_apart(const Declarations& declared, const Computation& a, const Computation& b) {
+bool have_disjoint_stores(const Declarations& declared, const Computation& a, const Computation& b) {
   const Stored *one = plain_store(a), *other = plain_store(b);
   if (!one || !other || one->buffer != other->buffer) return false;
   for (std::size_t k = 0; k < one->at.size(); ++k) {
@@ -87,7 +87,7 @@ void drop_overwritten(const Program& program, const Declarations& declared, Comp
       good = stored && !reads(*stored, std::int64_t(b)) && count_of(*stored) > 0;
       if (i == 0 || !good) continue;
       count += count_of(*stored);
-      for (std::size_t k = 1; k < i && good; ++k) good = are_apart(declared, *pieces[i], *pieces[k]);
+      for (std::size_t k = 1; k < i && good; ++k) good = have_disjoint_stores(declared, *pieces[i], *pieces[k]);
     }
     if (good && count == all) pieces[0]->is_overwritten = true;
   }

@@ -96,7 +96,7 @@ class Footprint {
   }
 
   // Whether each iteration stores to the buffer first, and all places are independent of the iteration.
-  bool is_anew(std::int64_t buffer, Expr index) const {
+  bool stores_before_use(std::int64_t buffer, Expr index) const {
     const auto& all = accesses.at(buffer);
     return all[0].kind == Access::Kind::store && std::all_of(all.begin(), all.end(), [&](auto& each) {
              return std::none_of(each.at.begin(), each.at.end(), [&](Expr place) { return contains(place, index); });
@@ -276,7 +276,7 @@ class Parallelizer {
   bool can_run_in_chunks(const Loop& loop, const Footprint& footprint, std::size_t at) const {
     const auto buffers = conflicting_writes(loop, footprint);
     return can_split_carries(loop) && std::all_of(buffers.begin(), buffers.end(), [&](auto buffer) {
-             return is_private(buffer, at) && footprint.is_anew(buffer, loop.index);
+             return is_private(buffer, at) && footprint.stores_before_use(buffer, loop.index);
            });
   }
 
@@ -332,11 +332,11 @@ class Parallelizer {
   }
 
   // A temporary: the step that stores `value` in it at `at`, and the load by which another step reads it.
-  struct Put {
+  struct StoredTemporary {
     Step store;
     Expr read;
   };
-  Put put(std::vector<Expr> shape, std::vector<Expr> at, Expr value) {
+  StoredTemporary store_temporary(std::vector<Expr> shape, std::vector<Expr> at, Expr value) {
     const auto buffer = std::int64_t(program_.buffers.size());
     program::Buffer made;
     made.name = cat("addends", buffer);
@@ -356,7 +356,7 @@ class Parallelizer {
     Steps body;
     // Stores `value` in a column and returns the load that reads it there.
     const auto in_column = [&](Expr value) {
-      Put made = put({loop.extent}, {loop.index}, value);
+      StoredTemporary made = store_temporary({loop.extent}, {loop.index}, value);
       body.push_back(std::move(made.store));
       return made.read;
     };
@@ -414,7 +414,7 @@ class Parallelizer {
         }
         Expr value = accumulate->value;
         if (!again) {
-          Put made = put({loop.extent, inner->extent}, {loop.index, inner->index}, value);
+          StoredTemporary made = store_temporary({loop.extent, inner->extent}, {loop.index, inner->index}, value);
           kept.push_back(std::move(made.store));
           value = made.read;
         }

@@ -74,7 +74,7 @@ bool Alloc::emit(Lowering& to, const Apply& node) const {
     match.push_back(must_match(node, k));
     if (!match.back()) continue;
     to.require(equal(to.shape_in(0)[std::size_t(k)], to.shape_out(0)[std::size_t(k + offset)]),
-               cat("alloc: the value's length in dimension ", k, " is not the one asked for"));
+               cat("alloc: the value's length in dimension ", k, " is not the requested one"));
   }
   for (int axis = 0; axis < node.output().ndim(); ++axis)
     if (!is_never_negative(node.input(1 + axis)))

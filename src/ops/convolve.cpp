@@ -214,7 +214,7 @@ class Convolve final : public Op, public EmitsTensors {
     Variables inputs(batched.begin(), batched.end());
     for (std::size_t k = 2; k < inputs.size(); ++k)
       if (inputs[k].ndim() > 0)
-        throw NotImplementedError(cat(who(), ": the sums of a batch have one length, and this one has many"));
+        throw NotImplementedError(cat(who(), ": the results of a batch must have one length, but the lengths differ"));
     const int added = common_batch_ndim(node, batched);
     for (const int i : {0, 1}) {
       Variable& each = inputs[std::size_t(i)];

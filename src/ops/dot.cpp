@@ -41,7 +41,7 @@ void check_inner(std::string_view who, const Dims& x, const Dims& y, bool buildi
   throw error;
 }
 
-bool goes_to_blas(DType dtype) { return dtype == DType::Float64 || dtype == DType::Float32; }
+bool uses_blas(DType dtype) { return dtype == DType::Float64 || dtype == DType::Float32; }
 
 // The runtime function of this name and dtype, for generated code that is about to call it: checks the BLAS library
 // first.
@@ -216,13 +216,13 @@ bool Dot::emit(Lowering& to, const Apply& node) const {
   const bool is_in_lanes =
       to.is_in_lanes() && is_small_in_lanes({x_vector ? 1 : rows[0], rows.back(), y_vector ? 1 : columns[1]});
   const bool is_tiny = is_in_lanes || (to.is_repeated() && is_tiny_product(node));
-  if (x_vector && !y_vector && goes_to_blas(dtype) && !is_tiny && to.is_computed(1)) {  // row by row
+  if (x_vector && !y_vector && uses_blas(dtype) && !is_tiny && to.is_computed(1)) {  // row by row
     to.scan(0, {.domain = {k, y[1]}, .along = {true, false}, .dtype = dtype, .value = [&to](Index at) {
                   return to.in(0, at.first(1)) * to.in(1, at);
                 }});
     return true;
   }
-  if (!goes_to_blas(dtype) || is_tiny || (x_vector && y_vector) || (y_vector && to.is_computed(0))) {
+  if (!uses_blas(dtype) || is_tiny || (x_vector && y_vector) || (y_vector && to.is_computed(0))) {
     std::vector<Expr> domain;
     if (!x_vector) domain.push_back(x[0]);
     if (!y_vector) domain.push_back(y[1]);
@@ -395,7 +395,7 @@ bool BatchedDot::emit(Lowering& to, const Apply& node) const {
   }
   const auto length = [&](int input, std::size_t axis) { return node.input(input).static_shape()[batch_dims + axis]; };
   const bool is_in_lanes = to.is_in_lanes() && is_small_in_lanes({1 << 10, length(0, 0), length(0, 1), length(1, 1)});
-  if (goes_to_blas(dtype) && !is_in_lanes) {
+  if (uses_blas(dtype) && !is_in_lanes) {
     const Expr zero = to.pool().integer(0);
     to.call(blas_name("bt_batched_gemm", dtype), {batch, m, n, k, InputData{0}, share_x ? zero : m * k, InputData{1},
                                                   share_y ? zero : k * n, OutputData{0}});

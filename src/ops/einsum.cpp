@@ -138,7 +138,7 @@ Parsed parse(std::string_view subscripts, const Variables& operands) {
 
 int place(const Term& term, char c) { return int(term.names.find(c)); }
 
-std::string who_about(char c) { return c < 'A' ? "einsum" : cat("einsum, \"", std::string(1, c), "\""); }
+std::string error_prefix(char c) { return c < 'A' ? "einsum" : cat("einsum, \"", std::string(1, c), "\""); }
 
 // x, with a check that two lengths of one letter are equal; its message shows where the subscripts have the letter.
 Variable with_equal_lengths(const Variable& x, const Variable& length, const Variable& other, char c,
@@ -146,9 +146,9 @@ Variable with_equal_lengths(const Variable& x, const Variable& length, const Var
   if (is_same_length(length, other)) return x;
   std::string arrows;
   for (char each : subscripts) arrows += each == (c < 'A' ? '.' : c) ? '^' : ' ';
-  return check_and_raise(
-      x, {eq(length, other)}, "ShapeError",
-      cat(who_about(c), ": two lengths that must be equal differ\n  where    ", subscripts, "\n           ", arrows));
+  return check_and_raise(x, {eq(length, other)}, "ShapeError",
+                         cat(error_prefix(c), ": two lengths that must be equal differ\n  where    ", subscripts,
+                             "\n           ", arrows));
 }
 
 // Replaces two dimensions of a term with the same letter by their diagonal.
@@ -159,7 +159,7 @@ void take_diagonals(Term& term, std::string_view subscripts) {
     const char c = term.names[i];
     // The two lengths must be equal: the diagonal of a matrix that is not square is shorter.
     std::vector<std::optional<Operand>> equal(std::size_t(term.value.ndim()));
-    common_length(term.value.static_shape()[i], term.value.static_shape()[again], int(again), who_about(c));
+    common_length(term.value.static_shape()[i], term.value.static_shape()[again], int(again), error_prefix(c));
     equal[again] = Operand(length_of(term.value, int(i)));
     const Variable checked =
         with_equal_lengths(term.value, length_of(term.value, int(i)), length_of(term.value, int(again)), c, subscripts);
@@ -219,7 +219,8 @@ void require_equal_lengths(const Term& a, Term& b, std::string_view subscripts) 
   for (std::size_t i = 0; i < b.names.size(); ++i) {
     if (!has(a.names, b.names[i])) continue;
     const int other = place(a, b.names[i]);
-    common_length(a.value.static_shape()[std::size_t(other)], b.value.static_shape()[i], int(i), who_about(b.names[i]));
+    common_length(a.value.static_shape()[std::size_t(other)], b.value.static_shape()[i], int(i),
+                  error_prefix(b.names[i]));
     const Variable length = length_of(a.value, other);
     b.value = with_equal_lengths(b.value, length, length_of(b.value, int(i)), b.names[i], subscripts);
     equal[i] = Operand(length);

@@ -33,7 +33,8 @@ class FourierOp : public Op, public OwnError, public EmitsTensors {
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
     for (std::size_t i = 1; i < batched.size(); ++i)
       if (batched[i].ndim() > 0)
-        throw NotImplementedError(cat(name(), ": the transforms of a batch have one length, and this one has many"));
+        throw NotImplementedError(
+            cat(name(), ": the transforms of a batch must have one length, but the lengths differ"));
     (void)node;
     return make_node(batched);
   }

@@ -48,7 +48,7 @@ struct Steps {
   }
   // The value in a dtype that x accepts, cast as in PyTensor, and with lengths of 1 repeated as in NumPy.
   static Variable fitted(const Variable& x, const Variable& y, const Shape& region) {
-    const Variable value = may_be_put(y.dtype(), x.dtype()) ? y : cast(y, x.dtype());
+    const Variable value = can_store_dtype(y.dtype(), x.dtype()) ? y : cast(y, x.dtype());
     if (y.ndim() > int(region.size())) return value;  // the update reports the error
     return broadcast_at_run_time(value, Shape(region.end() - y.ndim(), region.end()), false);
   }
@@ -57,7 +57,7 @@ struct Steps {
     return dimshuffle(x, expand);
   }
   bool joins() const { return joined.size() != expand.size(); }
-  Variable made_one(const Variable& x) const {
+  Variable with_joined_axes(const Variable& x) const {
     if (!joins()) return x;
     Variables lengths;
     int axis = 0;
@@ -155,7 +155,7 @@ std::vector<IndexItem> completed(const Variable& x, const std::vector<IndexItem>
   return out;
 }
 
-Steps take_apart(const Variable& x, const std::vector<IndexItem>& items) {
+Steps decompose_index(const Variable& x, const std::vector<IndexItem>& items) {
   const auto complete = completed(x, items);
   bool gathers = false;
   for (auto& item : complete) gathers |= item.kind == Kind::Tensor || item.kind == Kind::Mask;
@@ -213,8 +213,8 @@ Steps take_apart(const Variable& x, const std::vector<IndexItem>& items) {
 
 Variable updated(const Operand& x, const std::vector<IndexItem>& items, const Operand& y, bool set) {
   LocationScope here(x.where);
-  const Steps steps = take_apart(x.variable, items);
-  const Variable expanded = steps.expanded(x.variable), whole = steps.made_one(expanded);
+  const Steps steps = decompose_index(x.variable, items);
+  const Variable expanded = steps.expanded(x.variable), whole = steps.with_joined_axes(expanded);
   Variable result;
   if (steps.axes.empty()) {
     result = steps.updated_cut(whole, y.variable, set);
@@ -242,8 +242,8 @@ IndexItem::IndexItem(const Operand& index)
 
 Variable subtensor(const Operand& x, const std::vector<IndexItem>& items) {
   LocationScope here(x.where);
-  const Steps steps = take_apart(x.variable, items);
-  const Variable part = steps.cut(steps.made_one(steps.expanded(x.variable)));
+  const Steps steps = decompose_index(x.variable, items);
+  const Variable part = steps.cut(steps.with_joined_axes(steps.expanded(x.variable)));
   return steps.broadcast(part).gathered(part);
 }
 

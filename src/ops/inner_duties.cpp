@@ -39,12 +39,13 @@ InnerLengths inner_lengths(const InnerGraph& graph) {
     shapes.insert(input.node(), shape);
   }
   // Lengths that the graph itself requests (ShapeI) are replaced by these as well.
-  Replacements asked_inside;
+  Replacements requested_lengths;
   for (const Apply& each : toposort(graph.outputs())) {
     if (const auto* of = dynamic_cast<const ShapeI*>(&each.op())) {
       const Variable& length = shape_of(each.input(0))[std::size_t(of->i)];
       const bool is_leaf = length.is_constant() || !length.has_owner();
-      asked_inside.emplace_back(each.output(), is_leaf ? length : clone_replace(Variables{length}, asked_inside)[0]);
+      requested_lengths.emplace_back(each.output(),
+                                     is_leaf ? length : clone_replace(Variables{length}, requested_lengths)[0]);
     }
     std::vector<Shape> of_inputs;
     for (auto& input : each.inputs()) of_inputs.push_back(shape_of(input));
@@ -56,7 +57,7 @@ InnerLengths inner_lengths(const InnerGraph& graph) {
     out.outputs.push_back(shape_of(output));
     all.insert(all.end(), out.outputs.back().begin(), out.outputs.back().end());
   }
-  all = clone_replace(all, asked_inside);
+  all = clone_replace(all, requested_lengths);
   auto length = all.begin();
   for (auto& shape : out.outputs)
     for (auto& each : shape) each = *length++;

@@ -57,12 +57,12 @@ Array get_underlying_scalar_constant_value(const Operand& x) {
   if (value) return *value;
   if (v.has_owner() && keeps_elements(v.owner().op().name()))
     return get_underlying_scalar_constant_value(v.owner().input(0));
-  throw NotScalarConstantError(cat(v.str(), " has no constant value that all its elements have"));
+  throw NotScalarConstantError(cat(v.str(), " has no common constant value of all its elements"));
 }
 
 Array get_scalar_constant_value(const Operand& x) {
   for (const std::int64_t length : x.variable.static_shape())
-    if (length != 1) throw NotScalarConstantError(cat(x.variable.str(), " is no scalar"));
+    if (length != 1) throw NotScalarConstantError(cat(x.variable.str(), " is not a scalar"));
   return get_underlying_scalar_constant_value(x);
 }
 

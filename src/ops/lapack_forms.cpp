@@ -11,7 +11,7 @@ using program::Combiner;
 
 void require_lapack(TensorLowering& to) {
   if (!to.builder().has_lapack())
-    to.refuse("it is a call of LAPACK, which XLA has on processors alone, in modules of platform \"cpu\"");
+    to.refuse("it calls LAPACK, which XLA has on processors alone, in modules of platform \"cpu\"");
 }
 
 Dims batch_of(const TensorValue& x, int core_ndim) {

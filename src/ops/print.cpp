@@ -106,7 +106,7 @@ std::vector<int> Print::view_of(const Apply&, int) const { return {0}; }
 Variable print(const Operand& x, std::string message, std::vector<std::string> attrs, std::string function) {
   LocationScope here(x.where);
   for (auto& name : attrs)
-    if (name.find(',') != name.npos) throw ValueError(cat("print: `", name, "` is no attribute's name"));
+    if (name.find(',') != name.npos) throw ValueError(cat("print: `", name, "` is not an attribute name"));
   return (*make_ref<Print>(std::move(message), join(attrs, ","), std::move(function)))({x.variable});
 }
 

@@ -28,7 +28,7 @@ class RandomBits final : public Op, public StateReader, public EmitsTensors {
   RandomBits(std::string form, int word, int ndim)
       : form(std::move(form)), word(word), ndim(ndim), form_(form_named(this->form)) {
     if (ndim < 0) throw ValueError(cat("RandomBits: a negative number of dimensions, ", ndim));
-    if (word < 0) throw ValueError(cat("RandomBits: a negative number of a word, ", word));
+    if (word < 0) throw ValueError(cat("RandomBits: negative word index ", word));
   }
   const std::string form;
   const int word, ndim;

@@ -159,7 +159,7 @@ class RandomRows final : public Op {
                                         length};
     if (of_.chooses) {
       if (!is_never_negative(node.input(2 + batch_ndim)))
-        to.require(population >= 0, cat(distribution, ": a negative number to choose from"));
+        to.require(population >= 0, cat(distribution, ": a negative population size"));
       arguments.push_back(population);
     }
     arguments.push_back(OutputData{0, {}, 0});

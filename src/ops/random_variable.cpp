@@ -98,7 +98,7 @@ class RandomVariable final : public Op, public Expansion {
     const BitGenerator generator = as_random(node.input(0).type())->generator;
     if (of_.draw(of_, generator, state.data_as<std::uint64_t>(), values.size(), columns, values.mutable_data())) {
       check_parameters(domain_named(distribution), kept, shape);
-      throw InternalError(cat(distribution, ": parameters were refused that are in its domain"));
+      throw InternalError(cat(distribution, ": the sampler rejected parameters that are in the domain"));
     }
     out[0] = std::move(state);
     out[1] = std::move(values);

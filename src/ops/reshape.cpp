@@ -203,13 +203,13 @@ namespace {
 // Replaces a length of -1 by a quotient of core lengths: in a batch without elements it could not be determined
 // otherwise.
 void infer_from_core(Variables& shape, std::span<const Variable> from) {
-  const auto is_asked = [](const Variable& length) { return known_integer(length) == -1; };
-  const auto asked = std::find_if(shape.begin(), shape.end(), is_asked);
-  if (asked == shape.end()) return;
+  const auto is_inferred = [](const Variable& length) { return known_integer(length) == -1; };
+  const auto inferred = std::find_if(shape.begin(), shape.end(), is_inferred);
+  if (inferred == shape.end()) return;
   Variables others = shape;
-  others.erase(others.begin() + (asked - shape.begin()));
+  others.erase(others.begin() + (inferred - shape.begin()));
   const Variable rest = lengths::product(others);
-  if (known_integer(rest) != 0) *asked = lengths::floor_div(lengths::product(from), rest);
+  if (known_integer(rest) != 0) *inferred = lengths::floor_div(lengths::product(from), rest);
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ Variable long_enough(const std::string& who, std::size_t i, const Variable& sequ
   if (least == 0 || length >= least) return sequence;
   const auto message = [&](std::string_view has) {
     return cat(who, ": sequence ", i, " has taps from ", first, " to ", last, ", and ", has, ": expected ", least,
-               " or more, for else taps reach ", first < 0 ? "before the start" : "behind the end");
+               " or more, because otherwise taps reach ", first < 0 ? "before the start" : "behind the end");
   };
   if (length != unknown_length) throw ValueError(message(cat(length, length == 1 ? " element" : " elements")));
   return check_and_raise(sequence, {ge(length_of(sequence, 0), int64_constant(least))}, "ValueError",

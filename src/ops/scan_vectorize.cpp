@@ -98,7 +98,7 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
   parts.truncate_gradient = layout_.truncate_gradient;
   parts.name = layout_.name;
   Replacements replacements;
-  const auto stand_in = [&](const Variable& inner, const Type& type) {
+  const auto placeholder = [&](const Variable& inner, const Type& type) {
     replacements.emplace_back(inner, Variable(type, inner.name()));
     return replacements.back().second;
   };
@@ -121,26 +121,26 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
     const Variable& x = outer[std::size_t(sequence_input(k))];
     if (!is_batched(sequence_input(k))) {
       parts.sequences.push_back(x);
-      parts.elements.push_back(stand_in(element(k), element(k).type()));
+      parts.elements.push_back(placeholder(element(k), element(k).type()));
       continue;
     }
     std::vector<int> order{gained};
     for (int axis = 0; axis < x.ndim(); ++axis)
       if (axis != gained) order.push_back(axis);
     parts.sequences.push_back(dimshuffle(x, order));
-    parts.elements.push_back(stand_in(element(k), element_type(parts.sequences.back().type())));
+    parts.elements.push_back(placeholder(element(k), element_type(parts.sequences.back().type())));
   }
   for (int k = 0; k < layout_.states; ++k) {
     const Variable& x = outer[std::size_t(initial_input(k))];
     Shape shape = batch;
     for (int axis = x.ndim() - state(k).ndim(); axis < x.ndim(); ++axis) shape.push_back(length_of(x, axis));
     parts.initial.push_back(alloc(x, shape));
-    parts.states.push_back(stand_in(state(k), parts.initial.back().type()));
+    parts.states.push_back(placeholder(state(k), parts.initial.back().type()));
   }
   for (int k = 0; k < constant_count(); ++k) {
     const Variable& x = outer[std::size_t(constant_input(k))];
     const Variable leaf =
-        stand_in(inner_constant(k), is_batched(constant_input(k)) ? x.type() : inner_constant(k).type());
+        placeholder(inner_constant(k), is_batched(constant_input(k)) ? x.type() : inner_constant(k).type());
     parts.constants.emplace_back(leaf, x);
   }
   Variables inner = calculus().vectorize(graph_->outputs(), replacements);

@@ -96,7 +96,7 @@ class StructureSearch {
       }
       if (++steps > most_steps) return {};
       missing_.clear();
-      const Structure found = said_of(v);
+      const Structure found = derive_structure(v);
       if (missing_.empty()) {
         known_.emplace(v.node(), found);
         waiting.pop_back();
@@ -124,7 +124,7 @@ class StructureSearch {
     const Apply& node_;
   };
 
-  Structure said_of(const Variable& v) {
+  Structure derive_structure(const Variable& v) {
     if (!as_tensor(v.type()) || is_complex(v.dtype())) return {};
     if (v.is_constant()) return v.ndim() < 2 ? Structure() : structure_of_values(*v.constant());
     Structure out;

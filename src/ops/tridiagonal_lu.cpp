@@ -172,8 +172,8 @@ class SolveLUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsT
     std::vector<Array> own;
     for (std::size_t i = 0; i < 5; ++i) {
       if (in[i].shape(0) != lengths[i])
-        throw ShapeError(cat(who(), ": expected what tridiagonal_lu_factor gives of ", n, " rows, got ", in[i].shape(0),
-                             " elements where there should be ", lengths[i]));
+        throw ShapeError(cat(who(), ": expected the outputs of tridiagonal_lu_factor for ", n, " rows, got ",
+                             in[i].shape(0), " elements instead of ", lengths[i]));
       own.push_back(in[i].contiguous());
     }
     if (in[5].shape(0) != n) throw ShapeError(cat(who(), ": a has ", n, " rows, and b has ", in[5].shape(0)));
@@ -191,7 +191,7 @@ class SolveLUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsT
     const Expr lengths[] = {less_by(to, n, 1), n, less_by(to, n, 1), less_by(to, n, 2), n, n};
     for (const int i : {0, 2, 3, 4, 5})
       to.require(equal(lengths[i], to.shape_in(i)[0]),
-                 "tridiagonal_lu_solve: lengths are not those of what tridiagonal_lu_factor gives, and of b");
+                 "tridiagonal_lu_solve: the lengths do not match the outputs of tridiagonal_lu_factor and b");
     for (const int i : {0, 1, 2, 3, 5}) require_parts(to, i);
     call_runtime(to, node,
                  {n, to.shape_in(5)[1], to.pool().integer(trans), InputData{0}, InputData{1}, InputData{2},

@@ -5,13 +5,13 @@
 
 namespace bitale {
 
-bool may_be_put(DType from, DType to) { return kind(from) <= kind(to) || (is_integer(from) && is_integer(to)); }
+bool can_store_dtype(DType from, DType to) { return kind(from) <= kind(to) || (is_integer(from) && is_integer(to)); }
 
 void check_update_value(const Variable& x, const Variable& y, const Dims& region, std::string_view who) {
   if (y.ndim() > int(region.size()))
     throw TypeError(cat(who, ": the selected part of ", x.str(), " has ", region.size(), " dimensions, the value ",
                         y.str(), " has ", y.ndim()));
-  if (!may_be_put(y.dtype(), x.dtype()))
+  if (!can_store_dtype(y.dtype(), x.dtype()))
     throw TypeError(cat(who, ": a value of dtype ", dtype_name(y.dtype()), " can't be put into a tensor of dtype ",
                         dtype_name(x.dtype()), "; cast it explicitly"));
   const std::size_t offset = region.size() - std::size_t(y.ndim());

@@ -9,7 +9,7 @@
 namespace bitale {
 
 // Whether updates implicitly convert a value of one dtype to the other: not a float to an integer.
-bool may_be_put(DType from, DType to);
+bool can_store_dtype(DType from, DType to);
 // TypeError if y has too many dimensions or a dtype that x can't take (a float for integers), ShapeError if known
 // lengths do not fit the region.
 void check_update_value(const Variable& x, const Variable& y, const Dims& region, std::string_view who);

@@ -21,7 +21,7 @@ int batch_rank(const Variable& before, const Variable& after) {
   int rank = after.ndim() - before.ndim();
   if (before.dtype() != after.dtype() || rank < 0)
     throw TypeError(cat("vectorize_graph: `", after.str(), "` of type ", after.type()->str(),
-                        " is no batch of values like `", before.str(), "` of type ", before.type()->str()));
+                        " is not a batch of values like `", before.str(), "` of type ", before.type()->str()));
   return rank;
 }
 

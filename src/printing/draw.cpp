@@ -88,7 +88,7 @@ std::string draw(const std::string& text, const std::string& format) {
 void draw_to_file(std::span<const Variable> outputs, const std::string& file, const PictureOptions& options) {
   const std::string ending = std::filesystem::path(file).extension().string();
   if (ending.size() < 2)
-    throw ValueError(cat("draw_to_file: the ending of \"", file, "\" must say the format, as \".svg\" does"));
+    throw ValueError(cat("draw_to_file: the extension of \"", file, "\" must give the format, as \".svg\" does"));
   const std::string image = draw(dot_text(outputs, options), ending.substr(1));
   std::ofstream stream(file, std::ios::binary);
   stream.write(image.data(), std::streamsize(image.size()));

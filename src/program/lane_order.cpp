@@ -21,7 +21,7 @@ LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& run
   std::size_t widest = 1;              // of what is loaded, stored or accumulated
   std::size_t narrow = 0, floats = 0;  // operations on integers of 32 bits; on floats
   ExprWalk walk;
-  const auto look_at = [&](Expr root) {
+  const auto inspect = [&](Expr root) {
     widest = std::max(widest, itemsize(root.dtype()));
     walk(root, [&](Expr expr) {
       ++body.size;
@@ -36,9 +36,9 @@ LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& run
   };
   for (auto& step : loop.body) {
     match(
-        step, [&](const OneOf<Store, Accumulate, Let> auto& s) { look_at(s.value); },
+        step, [&](const OneOf<Store, Accumulate, Let> auto& s) { inspect(s.value); },
         [&](const Update& update) {
-          look_at(update.value);
+          inspect(update.value);
           const bool in_any_order = running.count(update.var.payload()) == 0;
           body.updates |= in_any_order;
           body.sums |= in_any_order && is_float_sum(update);

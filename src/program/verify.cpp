@@ -99,7 +99,7 @@ class Verifier {
       const bool reaches_out = expr.code() == Code::index || expr.code() == Code::dim || expr.code() == Code::load;
       const bool is_other =
           expr.code() == Code::var && std::find(parameters.begin(), parameters.end(), expr) == parameters.end();
-      if (reaches_out || is_other) fail("a function reads what is none of its parameters");
+      if (reaches_out || is_other) fail("a function reads something other than its parameters");
     });
   }
 

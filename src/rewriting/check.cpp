@@ -44,8 +44,8 @@ Array value_of(const Variable& leaf, int seed, std::int64_t length, bool special
 std::string complaint(const Rule& rule, double before, double after, double tolerance) {
   if (before == after || (std::isnan(before) && std::isnan(after))) return {};
   if (!std::isfinite(before))
-    return rule.is_wider_domain() ? "" : "the sides are not undefined alike (declare wider_domain)";
-  if (!std::isfinite(after)) return "it was finite before, and is not any more";
+    return rule.is_wider_domain() ? "" : "the sides are undefined at different points (declare wider_domain)";
+  if (!std::isfinite(after)) return "the result was finite before rewriting and is not finite after it";
   return std::abs(before - after) <= tolerance * std::max(1.0, std::abs(before)) ? "" : "the values differ";
 }
 

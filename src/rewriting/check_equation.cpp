@@ -410,7 +410,7 @@ class EquationCheck {
     const Points points = assumed(accuracy_points(), DType::Float64, choices[0]);
     const std::size_t count = variables_.size();
     const auto sides = sides_on(std::vector<Dims>(count, Dims{unknown_length}), DType::Float64, choices[0]);
-    if (!sides || points.empty()) return fail("claims to be more accurate, but there is no point to see it at");
+    if (!sides || points.empty()) return fail("claims to be more accurate, but no point shows it");
     const Shapes shapes{{}, std::vector<Dims>(count, Dims{std::int64_t(points.size())})};
     const auto results =
         evaluate(Variables{sides->left, sides->right}, sides->inputs, columns(shapes, points, DType::Float64));

@@ -30,7 +30,7 @@ Root Equation::root() const {
 
 void Equation::require_once_used(const Variable& part) {
   PatternNode* node = left_.find(part);
-  if (!node) throw ValueError(cat("rule ", rule_, ": once_used(", part.str(), ") is no part of the left side"));
+  if (!node) throw ValueError(cat("rule ", rule_, ": once_used(", part.str(), ") is not a part of the left side"));
   node->once_used = true;
 }
 

@@ -24,13 +24,13 @@ int slot_of(std::vector<T>& table, const T& item, Same same) {
   return int(found - table.begin());
 }
 
-bool says_what_it_does(const Attribute& attribute) {
+bool is_essential(const Attribute& attribute) {
   return !std::holds_alternative<IntList>(attribute.value) && !std::holds_alternative<DType>(attribute.value);
 }
 
 Attributes essential(const Op& op) {
   Attributes out = op.attributes();
-  std::erase_if(out, [](const Attribute& a) { return !says_what_it_does(a); });
+  std::erase_if(out, [](const Attribute& a) { return !is_essential(a); });
   return out;
 }
 

@@ -92,7 +92,7 @@ std::string Root::str() const {
 const Variable& Match::operator()(const Variable& leaf) const {
   for (std::size_t i = 0; i < pattern_.size(); ++i)
     if (pattern_[i].same_as(leaf)) return bound_[i];
-  throw KeyError(cat("`", leaf.str(), "` is no leaf of the equation's left side"));
+  throw KeyError(cat("`", leaf.str(), "` is not a leaf of the equation's left side"));
 }
 
 double Match::value(const Variable& leaf) const {

@@ -42,7 +42,7 @@ class ChangedNodes final : public Feature {
 // The nodes around those on which a rule may fire.
 class Surroundings {
  public:
-  explicit Surroundings(const ToStabilize& graph) : nodes_(graph.nodes), is_passed_(graph.is_passed) {
+  explicit Surroundings(const StabilizationGraph& graph) : nodes_(graph.nodes), is_passed_(graph.is_passed) {
     for (const Variable& v : graph.borders) borders_.insert(v.node());
     if (!find_triggers()) return;
     for (std::size_t i = 0; i < nodes_.size(); ++i) positions_.insert(nodes_[i].node(), std::uint32_t(i));
@@ -109,7 +109,7 @@ class Surroundings {
 // The surroundings as a separate graph, and the translation back.
 class Excerpt {
  public:
-  Excerpt(const ToStabilize& graph, const Surroundings& around) {
+  Excerpt(const StabilizationGraph& graph, const Surroundings& around) {
     for (std::size_t i = 0; i < graph.nodes.size(); ++i)
       if (around.is_inside(i)) copy(graph.nodes[i], around);
     for (const Variable& v : around.outputs()) outputs_.push_back(*copies_.find(v.node()));
@@ -136,7 +136,7 @@ class Excerpt {
     std::vector<StableForm> out;
     for (std::size_t k = 0; k < after.size(); ++k)
       if (is_other(k)) out.push_back({originals[k], after[k]}), has_form_.insert(originals[k].node());
-    for (const Apply& node : graph.toposort()) bring_back(node, differs.contains(node.node()));
+    for (const Apply& node : graph.toposort()) map_back(node, differs.contains(node.node()));
     for (auto& [variable, form] : out) form = back(form);
     std::erase_if(out, [](const StableForm& at) { return at.variable.same_as(at.form); });
     return out;
@@ -172,7 +172,7 @@ class Excerpt {
   }
 
   // An unchanged node maps back to the user's own node, unless a variable of that has a stable form.
-  void bring_back(const Apply& node, bool differs) {
+  void map_back(const Apply& node, bool differs) {
     bool keeps = !differs;
     for (const Variable& output : node.outputs()) {
       const Variable* original = originals_.find(output.node());
@@ -200,7 +200,7 @@ class Excerpt {
   Variables inputs_, outputs_;
 };
 
-std::vector<StableForm> find(const ToStabilize& graph) {
+std::vector<StableForm> find(const StabilizationGraph& graph) {
   const Surroundings around(graph);
   return around.outputs().empty() ? std::vector<StableForm>() : Excerpt(graph, around).rewritten(around.outputs());
 }

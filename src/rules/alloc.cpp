@@ -23,7 +23,7 @@ Variables lengths_in(const Variable& alloc) {
 
 // Whether some dimension is known to have length 1 only from the Alloc's type: the unrepeated value would not broadcast
 // along it.
-bool says_more_than(const Variable& alloc, const Variable& padded_value) {
+bool adds_static_ones(const Variable& alloc, const Variable& padded_value) {
   for (int axis = 0; axis < alloc.ndim(); ++axis)
     if (is_one(alloc, axis) && !is_one(padded_value, axis)) return true;
   return false;
@@ -59,7 +59,7 @@ std::optional<Variables> useless_alloc(FunctionGraph&, const Apply& node) {
 
 std::optional<Variables> alloc_of_alloc(FunctionGraph&, const Apply& node) {
   const Variable& inner = node.input(0);
-  if (!is_alloc(inner) || says_more_than(inner, padded(value_of(inner), inner.ndim()))) return std::nullopt;
+  if (!is_alloc(inner) || adds_static_ones(inner, padded(value_of(inner), inner.ndim()))) return std::nullopt;
   Variables inputs = node.inputs();
   inputs[0] = value_of(inner);
   return one(fit(node.op()(inputs), node.output()));
@@ -74,7 +74,7 @@ std::optional<Variables> drop_alloc_operands(FunctionGraph&, const Apply& node) 
     if (!is_alloc(operand)) continue;
     const Variable repeated = operand;
     operand = padded(value_of(repeated), output.ndim());
-    bool covered = !says_more_than(repeated, operand);
+    bool covered = !adds_static_ones(repeated, operand);
     for (int axis = 0; axis < output.ndim() && covered; ++axis) {
       if (is_one(output, axis)) continue;
       auto brings = [&](const Variable& v) { return !is_one(v, axis); };
@@ -94,7 +94,7 @@ std::optional<Variables> update_by_alloc(FunctionGraph&, const Apply& node) {
   if (!fits(update, lengths_of_updated(node))) return std::nullopt;
   Variables inputs = node.inputs();
   inputs[1] = padded(value_of(update), update.ndim());
-  if (says_more_than(update, inputs[1])) return std::nullopt;
+  if (adds_static_ones(update, inputs[1])) return std::nullopt;
   return one(fit(node.op()(inputs), node.output()));
 }
 
@@ -136,11 +136,11 @@ std::optional<Variables> alloc_of_expanded(FunctionGraph&, const Apply& node) {
   const Variable& value = node.input(0);
   const auto* view = op_as<DimShuffle>(value);
   if (!view) return std::nullopt;
-  int put_in = 0;
-  while (put_in < value.ndim() && view->new_order[std::size_t(put_in)] == new_axis) ++put_in;
-  if (put_in == 0) return std::nullopt;
+  int inserted = 0;
+  while (inserted < value.ndim() && view->new_order[std::size_t(inserted)] == new_axis) ++inserted;
+  if (inserted == 0) return std::nullopt;
   Variables inputs = node.inputs();
-  inputs[0] = dimshuffle(value.owner().input(0), {view->new_order.begin() + put_in, view->new_order.end()});
+  inputs[0] = dimshuffle(value.owner().input(0), {view->new_order.begin() + inserted, view->new_order.end()});
   return one(fit(node.op()(inputs), node.output()));
 }
 
@@ -157,13 +157,13 @@ Variable length() { return sample_leaf(DType::Int64, {}); }
 
 void declare_alloc(Rules& rules) {
   rules.function("second_to_alloc", Root::scalar({"second"}), second_to_alloc)
-      .doc("second(x, y) is y, repeated where needed.")
+      .doc("Rewrites second(x, y) as y broadcast to the common shape.")
       .tags(useless, canonicalize, stabilize, structural, specialize, shape_unsafe, "local_second_to_alloc",
             "local_useless_fill")
       .sample([] { return ones_like(sample_matrix()); })
       .sample([] { return exp(second(sample_vector(), sample_vector())); });
   rules.function("useless_alloc", Root::op({"Alloc"}), useless_alloc)
-      .doc("An Alloc that repeats nothing.")
+      .doc("Removes an Alloc that repeats no dimension of its value.")
       .tags(useless, canonicalize, stabilize, structural, specialize, shape_unsafe, "local_useless_alloc")
       .sample([] {
         const Variable x = sample_vector();
@@ -171,7 +171,7 @@ void declare_alloc(Rules& rules) {
       });
   rules.function("alloc_of_alloc", Root::op({"Alloc"}), alloc_of_alloc)
       .with_input(Root::op({"Alloc"}))
-      .doc("Repeating twice is repeating once.")
+      .doc("Merges two nested Allocs into one.")
       .tags(useless, canonicalize, stabilize, structural, specialize, shape_unsafe, "local_merge_alloc")
       .sample([] {
         const Variable n = length();
@@ -179,7 +179,7 @@ void declare_alloc(Rules& rules) {
       });
   rules.function("elemwise_of_alloc", Root::elemwise(), drop_alloc_operands)
       .with_input(Root::op({"Alloc"}))
-      .doc("Operands that others repeat anyway are not repeated first.")
+      .doc("Drops the Alloc of an operand that the other operands of an elementwise operation broadcast anyway.")
       .tags(canonicalize, specialize, shape_unsafe, "local_elemwise_alloc")
       .sample([] {
         const Variable x = sample_vector();
@@ -187,14 +187,14 @@ void declare_alloc(Rules& rules) {
       });
   rules.function("alloc_of_elemwise", Root::elemwise(), alloc_last)
       .with_input(Root::op({"Alloc"}))
-      .doc("Elementwise operations on a repeated value are done before it is repeated.")
+      .doc("Applies an elementwise operation before broadcasting: f(alloc(x)) becomes alloc(f(x)).")
       .tags(canonicalize, specialize, "local_alloc_unary", "local_second_sink")
       .sample([] { return exp(alloc(sample_leaf(DType::Float64, {}), {length()})); })
       .sample([] {
         return 2 * alloc(sample_vector(), {length(), length()});
       });
   rules.function("update_by_alloc", Root::op({"IncSubtensor", "AdvancedIncSubtensor"}), update_by_alloc)
-      .doc("A repeated value is written or added to a part of an array without repeating it first.")
+      .doc("Drops the Alloc of a value that an update writes or adds, since the update broadcasts the value.")
       .tags(useless, canonicalize, stabilize, structural, specialize, shape_unsafe, "local_useless_inc_subtensor_alloc")
       .sample([] {
         const Variable x = sample_vector();
@@ -206,7 +206,7 @@ void declare_alloc(Rules& rules) {
         return inc_subtensor(x, {IndexItem(indices)}, alloc(sample_leaf(DType::Float64, {}), {constant(Array(3L))}));
       });
   rules.function("dimshuffle_of_alloc", Root::op({"DimShuffle"}), dimshuffle_of_alloc)
-      .doc("A view of a repeated value repeats a view of the value.")
+      .doc("Rewrites a DimShuffle of an Alloc as an Alloc of a DimShuffle.")
       .tags(canonicalize, specialize, "local_dimshuffle_alloc")
       .sample([] {
         return transpose(alloc(sample_leaf(DType::Float64, {}), {length(), length()}));
@@ -215,13 +215,13 @@ void declare_alloc(Rules& rules) {
         return transpose(alloc(sample_vector(), {length(), shape_i(sample_vector(), 0)}));
       });
   rules.function("alloc_of_expanded", Root::op({"Alloc"}), alloc_of_expanded)
-      .doc("Dimensions that Alloc puts in front by itself are not put in first.")
+      .doc("Drops leading dimensions inserted in the value of an Alloc, since the Alloc adds them.")
       .tags(uncanonicalize, "local_alloc_dimshuffle", "local_dimshuffle_alloc")
       .sample([] {
         return alloc(expand_dims(sample_vector(), 0), {length(), shape_i(sample_vector(), 0)});
       });
   rules.function("reshape_of_alloc", Root::op({"Reshape"}), reshape_of_alloc)
-      .doc("A reshaped repeated number is the number, repeated to other lengths.")
+      .doc("Rewrites a reshape of a broadcast scalar as an Alloc of the scalar with the new shape.")
       .tags(canonicalize, specialize, shape_unsafe)
       .sample([] {
         return flatten(alloc(sample_leaf(DType::Float64, {}), {length(), length()}));

@@ -105,7 +105,9 @@ std::optional<Variables> sink_into_mask(FunctionGraph& graph, const Apply& node)
 void masks(Rules& rules) {
   rules.function("sink_into_mask", Root::scalar({"mul", "true_div"}), sink_into_mask)
       .with_input(Root::scalar({"switch"}))
-      .doc("x * switch(c, y, 0) is switch(c, x * y, 0), likewise y / x and with the branches exchanged.")
+      .doc(
+          "Rewrites x * switch(c, y, 0) as switch(c, x * y, 0), likewise switch(c, y, 0) / x, and with swapped "
+          "branches.")
       .tags(canonicalize, stabilize, structural, specialize, "local_mul_switch_sink", "local_div_switch_sink")
       .wider_domain()
       .either_zero()
@@ -249,7 +251,7 @@ std::optional<Variables> sign_of_quotient(FunctionGraph&, const Apply& node) {
 
 void signs_of_quotients(Rules& rules) {
   rules.function("sign_of_quotient", Root::scalar({"sign"}), sign_of_quotient)
-      .doc("sign(x / c) is sign(x), or -sign(x) of negative c, where c is at most 1.")
+      .doc("Rewrites sign(x / c) for a constant c with abs(c) <= 1 as sign(x), or as -sign(x) if c is negative.")
       .tags(canonicalize, stabilize, structural, specialize, "local_sign_div")
       .either_zero()
       .sample([] { return sign(sample_vector() / 0.3); })

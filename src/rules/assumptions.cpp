@@ -33,7 +33,7 @@ const RegisterPasses register_drain({
     {"drain_specify_assumptions",
      0.8,
      {"fast_run", "fast_compile"},
-     "What `assume` states of a matrix becomes a fact that the graph keeps of it, and the statement's node goes.",
+     "Records what `assume` states about a matrix as a fact in the graph, and removes the node.",
      drain},
 });
 

@@ -60,7 +60,7 @@ Variable has_length(const Variable& x) { return ge(shape_i(x, 0), 0); }
 
 void declare_checks(Rules& rules) {
   rules.function("useless_check", Root::op({"CheckAndRaise"}), useless_check)
-      .doc("Conditions that always hold, and those that are asked twice, are not asked.")
+      .doc("Removes conditions that always hold and duplicate conditions from a check.")
       .tags(useless, canonicalize, specialize, "local_remove_useless_assert")
       .sample([] { return exp(assert_op(sample_vector(), {constant(Array(true))})); })
       .sample([] {
@@ -68,21 +68,21 @@ void declare_checks(Rules& rules) {
         return assert_op(x, {condition, condition});
       });
   rules.function("check_of_check", Root::op({"CheckAndRaise"}), check_of_check)
-      .doc("Two checks that raise the same are one.")
+      .doc("Merges nested checks that raise the same exception with the same message.")
       .tags(canonicalize, specialize)
       .sample([] {
         const Variable x = sample_vector();
         return assert_op(assert_op(x, {has_length(x)}), {ge(shape_i(x, 0) + 1, 1)});
       });
   rules.function("useless_domain", Root::op({"RandomDomain"}), useless_domain)
-      .doc("Parameters of a distribution that are always in its domain are not checked.")
+      .doc("Removes the domain check of distribution parameters that are always valid.")
       .tags(useless, canonicalize, specialize)
       .sample([] {
         const OpRef domain = op_from("RandomDomain", {{"distribution", std::string("normal")}});
         return exp(domain->make_node({{sample_vector(), constant(Array(2.0)), constant(Array(true))}}).output(0));
       });
   rules.function("remove_all_asserts", Root::op({"CheckAndRaise"}), remove_assert)
-      .doc("Asserts are left out. To be asked for: what they guard against is then not noticed.")
+      .doc("Removes all asserts. Opt-in, since violations then go undetected.")
       .tags(canonicalize, stabilize, structural, specialize, opt_in, unsafe, "local_remove_all_assert")
       .sample([] {
         const Variable x = sample_vector();

@@ -54,7 +54,7 @@ std::optional<Variables> fold(FunctionGraph&, const Apply& node) {
 void declare_constant_folding(Rules& rules) {
   rules.function("constant_folding", Root::any(), fold)
       .with_input(Root::number())
-      .doc("A node of constants becomes a constant.")
+      .doc("Replaces a node whose inputs are all constants by its value.")
       .tags(useless, canonicalize, stabilize, structural, specialize, uncanonicalize, "topo_constant_folding")
       .priority(100)
       .sample([] { return sample_vector() * exp(constant(Array(2.0))); })

@@ -144,19 +144,19 @@ void declare_core_join(Rules& rules) {
   auto length = [] { return sample_leaf(DType::Int64, {}); };
   const Root root = Root::op({"Join"});
   rules.function("useless_join", root, useless_join)
-      .doc("A join of one tensor, and empty parts of a join.")
+      .doc("Removes empty parts of a join, and a join of a single tensor.")
       .tags(useless, canonicalize, specialize, "local_join_1", "local_join_empty")
       .sample([] {
         return join(0, {sample_vector(), sample_leaf(DType::Float64, {0})});
       });
   rules.function("join_of_make_vector", root, join_of_make_vector)
-      .doc("Vectors made of scalars, one behind the other, are one vector made of scalars.")
+      .doc("Merges adjacent MakeVectors in a join into one.")
       .tags(useless, canonicalize, specialize, "local_join_make_vector")
       .sample([=] {
         return join(0, {make_vector({number(), number()}), make_vector({number()}), sample_vector()});
       });
   rules.function("join_of_slices", root, join_of_slices)
-      .doc("Slices that follow each other are one slice.")
+      .doc("Merges adjacent slices of the same tensor in a join into one: join(x[a:b], x[b:c]) becomes x[a:c].")
       .tags(specialize, "local_join_subtensors")
       .sample([=] {
         const Variable x = sample_vector(), n = length();
@@ -170,11 +170,14 @@ void declare_core_join(Rules& rules) {
         const Variable x = sample_leaf(DType::Float64, {7});
         return join(0, {subtensor(x, {Slice{1, -3, {}}}), subtensor(x, {Slice{4, {}, {}}})});
       });
-  rules.function("join_of_join", root, join_of_join).doc("Nested joins are one.").tags(canonicalize).sample([] {
-    return join(0, {join(0, {sample_vector(), sample_vector()}), sample_vector()});
-  });
+  rules.function("join_of_join", root, join_of_join)
+      .doc("Flattens nested joins along the same axis.")
+      .tags(canonicalize)
+      .sample([] {
+        return join(0, {join(0, {sample_vector(), sample_vector()}), sample_vector()});
+      });
   rules.function("join_of_alloc", root, join_of_alloc)
-      .doc("Values that are repeated alike are joined before they are repeated.")
+      .doc("Joins values before broadcasting them, where all are broadcast along the same other dimensions.")
       .tags(specialize, shape_unsafe, "local_join_of_alloc")
       .sample([=] {
         const Variable x = sample_vector(), y = sample_vector(), n = length();

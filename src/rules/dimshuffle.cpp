@@ -48,7 +48,7 @@ bool is_one_element(const Variable& v) {
 
 // Later, elements are computed at the lowest rank: dimensions that were inserted in the operands of an elementwise
 // operation are inserted in its result instead.
-bool is_put_in(const Variable& v, int axis) {
+bool is_inserted(const Variable& v, int axis) {
   if (v.is_constant()) return is_one(v, axis);
   const auto* op = op_as<DimShuffle>(v);
   return op && op->new_order[std::size_t(axis)] == new_axis;
@@ -64,10 +64,10 @@ std::optional<Variables> sink(FunctionGraph&, const Apply& node) {
   const Variable output = node.output();
   std::vector<int> kept, order;
   for (int axis = 0; axis < output.ndim(); ++axis) {
-    bool put_in = is_one(output, axis);
-    for (auto& input : node.inputs()) put_in = put_in && is_put_in(input, axis);
-    order.push_back(put_in ? new_axis : int(kept.size()));
-    if (!put_in) kept.push_back(axis);
+    bool inserted = is_one(output, axis);
+    for (auto& input : node.inputs()) inserted = inserted && is_inserted(input, axis);
+    order.push_back(inserted ? new_axis : int(kept.size()));
+    if (!inserted) kept.push_back(axis);
   }
   if (int(kept.size()) == output.ndim()) return std::nullopt;
   Variables operands;
@@ -104,7 +104,7 @@ std::optional<Variables> sink_order(FunctionGraph&, const Apply& node) {
   return one(dimshuffle(node.op()(operands), order));
 }
 
-// A one-element MakeVector whose dimension is dropped is its scalar.
+// A DimShuffle of a one-element MakeVector is a DimShuffle of its scalar.
 std::optional<Variables> scalar_of_vector(FunctionGraph&, const Apply& node) {
   const Variable& vector = node.input(0);
   if (!op_as<MakeVector>(vector) || !is_one(vector, 0)) return std::nullopt;
@@ -115,27 +115,27 @@ std::optional<Variables> scalar_of_vector(FunctionGraph&, const Apply& node) {
 
 void declare_dimshuffle(Rules& rules) {
   rules.function("useless_dimshuffle", Root::op({"DimShuffle"}), useless_dimshuffle)
-      .doc("A DimShuffle that changes nothing.")
+      .doc("Removes a DimShuffle that is the identity.")
       .tags(useless, canonicalize, specialize, "local_useless_dimshuffle", "local_dimshuffle_lift")
       .sample([] {
         return exp((*make_ref<DimShuffle>(2, std::vector<int>{0, 1}))({sample_matrix()}));
       });
   rules.function("dimshuffle_of_dimshuffle", Root::op({"DimShuffle"}), join_dimshuffles)
       .with_input(Root::op({"DimShuffle"}))
-      .doc("Two views become one; x.T.T is x.")
+      .doc("Merges two nested DimShuffles into one; x.T.T becomes x.")
       .tags(useless, canonicalize, stabilize, structural, specialize, "local_dimshuffle_lift")
       .sample([] { return transpose(transpose(sample_matrix())); })
       .sample([] {
         return dimshuffle(dimshuffle(sample_vector(), {new_axis, 0}), {1, new_axis, 0});
       });
   rules.function("dimshuffle_of_make_vector", Root::op({"DimShuffle"}), scalar_of_vector)
-      .doc("The only element of a vector made of one scalar is that scalar.")
+      .doc("Rewrites a DimShuffle of a one-element MakeVector as a DimShuffle of its scalar.")
       .tags(useless, canonicalize, specialize, "local_useless_dimshuffle_makevector")
       .sample([] { return squeeze(make_vector({sample_leaf(DType::Float64, {})})) + 1; })
       .sample([] { return expand_dims(make_vector({sample_leaf(DType::Float64, {})}), 0); });
   rules.function("dimshuffle_lift", Root::op({"DimShuffle"}), lift)
       .with_input(Root::elemwise())
-      .doc("A view of an elementwise result is taken of the operands.")
+      .doc("Moves a DimShuffle of an elementwise result to the operands.")
       .tags(canonicalize, stabilize, structural, "local_dimshuffle_lift")
       .sample([] { return transpose(exp(sample_matrix()) * transpose(sample_matrix())); })
       .sample([] {
@@ -144,7 +144,9 @@ void declare_dimshuffle(Rules& rules) {
       .sample([] { return sample_matrix() / exp(sample_vector()); });
   rules.function("compute_at_lowest_rank", Root::elemwise(), sink)
       .with_input(Root::op({"DimShuffle"}))
-      .doc("Dimensions are put in after elementwise operations, not before: scalars are computed as scalars.")
+      .doc(
+          "Inserts dimensions in the result of an elementwise operation instead of in its operands, so that it runs at "
+          "the lowest rank.")
       .tags(specialize)
       .sample([] {
         const Variable s = sample_leaf(DType::Float64, {});
@@ -156,9 +158,7 @@ void declare_dimshuffle(Rules& rules) {
       });
   rules.function("elemwise_of_transposes", Root::elemwise(), sink_order)
       .with_input(Root::op({"DimShuffle"}))
-      .doc(
-          "Of arrays that are all read in one other order, elements are computed in their own, and the result is read "
-          "so.")
+      .doc("Transposes the result of an elementwise operation instead of its operands, where all are transposed alike.")
       .tags(specialize)
       .sample([] { return dot(transpose(sample_matrix()) * exp(transpose(sample_matrix())), sample_matrix()); })
       .sample([] { return 2 * transpose(sample_matrix()); });

@@ -45,7 +45,7 @@ std::optional<Variables> dot_of_zeros(FunctionGraph&, const Apply& node) {
 
 void declare_dot(Rules& rules) {
   rules.function("dot_to_mul", Root::op({"Dot"}), dot_to_mul)
-      .doc("A product that sums over one element is elementwise.")
+      .doc("Rewrites a dot product that sums over a dimension of length 1 as an elementwise product.")
       .tags(canonicalize, specialize, "local_dot_to_mul")
       .either_zero()
       .sample([] {
@@ -59,13 +59,13 @@ void declare_dot(Rules& rules) {
       })
       .sample([] { return dot(sample_leaf(DType::Float64, {1}), sample_leaf(DType::Float64, {1})); });
   rules.function("dot_of_zeros", Root::op({"Dot"}), dot_of_zeros)
-      .doc("A product with zeros is zero; nan and infinity get lost.")
+      .doc("Rewrites a dot product with a zero operand as zeros; nan and infinity in the other operand are lost.")
       .tags(canonicalize, unsafe_nan, "local_0_dot_x")
       .wider_domain()
       .sample([] { return dot(sample_matrix(), zeros_like(sample_vector())); })
       .sample([] { return dot(zeros_like(sample_matrix()), sample_matrix()); });
   rules.function("transpose_of_dot", Root::op({"DimShuffle"}), transpose_of_dot)
-      .doc("(x y).T is y.T x.T.")
+      .doc("Rewrites (x @ y).T as y.T @ x.T.")
       .tags(canonicalize, "local_lift_transpose_through_dot")
       .sample([] { return transpose(dot(sample_matrix(), sample_matrix())); });
 }

@@ -52,8 +52,8 @@ const RegisterPasses register_expand({
     {"expand",
      0.1,
      {"fast_run", "fast_compile", "inline_ofg_expansion"},
-     "An op that is a formula over other ops becomes the formula: an OpFromGraph that is inlined, an op written in "
-     "Python with `emit`.",
+     "Replaces an op that is defined by a graph of other ops by that graph: an inlined OpFromGraph, or an op written "
+     "in Python with `emit`.",
      expand},
 });
 

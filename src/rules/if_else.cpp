@@ -69,18 +69,18 @@ Variable sample_choice(const Variable& condition, const Variable& a, const Varia
 void declare_if_else(Rules& rules) {
   const Root root = Root::op({"IfElse"});
   rules.function("settled_ifelse", root, settled_ifelse)
-      .doc("ifelse(true, a, b) is a, ifelse(false, a, b) is b.")
+      .doc("Replaces an ifelse with a constant condition by the selected branch.")
       .tags(useless, canonicalize, specialize)
       .sample([] { return sample_choice(constant(Array(true)), sample_vector(), exp(sample_vector())); });
   rules.function("ifelse_of_the_same", root, ifelse_of_the_same)
-      .doc("ifelse(c, a, a) is a.")
+      .doc("Rewrites ifelse(c, a, a) as a.")
       .tags(useless, canonicalize, specialize, "cond_remove_identical")
       .sample([] {
         const Variable a = exp(sample_vector());
         return sample_choice(sum(a) > 1.0, a, a);
       });
   rules.function("ifelse_of_ifelse", root, ifelse_of_ifelse)
-      .doc("ifelse(c, ifelse(c, a, b), d) is ifelse(c, a, d); so on the other side.")
+      .doc("Rewrites ifelse(c, ifelse(c, a, b), d) as ifelse(c, a, d), likewise in the other branch.")
       .tags(canonicalize, specialize, "cond_merge_ifs_true", "cond_merge_ifs_false")
       .sample([] {
         const Variable a = sample_vector(), c = sum(a) > 1.0;

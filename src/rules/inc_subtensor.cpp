@@ -216,7 +216,7 @@ std::optional<Interval> interval_of(const DimBounds& dim, std::int64_t length) {
   return Interval{*start, *stop};
 }
 
-bool are_apart(const Variable& x, const Bounds& read, const Bounds& write) {
+bool have_disjoint_intervals(const Variable& x, const Bounds& read, const Bounds& write) {
   for (std::size_t axis = 0; axis < read.size(); ++axis) {
     const auto a = interval_of(read[axis], x.static_shape()[axis]);
     const auto b = interval_of(write[axis], x.static_shape()[axis]);
@@ -234,7 +234,8 @@ std::optional<Variables> read_of_write(FunctionGraph&, const Apply& node) {
   const Bounds read = bounds_of(node), part = bounds_of(written);
   const Update update{write->set, written};
   if (!value_fits(update)) return std::nullopt;
-  if (index_never_fails(update) && are_apart(x, read, part)) return one(fit(part_of(x, read), node.output()));
+  if (index_never_fails(update) && have_disjoint_intervals(x, read, part))
+    return one(fit(part_of(x, read), node.output()));
   if (!is_same(read, part)) return std::nullopt;
   const Variable value = cast(y, x.dtype());
   if (write->set) return index_never_fails(update) ? one(fit(value, node.output())) : std::nullopt;
@@ -332,7 +333,7 @@ void declare_inc_subtensor(Rules& rules) {
   auto zeros_like_vector = [=] { return zeros_of(sample_vector()); };
   const Root updates = Root::op({"IncSubtensor", "AdvancedIncSubtensor"}), read = Root::op({"Subtensor"});
   rules.function("useless_update", updates, useless_update)
-      .doc("Adding nothing, or writing everything.")
+      .doc("Removes an increment by 0, and rewrites an update of a whole array without indexing.")
       .tags(canonicalize, stabilize, structural, specialize, "local_useless_inc_subtensor",
             "local_incsubtensor_of_zeros")
       .sample([] {
@@ -349,13 +350,13 @@ void declare_inc_subtensor(Rules& rules) {
                1;
       });
   rules.function("write_of_same", updates, write_of_same)
-      .doc("Writing the number that is everywhere.")
+      .doc("Removes a write of a constant to an array whose elements all equal it already.")
       .tags(canonicalize, stabilize, structural, "local_setsubtensor_of_constants")
       .sample([=] {
         return set_subtensor(alloc(constant(Array(2.5)), {constant(Array(3L))}), {IndexItem(1)}, 2.5) + sample_vector();
       });
   rules.function("update_of_zeros", updates, update_of_zeros)
-      .doc("Adding to zeros, or to what is still zero where something is added, is writing.")
+      .doc("Rewrites an increment of a part that is zero as a write: zeros[i].inc(y) becomes zeros[i].set(y).")
       .tags(canonicalize, specialize, "local_incsubtensor_of_zeros_to_setsubtensor")
       .either_zero()
       .sample([=] { return inc_subtensor(zeros_like_vector(), {IndexItem(1)}, number()); })
@@ -368,14 +369,14 @@ void declare_inc_subtensor(Rules& rules) {
         return inc_subtensor(begun, {Slice{2, {}, {}}}, number());
       });
   rules.function("write_of_sum", Root::op({"IncSubtensor"}), write_of_sum)
-      .doc("x[i].set(x[i] + y) is x[i].inc(y).")
+      .doc("Rewrites x[i].set(x[i] + y) as x[i].inc(y).")
       .tags(canonicalize, specialize, "local_set_to_inc_subtensor")
       .sample([] {
         const Variable x = sample_matrix();
         return set_subtensor(x, {Slice{1, {}, {}}}, sample_vector() + subtensor(x, {Slice{1, {}, {}}}));
       });
   rules.function("add_of_sparse_update", Root::scalar({"add"}), add_of_sparse_update)
-      .doc("Adding an array that is zero but for an update is doing the update.")
+      .doc("Rewrites x + zeros[i].inc(y) and x + zeros[i].set(y) as x[i].inc(y).")
       .tags(canonicalize, stabilize, structural, specialize, "local_add_of_sparse_write",
             "local_IncSubtensor_serialize", "pre_local_IncSubtensor_serialize")
       .sample([=] {
@@ -392,7 +393,9 @@ void declare_inc_subtensor(Rules& rules) {
         return x + inc_subtensor(zeros_of(x), {IndexItem(rows)}, sample_vector());
       });
   rules.function("update_of_update", updates, update_of_update)
-      .doc("Of two writes of the same part the second counts; what is added twice is added at once.")
+      .doc(
+          "Merges two updates of the same part: a later write replaces the earlier update, a later increment is added "
+          "to its value.")
       .tags(canonicalize, stabilize, structural, specialize, "local_write_of_write_same_indices")
       .sample([=] {
         const Variable i = index();
@@ -408,7 +411,7 @@ void declare_inc_subtensor(Rules& rules) {
                              sample_vector());
       });
   rules.function("subtensor_of_write", read, read_of_write)
-      .doc("Reading what was just written at the same place, or what was there at another.")
+      .doc("Rewrites x[i].set(y)[i] as y, x[i].inc(y)[i] as x[i] + y, and a read of a disjoint part as a read of x.")
       .tags(canonicalize, specialize, shape_unsafe, "local_read_of_write_same_indices")
       .sample([=] {
         return exp(
@@ -423,7 +426,7 @@ void declare_inc_subtensor(Rules& rules) {
         return exp(subtensor(set_subtensor(x, {IndexItem(2)}, number()), {Slice{{}, 2, {}}}));
       });
   rules.function("subtensor_along_write", read, read_along_write)
-      .doc("Along dimensions that a write takes whole, reading comes first.")
+      .doc("Moves a read before a write along dimensions that the write covers in full.")
       .tags(canonicalize, specialize, shape_unsafe, "local_slice_read_of_write")
       .sample([] {
         return subtensor(set_subtensor(sample_matrix(), {Slice{}, IndexItem(1)}, sample_vector()), {IndexItem(2)});
@@ -436,7 +439,9 @@ void declare_inc_subtensor(Rules& rules) {
         return subtensor(inc_subtensor(sample_matrix(), {Slice{1, {}, {}}}, number()), {Slice{}, IndexItem(1)});
       });
   rules.function("gather_of_scatter", Root::op({"AdvancedSubtensor"}), gather_of_scatter)
-      .doc("Reading at known positions what was written at known positions.")
+      .doc(
+          "Rewrites a gather from an update, both at constant positions, as a gather from the written values or from "
+          "the original array.")
       .tags(canonicalize, specialize, shape_unsafe, "local_advanced_read_of_write_constant_indices")
       .sample([] {
         const Variable rows = constant(Array{2L, 0L, 2L}), again = constant(Array{2L, 2L, 0L, 0L});

@@ -39,7 +39,7 @@ void stability(Rules& rules) {
   rules.equation("neg_expm1", 1 - exp(x), -expm1(x)).tags(stabilize, "local_expm1").more_accurate().either_zero();
   rules.equation("exp_from_expm1", 1 + expm1(x), exp(x)).tags(canonicalize).more_accurate();
   rules.function("log_of_quotient", Root::scalar({"log"}), log_of_quotient)
-      .doc("log(a / b) is log(a) - log(b), where one of both is positive. To be asked for: near a = b digits get lost.")
+      .doc("Rewrites log(a / b) as log(a) - log(b) where a or b is positive. Opt-in, since it loses digits near a = b.")
       .tags(stabilize, specialize, opt_in, "local_log_div")
       .depth(4)
       .wider_domain()

@@ -55,7 +55,7 @@ bool has_length_of_mask(const Variable& whole, const Selection& of, int k) {
 
 // The tensor that was reshaped to flatten the dimensions, if these are the dimensions that the mask covers: other
 // dimensions may have the same number of elements.
-std::optional<Variable> taken_apart(const Variable& x, const Selection& of) {
+std::optional<Variable> unflattened(const Variable& x, const Selection& of) {
   if (!op_as<Reshape>(x)) return std::nullopt;
   const Variable whole = x.owner().input(0), lengths = x.owner().input(1);
   const int more = of.covered() - 1;
@@ -73,7 +73,7 @@ Variable in_full(const Variable& x, const Selection& of) {
   if (of.covered() == 1) return x;
   const bool repeats = is_one(x, of.axis);
   if (!repeats)
-    if (const auto whole = taken_apart(x, of)) return *whole;
+    if (const auto whole = unflattened(x, of)) return *whole;
   Variables lengths;
   std::vector<int> order;
   for (int axis = 0; axis < x.ndim(); ++axis) {
@@ -174,7 +174,9 @@ void declare_masks(Rules& rules) {
   constexpr int levels_seen = most_levels + 3;  // plus the gather, the check and the positions
   auto some = [](const Variable& x) { return IndexItem(gt(x, 0.5)); };
   rules.function("masked_update", Root::op({"AdvancedIncSubtensor"}), masked_update)
-      .doc("Setting or increasing what a mask selects, by what is known for all, is a choice element by element.")
+      .doc(
+          "Rewrites x[mask].set(y) as switch(mask, y, x), and x[mask].inc(y) as switch(mask, x + y, x), where y can be "
+          "computed for all elements.")
       .tags(canonicalize, specialize)
       .depth(levels_seen)
       .sample([=] {
@@ -194,7 +196,7 @@ void declare_masks(Rules& rules) {
         return inc_subtensor(x, {some(y)}, 2 * subtensor(y, {some(y)}) + subtensor(x, {some(y)}));
       });
   rules.function("reduction_of_masked", Root::op({"CAReduce"}), reduction_of_masked)
-      .doc("A sum of what a mask selects is one of all, with zeros where the mask is false.")
+      .doc("Rewrites sum(x[mask]) as sum(switch(mask, x, 0)), likewise other reductions with an identity element.")
       .tags(canonicalize, specialize)
       .depth(levels_seen)
       .either_zero()

@@ -207,7 +207,7 @@ Variable sample_batch_of_blocks() {
 void declare_blocks(Rules& rules) {
   const std::vector<std::string> determinants{"Det", "SLogDet"};
   matrix_rule(rules, "determinant_of_kronecker", determinants, determinant_of_kronecker)
-      .doc("The determinant of a Kronecker product is made of powers of its factors' determinants.")
+      .doc("Rewrites the determinant of a Kronecker product as a product of powers of its factors' determinants.")
       .tags(canonicalize, structural, "det_of_kronecker")
       .depth(3)
       .differs_at(not_finite)
@@ -215,7 +215,7 @@ void declare_blocks(Rules& rules) {
       .sample([] { return slogdet(sample_kronecker()).logabsdet; })
       .sample([] { return slogdet(sample_kronecker()).sign; });
   matrix_rule(rules, "determinant_of_blocks", determinants, determinant_of_blocks)
-      .doc("The determinant of a block-diagonal matrix is the product of those of its blocks.")
+      .doc("Rewrites the determinant of a block-diagonal matrix as the product of the determinants of its blocks.")
       .tags(canonicalize, structural, "det_of_blockdiag")
       .depth(3)
       .differs_at(not_finite)
@@ -223,7 +223,9 @@ void declare_blocks(Rules& rules) {
       .sample([] { return slogdet(sample_blocks()).logabsdet; })
       .sample([] { return slogdet(sample_batch_of_blocks()).logabsdet; });
   matrix_rule(rules, "system_of_kronecker", {"Solve"}, system_of_kronecker)
-      .doc("A system with a Kronecker product is solved factor by factor; its inverse is that of the inverses.")
+      .doc(
+          "Solves a system with a Kronecker product factor by factor, and rewrites its inverse as the Kronecker "
+          "product of the inverses.")
       .tags(canonicalize, structural, "lift_linalg_of_expanded_matrices")
       .depth(3)
       .differs_at(not_finite)
@@ -236,7 +238,7 @@ void declare_blocks(Rules& rules) {
       })
       .sample([] { return inv(sample_kronecker()); });
   matrix_rule(rules, "system_of_blocks", {"Solve"}, system_of_blocks)
-      .doc("A system with a block-diagonal matrix is solved block by block.")
+      .doc("Solves a system with a block-diagonal matrix block by block.")
       .tags(canonicalize, structural, "block_diag_solve_to_block_diag_solves")
       .depth(3)
       .differs_at(not_finite)
@@ -249,7 +251,7 @@ void declare_blocks(Rules& rules) {
       })
       .sample([] { return inv(sample_blocks()); });
   rules.function("product_with_blocks", Root::op({"Dot"}), product_with_blocks)
-      .doc("A product with a block-diagonal matrix is made of those with its blocks.")
+      .doc("Computes a matrix product with a block-diagonal left factor block by block.")
       .tags(canonicalize, structural, "local_block_diag_dot_to_dot_block_diag")
       .depth(3)
       .differs_at(not_finite)
@@ -259,8 +261,8 @@ void declare_blocks(Rules& rules) {
       });
   matrix_rule(rules, "cholesky_of_blocks", {"Cholesky"}, cholesky_of_blocks)
       .doc(
-          "The Cholesky factor of a block-diagonal matrix, or of a Kronecker product of which one factor is known to "
-          "be positive definite, is made of those of its parts.")
+          "Computes the Cholesky factor of a block-diagonal matrix, or of a Kronecker product with a factor known to "
+          "be positive definite, from the Cholesky factors of its parts.")
       .tags(canonicalize, structural)
       .depth(3)
       .differs_at(not_finite)

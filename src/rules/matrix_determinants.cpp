@@ -90,45 +90,48 @@ Variable sample_square() { return sample_regular(sample_leaf(DType::Float64, {3,
 
 void declare_determinants(Rules& rules) {
   const std::vector<std::string> determinants{"Det", "SLogDet"};
-  Rule& triangle = matrix_rule(rules, "determinant_of_triangle", determinants, determinant_of_triangle)
-                       .doc("The determinant of a triangular or diagonal matrix is the product of its diagonal.")
-                       .tags(canonicalize, stabilize, structural, "det_of_triangular", "det_of_factorized_matrix")
-                       .differs_at(not_finite);
+  Rule& triangle =
+      matrix_rule(rules, "determinant_of_triangle", determinants, determinant_of_triangle)
+          .doc("Rewrites the determinant of a triangular or diagonal matrix as the product of its diagonal.")
+          .tags(canonicalize, stabilize, structural, "det_of_triangular", "det_of_factorized_matrix")
+          .differs_at(not_finite);
   declare(triangle, [] { return sample_lower(sample_matrix()); });
   declare(triangle, [] { return triu(sample_batch() - 0.3); });
   declare(triangle, [] { return diag(sample_vector()); });
-  Rule& product = matrix_rule(rules, "determinant_of_product", determinants, determinant_of_product)
-                      .doc("The determinant of a product of square matrices is the product of their determinants.")
-                      .tags(canonicalize, structural)
-                      .differs_at(not_finite);
+  Rule& product =
+      matrix_rule(rules, "determinant_of_product", determinants, determinant_of_product)
+          .doc("Rewrites the determinant of a product of square matrices as the product of their determinants.")
+          .tags(canonicalize, structural)
+          .differs_at(not_finite);
   declare(product, [] { return dot(sample_square(), sample_lower(sample_leaf(DType::Float64, {3, 3}))); });
   declare(product, [] {
     const Variable l = sample_lower(sample_matrix());
     return dot(l, transpose(l));
   });
   Rule& transposed = matrix_rule(rules, "determinant_of_transposed", determinants, determinant_of_transposed)
-                         .doc("A transposed matrix has the same determinant.")
+                         .doc("Rewrites the determinant of a transposed matrix as the determinant of the matrix.")
                          .tags(canonicalize, structural)
                          .differs_at(not_finite);
   declare(transposed, [] { return transpose(sample_regular(sample_matrix())); });
   Rule& inverse = matrix_rule(rules, "determinant_of_inverse", determinants, determinant_of_inverse)
-                      .doc("The determinant of an inverse is the reciprocal. A singular matrix is no error then.")
+                      .doc(
+                          "Rewrites the determinant of an inverse as the reciprocal of the determinant. A singular "
+                          "matrix then raises no error.")
                       .tags(canonicalize, stabilize, structural, "det_of_inv")
                       .wider_domain()
                       .differs_at(not_finite);
   declare(inverse, [] { return inv(sample_regular(sample_matrix())); });
-  Rule& definite =
-      matrix_rule(rules, "determinant_of_definite", determinants, determinant_of_definite)
-          .doc(
-              "The determinant of a positive definite matrix is taken from its Cholesky factor. A matrix that is not, "
-              "although it was stated, is an error.")
-          .tags(specialize, structural, "det_of_matrix_factorized_elsewhere")
-          .differs_at(not_finite);
+  Rule& definite = matrix_rule(rules, "determinant_of_definite", determinants, determinant_of_definite)
+                       .doc(
+                           "Computes the determinant of a positive definite matrix from its Cholesky factor. A matrix "
+                           "wrongly assumed to be positive definite raises an error.")
+                       .tags(specialize, structural, "det_of_matrix_factorized_elsewhere")
+                       .differs_at(not_finite);
   declare(definite, [] { return sample_definite(sample_matrix()); });
   rules.function("logarithm_of_determinant", Root::scalar({"log"}), logarithm_of_determinant)
       .doc(
-          "The logarithm of a determinant, or of its absolute value, is computed without the determinant, which "
-          "overflows for large matrices.")
+          "Computes the logarithm of a determinant, or of its absolute value, without the determinant, which overflows "
+          "for large matrices.")
       .tags(canonicalize, stabilize, specialize, "slogdet_specialization")
       .with_input(Root::names({"Det", "Blockwise", "abs"}))
       .wider_domain()
@@ -137,7 +140,7 @@ void declare_determinants(Rules& rules) {
       .sample([] { return log(abs(det(sample_regular(sample_matrix())))); })
       .sample([] { return log(abs(det(sample_regular(sample_batch())))); });
   rules.function("sign_of_determinant", Root::scalar({"sign"}), sign_of_determinant)
-      .doc("The sign of a determinant is computed along with its logarithm, if that is in the graph.")
+      .doc("Computes the sign of a determinant together with its logarithm, if the logarithm is in the graph.")
       .tags(specialize, structural)
       .with_input(Root::names({"Det", "Blockwise"}))
       .differs_at(not_finite)

@@ -101,14 +101,14 @@ Variable sample_batch_of_two() { return sample_leaf(DType::Float64, {2, 2, 2}); 
 
 void declare_diagonals(Rules& rules) {
   rules.function("diagonal_of_kronecker", Root::op({"AdvancedSubtensor"}), diagonal_of_kronecker)
-      .doc("The diagonal of a Kronecker product, and so its trace, has the products of both diagonals.")
+      .doc("Computes the diagonal, and so the trace, of a Kronecker product from the diagonals of its factors.")
       .tags(canonicalize, structural, "diag_of_kronecker")
       .depth(4)
       .differs_at(not_finite)
       .sample([] { return diagonal(kron(sample_two(), sample_three())); })
       .sample([] { return trace(kron(sample_three(), sample_two())); });
   rules.function("diagonal_of_blocks", Root::op({"AdvancedSubtensor"}), diagonal_of_blocks)
-      .doc("The diagonal of a block-diagonal matrix, and so its trace, is made of those of the blocks.")
+      .doc("Computes the diagonal, and so the trace, of a block-diagonal matrix from the diagonals of its blocks.")
       .tags(canonicalize, structural, "diag_of_blockdiag")
       .depth(4)
       .differs_at(not_finite)
@@ -122,13 +122,13 @@ void declare_diagonals(Rules& rules) {
         return diagonal(block_diag(Operands{sample_batch_of_two(), sample_batch_of_two()}), 0, 1, 2);
       });
   rules.function("kronecker_of_diagonals", Root::op({"Reshape"}), kronecker_of_diagonals)
-      .doc("The Kronecker product of diagonal matrices is diagonal.")
+      .doc("Rewrites the Kronecker product of diagonal matrices as a diagonal matrix.")
       .tags(canonicalize, structural, "kron_of_diagonal_to_diagonal")
       .depth(3)
       .differs_at(not_finite)
       .sample([] { return kron(diag(sample_leaf(DType::Float64, {2})), diag(sample_leaf(DType::Float64, {3}))); });
   rules.function("blocks_of_blocks", Root::op({"Join"}), blocks_of_blocks)
-      .doc("Blocks along the diagonal that are block-diagonal themselves are joined at once.")
+      .doc("Flattens nested block-diagonal matrices.")
       .tags(canonicalize, structural, "fuse_blockdiagonal")
       .depth(3)
       .differs_at(not_finite)
@@ -140,9 +140,8 @@ void declare_diagonals(Rules& rules) {
       });
   matrix_rule(rules, "pseudo_inverse_of_parts", {"MatrixPinv"}, pseudo_inverse_of_parts)
       .doc(
-          "The pseudo-inverse of a Kronecker product, or of a block-diagonal matrix, is made of those of its parts, "
-          "each of "
-          "which has singular values that are small beside its own largest one.")
+          "Computes the pseudo-inverse of a Kronecker product or of a block-diagonal matrix from those of its parts. "
+          "The cutoff for small singular values is then relative to the largest one of each part.")
       .tags(canonicalize, structural, "lift_linalg_of_expanded_matrices")
       .depth(3)
       .differs_at(not_finite)

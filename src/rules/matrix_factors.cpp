@@ -26,8 +26,7 @@ Variable unit_of(const Variable& d) {
 
 // ---- Cholesky factors -----------------------------------------------------------------------------------------------
 
-// The factor of L L^T, or of U^T U, which is the same with L = U^T: L, with negated columns where its diagonal is
-// negative.
+// The Cholesky factor of L L^T, or of U^T U with L = U^T, is L if L is lower triangular with a positive diagonal.
 std::optional<Variables> cholesky_of_product(FunctionGraph& graph, const Apply& node) {
   const auto factor = as_cholesky(node.output());
   if (!factor || !is_product(factor->of)) return std::nullopt;
@@ -204,7 +203,7 @@ Variable sample_batch_of_diagonals() {
 
 void declare_factors(Rules& rules) {
   matrix_rule(rules, "cholesky_of_product", {"Cholesky"}, cholesky_of_product)
-      .doc("The Cholesky factor of L @ L.T is L, for a triangle with a diagonal that is known to be positive.")
+      .doc("Rewrites the Cholesky factor of L @ L.T as L, for a triangular L whose diagonal is known to be positive.")
       .tags(canonicalize, stabilize, structural, "cholesky_ldotlt")
       .differs_at(not_finite)
       .sample([] {
@@ -222,21 +221,23 @@ void declare_factors(Rules& rules) {
       });
   matrix_rule(rules, "cholesky_of_diagonal", {"Cholesky"}, cholesky_of_diagonal)
       .doc(
-          "The Cholesky factor of a diagonal matrix that is known to be positive definite has the roots on its "
-          "diagonal.")
+          "Rewrites the Cholesky factor of a diagonal matrix known to be positive definite as the diagonal matrix of "
+          "square roots.")
       .tags(canonicalize, stabilize, structural, "cholesky_of_diag")
       .differs_at(not_finite)
       .sample([] { return cholesky(sample_diagonal()); })
       .sample([] { return cholesky(sample_diagonal(), false); });
   matrix_rule(rules, "upper_factor_of_lower", {"Cholesky"}, upper_factor_of_lower)
       .doc(
-          "The upper Cholesky factor of a symmetric matrix is the lower one's transpose, so that there is one of both.")
+          "Rewrites the upper Cholesky factor of a symmetric matrix as the transpose of the lower one, so that both "
+          "share one factorization.")
       .tags(canonicalize, structural)
       .differs_at(not_finite)
       .sample([] { return cholesky(sample_definite(sample_matrix()), false); })
       .sample([] { return cholesky(sample_definite(sample_batch()), false); });
   matrix_rule(rules, "eigenvalues_of_diagonal", {"Eigh", "Eigvalsh"}, eigenvalues_of_diagonal)
-      .doc("Eigenvalues of a diagonal matrix are its elements, sorted, and its eigenvectors unit vectors.")
+      .doc(
+          "Rewrites the eigenvalues of a diagonal matrix as its sorted diagonal, and the eigenvectors as unit vectors.")
       .tags(canonicalize, stabilize, structural, "eigh_of_diag", "eigvalsh_of_diag")
       .differs_at(not_finite)
       .sample([] { return eigvalsh(sample_indefinite_diagonal()); })
@@ -244,7 +245,7 @@ void declare_factors(Rules& rules) {
       .sample([] { return abs(eigh(sample_indefinite_diagonal()).vectors); })
       .sample([] { return eigvalsh(sample_batch_of_diagonals()); });
   matrix_rule(rules, "singular_values_of_diagonal", {"SVD"}, singular_values_of_diagonal)
-      .doc("Singular values of a diagonal matrix are the absolute values of its elements, sorted.")
+      .doc("Rewrites the singular values of a diagonal matrix as the sorted absolute values of its diagonal.")
       .tags(canonicalize, stabilize, structural, "svd_of_diag")
       .differs_at(not_finite)
       .sample([] { return svdvals(sample_indefinite_diagonal()); })
@@ -257,19 +258,19 @@ void declare_factors(Rules& rules) {
         return matmul(u * expand_dims(s, 1), vt);
       });
   matrix_rule(rules, "exponential_of_diagonal", {"Expm"}, exponential_of_diagonal)
-      .doc("The exponential of a diagonal matrix is that of its diagonal.")
+      .doc("Rewrites the exponential of a diagonal matrix as the exponential of its diagonal.")
       .tags(canonicalize, stabilize, structural, "expm_of_diag")
       .differs_at(not_finite)
       .sample([] { return expm(sample_indefinite_diagonal()); })
       .sample([] { return expm(sample_batch_of_diagonals()); });
   matrix_rule(rules, "schur_of_diagonal", {"Schur"}, schur_of_diagonal)
-      .doc("A diagonal matrix is its own Schur form.")
+      .doc("Rewrites the Schur form of a diagonal matrix as the matrix itself.")
       .tags(canonicalize, stabilize, structural, "schur_of_diag")
       .differs_at(not_finite)
       .sample([] { return schur(sample_indefinite_diagonal()).upper; })
       .sample([] { return schur(sample_batch_of_diagonals()).z; });
   matrix_rule(rules, "qz_of_diagonal", {"QZ"}, qz_of_diagonal)
-      .doc("Two diagonal matrices are their own generalized Schur form, up to signs.")
+      .doc("Rewrites the generalized Schur form of two diagonal matrices as the matrices themselves, up to signs.")
       .tags(canonicalize, stabilize, structural, "qz_of_diag")
       .differs_at(not_finite)
       .sample([] {
@@ -282,8 +283,8 @@ void declare_factors(Rules& rules) {
       });
   matrix_rule(rules, "eigenvalues_of_symmetric", {"Eig"}, eigenvalues_of_symmetric)
       .doc(
-          "Eigenvalues and vectors of a symmetric matrix are real, and found as such. The values rise, which is "
-          "another order than eig's, so it runs only when asked for.")
+          "Computes the eigenvalues and eigenvectors of a symmetric matrix, which are real, with eigh. Opt-in, since "
+          "eigh sorts the eigenvalues in ascending order and eig does not.")
       .tags(canonicalize, structural, opt_in, "eig_to_eigh")
       .differs_at(not_finite)
       .sample([] {
@@ -296,26 +297,26 @@ void declare_factors(Rules& rules) {
         return sum(real(eigvals(x + matrix_transpose(x))), Axes{{1}});
       });
   matrix_rule(rules, "qr_of_diagonal", {"QR"}, qr_of_diagonal)
-      .doc("A diagonal matrix is its own R, and Q the identity.")
+      .doc("Rewrites the QR decomposition of a diagonal matrix: R is the matrix itself, and Q the identity.")
       .tags(canonicalize, stabilize, structural, "qr_of_diag")
       .differs_at(not_finite)
       .sample([] { return qr(sample_indefinite_diagonal())[0]; })
       .sample([] { return qr(sample_indefinite_diagonal())[1]; })
       .sample([] { return qr(sample_batch_of_diagonals(), "r")[0]; });
   matrix_rule(rules, "lu_of_diagonal", {"LUFactor"}, lu_of_diagonal)
-      .doc("A diagonal matrix is its own LU factors, and no rows are exchanged.")
+      .doc("Rewrites the LU factors of a diagonal matrix as the matrix itself, without row exchanges.")
       .tags(canonicalize, stabilize, structural, "lu_of_diag", "lu_factor_of_diag")
       .differs_at(not_finite)
       .sample([] { return lu_factor(sample_indefinite_diagonal()).factors; })
       .sample([] { return lu_factor(sample_indefinite_diagonal()).pivots; })
       .sample([] { return lu_factor(sample_batch_of_diagonals()).factors; });
   matrix_rule(rules, "sylvester_of_diagonal", {"SolveSylvester"}, sylvester_of_diagonal)
-      .doc("Sylvester's equation with diagonal matrices is a division.")
+      .doc("Rewrites Sylvester's equation with diagonal matrices as a division.")
       .tags(canonicalize, stabilize, structural, "solve_sylvester_of_diag")
       .differs_at(not_finite)
       .sample([] { return solve_sylvester(sample_diagonal(), sample_diagonal(), sample_matrix()); });
   matrix_rule(rules, "values_of_decomposition", {"SVD", "Eigvalsh"}, values_of_decomposition)
-      .doc("Singular values or eigenvalues are taken from a decomposition of the matrix that gives vectors, too.")
+      .doc("Takes singular values or eigenvalues from a decomposition of the same matrix that also computes vectors.")
       .tags(canonicalize, stabilize, specialize, structural, "svd_uv_merge")
       .differs_at(not_finite)
       .sample([] {

@@ -63,14 +63,14 @@ Variable sample_permutation() {
 
 void declare_permutations(Rules& rules) {
   matrix_rule(rules, "determinant_of_permutation", {"Det", "SLogDet"}, determinant_of_permutation)
-      .doc("The determinant of a permutation is 1, or -1 if the number of pairs in the other order is odd.")
+      .doc("Rewrites the determinant of a permutation matrix as 1, or -1 if its number of inversions is odd.")
       .tags(canonicalize, structural, "det_of_permutation")
       .differs_at(not_finite)
       .sample([] { return det(sample_permutation()); })
       .sample([] { return slogdet(sample_permutation()).sign; })
       .sample([] { return slogdet(sample_permutation()).logabsdet; });
   matrix_rule(rules, "logarithm_of_orthogonal", {"SLogDet"}, logarithm_of_orthogonal)
-      .doc("The determinant of an orthogonal matrix is 1 or -1, and has the logarithm 0.")
+      .doc("Rewrites the logarithm of the determinant of an orthogonal matrix, which is 1 or -1, as 0.")
       .tags(canonicalize, structural, "det_of_factorized_matrix")
       .differs_at(not_finite)
       .sample([] {
@@ -83,7 +83,8 @@ void declare_permutations(Rules& rules) {
         return slogdet(svd(sample_leaf(DType::Float64, {2, 3, 3})).u).logabsdet;
       });
   rules.function("product_with_selection", Root::op({"Dot"}), product_with_selection)
-      .doc("A product with rows or columns of the identity takes rows or columns of the other factor.")
+      .doc(
+          "Rewrites a product with rows or columns of the identity as a gather of rows or columns of the other factor.")
       .tags(canonicalize, structural, "selection_dot_to_indexing")
       .differs_at(not_finite)
       .sample([] {

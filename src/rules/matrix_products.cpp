@@ -66,7 +66,7 @@ std::optional<Variables> diagonal_of_product(FunctionGraph& graph, const Apply& 
 
 void declare_products(Rules& rules) {
   rules.function("product_of_orthogonal", products, product_of_orthogonal)
-      .doc("Q @ Q.T of an orthogonal matrix is the identity, and a product with the identity the other factor.")
+      .doc("Rewrites Q @ Q.T for an orthogonal Q as the identity, and a product with the identity as the other factor.")
       .tags(canonicalize, stabilize, structural, "orthogonal_dot_transpose_to_eye")
       .differs_at(not_finite)
       .sample([] {
@@ -82,7 +82,7 @@ void declare_products(Rules& rules) {
         return dot(eye(Operand(3), {}, 0, DType::Float64), x);
       });
   rules.function("product_with_diagonal", products, product_with_diagonal)
-      .doc("A product with a diagonal matrix scales the rows or columns of the other factor.")
+      .doc("Rewrites a product with a diagonal matrix as a scaling of the rows or columns of the other factor.")
       .tags(canonicalize, stabilize, structural, "dot_diag_to_elemwise")
       .differs_at(not_finite)
       .sample([] { return dot(diag(sample_vector()), sample_matrix()); })
@@ -90,13 +90,13 @@ void declare_products(Rules& rules) {
       .sample([] { return dot(diag(sample_vector()), sample_vector()); })
       .sample([] { return dot(sample_vector(), diag(sample_vector())); });
   rules.function("transpose_of_symmetric", Root::op({"DimShuffle"}), transpose_of_symmetric)
-      .doc("A symmetric matrix is its own transpose.")
+      .doc("Removes the transpose of a symmetric matrix.")
       .tags(canonicalize, stabilize, specialize, structural, "useless_symmetric_transpose")
       .differs_at(not_finite)
       .sample([] { return transpose(sample_definite(sample_matrix())); })
       .sample([] { return exp(matrix_transpose(sample_definite(sample_batch()))); });
   rules.function("diagonal_of_product", Root::op({"AdvancedSubtensor"}), diagonal_of_product)
-      .doc("The diagonal of a product of matrices, and so its trace, is computed without the product.")
+      .doc("Computes the diagonal, and so the trace, of a matrix product without the product.")
       .tags(canonicalize, specialize, structural)
       .with_input(products)
       .differs_at(not_finite)

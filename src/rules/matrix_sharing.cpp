@@ -158,9 +158,9 @@ std::optional<Variables> one_matrix_for_batch(FunctionGraph&, const Apply& node)
 void declare_sharing(Rules& rules) {
   matrix_rule(rules, "determinant_of_decomposed", {"Det", "SLogDet"}, determinant_of_decomposed)
       .doc(
-          "A determinant is taken from a decomposition of the matrix that is in the graph: the Cholesky factor or the "
-          "eigenvalues of a symmetric matrix; where only its logarithm is read, singular values or the triangle of QR, "
-          "too.")
+          "Computes a determinant from a decomposition of the matrix in the graph: the Cholesky factor or the "
+          "eigenvalues of a symmetric matrix; where only its logarithm is read, also the singular values or the R "
+          "factor of QR.")
       .tags(specialize, structural, "det_of_matrix_factorized_elsewhere")
       .differs_at(not_finite)
       .sample([] {
@@ -181,7 +181,7 @@ void declare_sharing(Rules& rules) {
         return slogdet(a).logabsdet + sum(abs(qr(a)[1]), Axes{{1, 2}});
       });
   matrix_rule(rules, "shared_tridiagonal_system", {"SolveTridiagonal"}, shared_tridiagonal_system)
-      .doc("Several systems with the same tridiagonal matrix, or its transpose, need one factorization.")
+      .doc("Shares one factorization among systems with the same tridiagonal matrix or its transpose.")
       .tags(specialize, structural, "reuse_decomposition_multiple_solves")
       .differs_at(not_finite)
       .sample([] {
@@ -196,7 +196,7 @@ void declare_sharing(Rules& rules) {
         return solve_tridiagonal(lower, d, upper, b) + solve_tridiagonal(upper, d, lower, b);
       });
   matrix_rule(rules, "one_matrix_for_batch", {"Solve", "SolveTriangular"}, one_matrix_for_batch)
-      .doc("A batch of systems with one matrix is one system with many right sides.")
+      .doc("Rewrites a batch of systems with the same matrix as one system with many right-hand sides.")
       .tags(specialize, structural, "batched_vector_b_solve_to_matrix_b_solve")
       .differs_at(not_finite)
       .sample([] {
@@ -212,7 +212,7 @@ void declare_sharing(Rules& rules) {
         return solve_triangular(a, sample_leaf(DType::Float64, {any_length, 3}), {.lower = true, .b_ndim = 1});
       });
   matrix_rule(rules, "shared_system", {"Solve"}, shared_system)
-      .doc("Several systems with the same matrix, and its determinant, need one LU factorization.")
+      .doc("Shares one LU factorization among systems with the same matrix and its determinant.")
       .tags(specialize, structural, "reuse_decomposition_multiple_solves")
       .priority(-1)
       .differs_at(not_finite)
@@ -229,7 +229,7 @@ void declare_sharing(Rules& rules) {
         return inv(a) + solve(a, sample_batch());
       });
   matrix_rule(rules, "shared_determinant", {"Det", "SLogDet"}, shared_determinant)
-      .doc("A determinant is taken from LU factors that a system with the same matrix needs as well.")
+      .doc("Computes a determinant from LU factors that a system with the same matrix also needs.")
       .tags(specialize, structural)
       .priority(-1)
       .differs_at(not_finite)

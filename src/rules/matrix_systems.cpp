@@ -173,7 +173,7 @@ std::optional<Variables> quadratic_form(FunctionGraph& graph, const Apply& node)
 void declare_systems(Rules& rules) {
   const auto inverse = [](const Variable& a) { return inv(a); };
   rules.function("product_with_inverse", Root::op({"Dot", "BatchedDot"}), product_with_inverse)
-      .doc("inv(A) @ b solves A x = b, and b @ inv(A) solves x A = b.")
+      .doc("Rewrites inv(A) @ b as the solution of A x = b, and b @ inv(A) as the solution of x A = b.")
       .tags(canonicalize, specialize, structural, "inv_to_solve")
       .differs_at(not_finite)
       .sample([=] { return dot(inverse(sample_regular(sample_matrix())), sample_vector()); })
@@ -181,19 +181,19 @@ void declare_systems(Rules& rules) {
       .sample([=] { return dot(sample_vector(), inverse(sample_regular(sample_matrix()))); })
       .sample([=] { return matmul(sample_batch(), inverse(sample_regular(sample_batch()))); });
   rules.function("transpose_of_inverse", Root::op({"DimShuffle"}), transpose_of_inverse)
-      .doc("The transpose of an inverse is the inverse of the transpose, and solved as such.")
+      .doc("Rewrites the transpose of an inverse as a solve with the transposed matrix.")
       .tags(canonicalize, structural, "transpose_of_inv")
       .differs_at(not_finite)
       .sample([=] { return transpose(inverse(sample_regular(sample_matrix()))); })
       .sample([=] { return matrix_transpose(inverse(sample_regular(sample_batch()))); });
   matrix_rule(rules, "system_of_transposed", {"Solve"}, system_of_transposed)
-      .doc("A system with a transposed matrix is solved by the factors of the matrix itself.")
+      .doc("Rewrites a solve with a transposed matrix as a transposed solve with the matrix, which shares its factors.")
       .tags(canonicalize, structural)
       .differs_at(not_finite)
       .sample([] { return solve(transpose(sample_regular(sample_matrix())), sample_vector()); })
       .sample([] { return solve(matrix_transpose(sample_regular(sample_batch())), sample_batch()); });
   matrix_rule(rules, "system_of_inverse", {"Solve"}, system_of_inverse)
-      .doc("inv(inv(A)) is A, and the solution of inv(A) x = b is A b. A singular A is no error then.")
+      .doc("Rewrites inv(inv(A)) as A, and the solution of inv(A) x = b as A b. A singular A then raises no error.")
       .tags(canonicalize, structural, "inv_of_inv", "solve_of_inv_to_matmul")
       .wider_domain()
       .differs_at(not_finite)
@@ -201,7 +201,7 @@ void declare_systems(Rules& rules) {
       .sample([=] { return solve(inverse(sample_regular(sample_matrix())), sample_vector()); })
       .sample([=] { return solve(inverse(sample_regular(sample_batch())), sample_batch()); });
   matrix_rule(rules, "system_of_own_product", {"Solve"}, system_of_own_product)
-      .doc("The solution of A x = A y is y. A singular A is no error then.")
+      .doc("Rewrites the solution of A x = A y as y. A singular A then raises no error.")
       .tags(canonicalize, structural)
       .wider_domain()
       .differs_at(not_finite)
@@ -214,7 +214,9 @@ void declare_systems(Rules& rules) {
         return solve(a, dot(transpose(a), sample_matrix()), {.transposed = true});
       });
   matrix_rule(rules, "system_of_orthogonal", {"Solve"}, system_of_orthogonal)
-      .doc("The inverse of an orthogonal matrix is its transpose.")
+      .doc(
+          "Rewrites a solve with an orthogonal matrix as a product with its transpose, and its inverse as the "
+          "transpose.")
       .tags(canonicalize, specialize, structural, "inv_of_orthogonal_to_transpose",
             "orthogonal_solve_to_transpose_matmul")
       .wider_domain()
@@ -223,7 +225,7 @@ void declare_systems(Rules& rules) {
       .sample([] { return solve(qr(sample_regular(sample_batch()))[0], sample_batch(), {.transposed = true}); })
       .sample([=] { return inverse(qr(sample_regular(sample_matrix()))[0]); });
   matrix_rule(rules, "system_of_diagonal", {"Solve", "SolveTriangular"}, system_of_diagonal)
-      .doc("A system with a diagonal matrix is a division.")
+      .doc("Rewrites a solve with a diagonal matrix as a division.")
       .tags(specialize, structural, "diagonal_solve_to_division", "scalar_solve_to_division",
             "inv_of_diag_to_diag_reciprocal")
       .differs_at(not_finite)
@@ -236,7 +238,7 @@ void declare_systems(Rules& rules) {
       })
       .sample([] { return solve_triangular(diag(sample_vector() + 3.0), sample_matrix()); });
   matrix_rule(rules, "system_of_triangular", {"Solve"}, system_of_triangular)
-      .doc("A system with a triangular matrix is solved by substitution.")
+      .doc("Rewrites a solve with a triangular matrix as a triangular solve (substitution).")
       .tags(specialize, structural, "generic_solve_to_solve_triangular", "generic_solve_to_structured_form")
       .differs_at(not_finite)
       .sample([] { return solve(sample_lower(sample_matrix()), sample_vector()); })
@@ -244,7 +246,7 @@ void declare_systems(Rules& rules) {
       .sample([] { return solve(sample_lower(sample_batch()), sample_batch()); })
       .sample([=] { return inverse(cholesky(sample_definite(sample_matrix()))); });
   matrix_rule(rules, "system_of_product", {"Solve"}, system_of_product)
-      .doc("A system with a product of triangular and orthogonal matrices is solved factor by factor.")
+      .doc("Solves a system with a product of triangular and orthogonal matrices factor by factor.")
       .tags(specialize, structural)
       .differs_at(not_finite)
       .sample([] {
@@ -257,15 +259,17 @@ void declare_systems(Rules& rules) {
       });
   matrix_rule(rules, "system_of_definite", {"Solve"}, system_of_definite)
       .doc(
-          "A system with a positive definite matrix is solved by its Cholesky factor. One that is not, although it was "
-          "stated, is an error, as on_error says.")
+          "Solves a system with a positive definite matrix by its Cholesky factor. A matrix wrongly assumed to be "
+          "positive definite fails as on_error specifies.")
       .tags(specialize, structural, "psd_solve_to_chol_solve", "reuse_decomposition_multiple_solves")
       .differs_at(not_finite)
       .sample([] { return solve(sample_definite(sample_matrix()), sample_vector()); })
       .sample([] { return solve(sample_definite(sample_batch()), sample_batch()); })
       .sample([=] { return inverse(sample_definite(sample_matrix())); });
   rules.function("quadratic_form", Root::op({"Dot"}), quadratic_form)
-      .doc("x @ inv(A) @ x is the square of the norm of inv(L) @ x, for a positive definite A with Cholesky factor L.")
+      .doc(
+          "Rewrites x @ inv(A) @ x as the squared norm of inv(L) @ x, for a positive definite A with Cholesky factor "
+          "L.")
       .tags(canonicalize, specialize, structural)
       .differs_at(not_finite)
       .sample([] {

@@ -226,7 +226,7 @@ Variable leaf() { return sample_vector(); }
 
 void declare_normal_forms(Rules& rules) {
   rules.function("cancel_factors", Root::scalar({"mul", "true_div", "reciprocal"}), cancel_factors)
-      .doc("A factor above and below the line of a longer product cancels.")
+      .doc("Cancels factors that occur in both the numerator and the denominator of a longer product.")
       .tags(canonicalize, "local_mul_canonizer", "cancelling")
       .wider_domain()
       .sample([] {
@@ -238,7 +238,7 @@ void declare_normal_forms(Rules& rules) {
         return x / (y * z) * (sin(x) * z);
       });
   rules.function("collect_terms", Root::scalar({"add", "sub", "neg"}), collect_terms)
-      .doc("Equal terms of a longer sum are collected, opposite ones cancel, and of its constants one is left.")
+      .doc("Collects equal terms of a longer sum, cancels opposite terms and merges constants.")
       .tags(canonicalize, "local_add_canonizer", "cancelling")
       .wider_domain()
       .sample([] {

@@ -307,28 +307,30 @@ void declare_reductions(Rules& rules) {
   auto number = [] { return sample_leaf(DType::Float64, {}); };
   auto length = [] { return sample_leaf(DType::Int64, {}); };
   rules.function("reduce_single_dimension", reductions, drop_single_dimensions)
-      .doc("Dimensions of length 1 are dropped, not reduced.")
+      .doc("Drops dimensions of length 1 instead of reducing them.")
       .tags(useless, canonicalize, specialize, uncanonicalize, "local_reduce_broadcastable", "local_useless_reduce",
             "local_cut_useless_reduce")
       .sample([=] { return sum(row()); })
       .sample([=] { return max(row(), over(0)); })
       .sample([=] { return sum(sample_leaf(DType::Int8, {})); });
   rules.function("reduce_of_reduce", reductions, reduce_of_reduce)
-      .doc("Reductions of one kind join.")
+      .doc("Merges nested reductions of the same kind.")
       .tags(canonicalize, "local_reduce_chain")
       .sample([=] { return sum(sum(sample_matrix(), over(1))); })
       .sample([=] {
         return max(max(sample_leaf(DType::Int32, {2, 3, 4}), over(0)), over(1));
       });
   rules.function("reduce_of_dimshuffle", reductions, reduce_of_dimshuffle)
-      .doc("A reduction does not care about the order of dimensions.")
+      .doc("Reduces the input of a DimShuffle instead of its output.")
       .tags(canonicalize, specialize)
       .sample([=] { return sum(transpose(sample_matrix())); })
       .sample([=] {
         return prod(dimshuffle(sample_leaf(DType::Float64, {2, 3, 4}), {2, new_axis, 0, 1}), over(2));
       });
   rules.function("reduce_of_alloc", reductions, reduce_of_alloc)
-      .doc("The sum of a repeated value is a multiple of it, the product a power, the largest the value itself.")
+      .doc(
+          "Rewrites the sum of a broadcast value as a multiple of it, the product as a power, and the maximum as the "
+          "value.")
       .tags(canonicalize, specialize, shape_unsafe, "local_careduce_of_alloc")
       .sample([=] {
         return sum(alloc(number(), {length(), length()}), over(0));
@@ -343,7 +345,7 @@ void declare_reductions(Rules& rules) {
         return sum(alloc(sample_vector(), {length(), length()}), over(0));
       });
   rules.function("reduce_of_make_vector", reductions, reduce_of_make_vector)
-      .doc("The sum or product of a few scalars.")
+      .doc("Rewrites the sum or product of a few scalars in a MakeVector as scalar operations.")
       .tags(useless, canonicalize, specialize, "local_sum_make_vector")
       .sample([=] {
         return sum(make_vector({number(), number(), number()}));
@@ -352,7 +354,9 @@ void declare_reductions(Rules& rules) {
         return prod(make_vector({length(), length()}));
       });
   rules.function("reduce_of_join", reductions, reduce_of_join)
-      .doc("A reduction over the axis along which single rows were joined combines these.")
+      .doc(
+          "Rewrites a reduction over the axis along which single rows were joined as an elementwise combination of the "
+          "rows.")
       .tags(canonicalize, uncanonicalize, "local_reduce_join")
       .sample([=] {
         return sum(join(0, {row(), row(), row()}), over(0));
@@ -361,12 +365,12 @@ void declare_reductions(Rules& rules) {
         return max(stack({sample_vector(), sample_vector()}), over(0));
       });
   rules.function("sum_of_neg", reductions, sum_of_neg)
-      .doc("sum(-x) is -sum(x).")
+      .doc("Rewrites sum(-x) as -sum(x).")
       .tags(canonicalize, specialize, "local_sum_of_neg_to_neg_of_sum")
       .either_zero()
       .sample([=] { return sum(-sample_matrix(), over(0)); });
   rules.function("sum_of_scaled", reductions, sum_of_scaled)
-      .doc("A factor that is the same for all terms comes out of the sum.")
+      .doc("Moves a factor or divisor that is the same for all terms out of a sum.")
       .tags(canonicalize, specialize, "local_sum_prod_of_mul_or_div")
       .wider_domain()
       .sample([=] { return sum(2 * exp(sample_matrix())); })
@@ -378,7 +382,7 @@ void declare_reductions(Rules& rules) {
   rules
       .function("prod_of_scaled", reductions,
                 [](FunctionGraph& graph, const Apply& node) { return prod_of_scaled(graph, node, few_elements); })
-      .doc("prod(a * x) of a few elements is a ** n * prod(x), where a is the same for all.")
+      .doc("Rewrites prod(a * x) over a few elements as a ** n * prod(x), where a is the same for all.")
       .tags(canonicalize, specialize, "local_sum_prod_of_mul_or_div")
       .wider_domain()
       .sample([=] { return prod(number() * exp(sample_leaf(DType::Float64, {3}))); })
@@ -391,8 +395,8 @@ void declare_reductions(Rules& rules) {
                   return prod_of_scaled(graph, node, std::numeric_limits<std::int64_t>::max() - 1);
                 })
       .doc(
-          "prod(a * x) of any number n of elements is a ** n * prod(x): the power may overflow where the product does "
-          "not.")
+          "Rewrites prod(a * x) over any number n of elements as a ** n * prod(x); the power may overflow where the "
+          "product does not.")
       .tags(canonicalize, specialize, unsafe, "local_sum_prod_of_mul_or_div")
       .wider_domain()
       .sample([=] { return prod(2 * exp(sample_leaf(DType::Float64, {20}))); })
@@ -400,7 +404,7 @@ void declare_reductions(Rules& rules) {
         return prod(exp(sample_leaf(DType::Float64, {9, 2})) * sample_leaf(DType::Float64, {2}), over(0));
       });
   rules.function("sum_of_squared_outer", reductions, sum_of_squared_outer)
-      .doc("The sum of sqr(x[b, c] * y[a, c]) over b and c is dot(sqr(y), sum(sqr(x), axis=0)).")
+      .doc("Rewrites the sum of sqr(x[b, c] * y[a, c]) over b and c as dot(sqr(y), sum(sqr(x), axis=0)).")
       .tags(canonicalize, specialize, "local_sumsqr2dot")
       .depth(4)
       .wider_domain()
@@ -409,7 +413,7 @@ void declare_reductions(Rules& rules) {
                    AxisList{1, 2});
       });
   rules.function("max_to_min", Root::scalar({"neg"}), max_to_min)
-      .doc("-max(-x) is min(x).")
+      .doc("Rewrites -max(-x) as min(x), and -min(-x) as max(x).")
       .tags(uncanonicalize, "local_max_to_min")
       .sample([=] { return -max(-sample_matrix(), over(0)); });
 }

@@ -26,7 +26,7 @@ std::optional<Variables> useless_runtime_broadcast(FunctionGraph&, const Apply& 
 
 void declare_runtime_broadcast(Rules& rules) {
   rules.function("useless_runtime_broadcast", Root::op({"RuntimeBroadcast"}), useless_runtime_broadcast)
-      .doc("What has the lengths that it is to have is not repeated.")
+      .doc("Removes a RuntimeBroadcast along dimensions that already have the requested length.")
       .tags(useless, canonicalize, specialize)
       .sample([] {
         const Variable x = sample_vector();

@@ -198,7 +198,7 @@ void merge_scans(FunctionGraph& graph) {
       for (std::size_t j = i + 1; j < nodes.size() && !changed; ++j) {
         if (reads(nodes[j], nodes[i])) continue;
         if (auto both = merged(nodes[i], nodes[j])) {
-          put_in_place(graph, *both, {}, "scan_merge");
+          replace_loop(graph, *both, {}, "scan_merge");
           changed = true;
         }
       }
@@ -255,7 +255,7 @@ void remove_unread(FunctionGraph& graph) {
     Replacements pairs;
     const bool has_constants = take_constant_traces(graph, *node, loop, pairs);
     if (drop_unread(graph, loop) || has_fewer || has_constants)
-      put_in_place(graph, loop, std::move(pairs), "scan_remove_unused");
+      replace_loop(graph, loop, std::move(pairs), "scan_remove_unused");
   }
 }
 
@@ -283,7 +283,7 @@ std::optional<Variables> last_of_trace(FunctionGraph&, const Apply& node) {
   const Variable final = *fitted;
   if (steps) return one(final);
   return one(check_and_raise(final, {gt(scan.input(0), int64_constant(0))}, "IndexError",
-                             "scan: the last of no steps is asked for"));
+                             "scan: a trace of no steps has no last element"));
 }
 
 // Runs before states are analyzed: a state whose trace is read only at its end is no longer traced.
@@ -300,7 +300,8 @@ void read_last_steps(FunctionGraph& graph) {
 void declare_scans(Rules& rules) {
   rules.function("scan_last_step", Root::op({"Subtensor"}), last_of_trace)
       .with_input(Root::op({"Scan"}))
-      .doc("The last element of the trace of a state is the final state, so that no trace need be stored.")
+      .doc(
+          "Rewrites the last element of the trace of a state as the final state, so that the trace need not be stored.")
       .tags(canonicalize, "scan", "scan_save_mem")
       .sample([] {
         const Variable x = sample_vector();
@@ -315,22 +316,23 @@ const RegisterPasses merging_passes({
     {"scan_merge",
      0.2,
      {"fast_run", "scan"},
-     "Scans of as many steps that share states, such as one and its gradient's forward part, are one.",
+     "Merges scans with the same number of steps that share states, such as a loop and the forward part of its "
+     "gradient.",
      merge_scans},
     {"scan_last_step_early",
      0.24,
      {"fast_run", "scan"},
-     "The last element of the trace of a state is the final state.",
+     "Rewrites the last element of the trace of a state as the final state.",
      read_last_steps},
     {"scan_remove_unused_early",
      0.25,
      {"fast_run", "fast_compile", "scan"},
-     "Traces and states of a scan that nobody reads are not computed, and equal ones are one.",
+     "Removes unused traces and states of a scan, and merges equal ones.",
      remove_unread},
     {"scan_remove_unused",
      1.605,
      {"fast_run", "fast_compile", "scan"},
-     "Traces and states of a scan that nobody reads any more are not computed, and equal ones are one.",
+     "Removes traces and states of a scan that have become unused, and merges equal ones.",
      remove_unread},
 });
 

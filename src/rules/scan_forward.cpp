@@ -290,8 +290,8 @@ bool may_vanish(const Variable& v, const Loop& loop, int& left) {
 
 // Computes the sums of the adjoint's loop in the differentiated loop, which gets a tangent and a sum as new states for
 // each of them.
-bool put_into(FunctionGraph& graph, const Apply& scan, const Apply& adjoint_scan, const Loop& of_adjoint,
-              const Adjoint& adjoint) {
+bool merge_adjoint(FunctionGraph& graph, const Apply& scan, const Apply& adjoint_scan, const Loop& of_adjoint,
+                   const Adjoint& adjoint) {
   Loop loop = loop_of(scan);
   if (!is_simple(loop) || !reads(adjoint_scan, scan)) return false;
   Dependence dependence(scan, adjoint_scan);
@@ -355,7 +355,7 @@ void forward_mode(FunctionGraph& graph) {
     const auto adjoint = adjoint_of(graph, loop);
     for (std::size_t i = j; adjoint && i-- > 0;)
       if (graph.contains(scans[i]) && same_value(scans[i].input(0), scans[j].input(0)) &&
-          put_into(graph, scans[i], scans[j], loop, *adjoint))
+          merge_adjoint(graph, scans[i], scans[j], loop, *adjoint))
         break;
   }
 }
@@ -364,7 +364,8 @@ const RegisterPasses forward_mode_passes({
     {"scan_forward_mode",
      1.603,
      {"fast_run", "scan"},
-     "The gradient of a scalar recurrence with respect to a few scalars is computed in its own loop, in forward mode.",
+     "Computes the gradient of a scalar recurrence with respect to a few scalars in forward mode, in the recurrence's "
+     "loop.",
      forward_mode},
 });
 

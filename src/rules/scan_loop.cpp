@@ -89,7 +89,7 @@ void share_inputs(ScanParts& parts) {
   replace_in_step(parts, same);
 }
 
-void put_in_place(FunctionGraph& graph, const Loop& loop, Replacements pairs, const char* rule) {
+void replace_loop(FunctionGraph& graph, const Loop& loop, Replacements pairs, const char* rule) {
   Variables outputs;
   if (!loop.parts.states.empty() || !loop.parts.traced.empty() || loop.parts.until)
     outputs = make_scan(loop.parts).outputs();

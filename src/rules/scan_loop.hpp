@@ -35,7 +35,7 @@ void share_inputs(ScanParts& parts);
 std::size_t trace_of(Loop& loop, const Variable& v);
 
 // Replaces all outputs that the loop's results stand for by those of a new scan built from its parts.
-void put_in_place(FunctionGraph& graph, const Loop& loop, Replacements pairs, const char* rule);
+void replace_loop(FunctionGraph& graph, const Loop& loop, Replacements pairs, const char* rule);
 // Adds replacements of the used results of the loop by these outputs.
 void append_results(const FunctionGraph& graph, const Loop& loop, const Variables& outputs, Replacements& pairs);
 

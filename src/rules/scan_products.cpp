@@ -24,13 +24,13 @@ std::optional<Variable> rearranged_from(const Variable& v, const std::vector<int
   return op && op->new_order == order ? std::optional(v.owner().input(0)) : std::nullopt;
 }
 
-Variable without_statement_of_shape(Variable v) {
+Variable without_specify_shape(Variable v) {
   while (v.has_owner() && v.owner().op().name() == "SpecifyShape") v = v.owner().input(0);
   return v;
 }
 
 std::optional<OuterProduct> outer_product(const Variable& stated) {
-  const Variable term = without_statement_of_shape(stated);
+  const Variable term = without_specify_shape(stated);
   if (!is_elemwise(term, "mul") || term.ndim() != 2) return std::nullopt;
   const Apply node = term.owner();
   for (int k = 0; k < 2; ++k) {
@@ -45,7 +45,7 @@ std::optional<OuterProduct> outer_product(const Variable& stated) {
 bool terms_of_sum(const Variable& state, const Variable& next, bool is_negative, bool& has_state,
                   std::vector<std::pair<Variable, bool>>& out) {
   if (next.same_as(state)) return !is_negative && !std::exchange(has_state, true);
-  const Variable bare = without_statement_of_shape(next);
+  const Variable bare = without_specify_shape(next);
   const bool is_sum = is_elemwise(bare, "add"), is_difference = is_elemwise(bare, "sub");
   if ((is_sum || is_difference) && bare.owner().inputs().size() == 2 && same_broadcast(bare, state)) {
     const Apply node = bare.owner();
@@ -169,7 +169,7 @@ struct TracedProduct {
 
 // The product in trace k, if its vectors already have a trace.
 std::optional<TracedProduct> traced_product(const ScanParts& parts, std::size_t k, const PointerSet& changing) {
-  const Variable product = without_statement_of_shape(parts.traced[k]);
+  const Variable product = without_specify_shape(parts.traced[k]);
   if (!op_as<Dot>(product)) return std::nullopt;
   const Apply node = product.owner();
   Variables others = results_of(parts);
@@ -230,8 +230,8 @@ const RegisterPasses product_passes({
     {"scan_push_out_products",
      0.28,
      {"fast_run", "scan"},
-     "Outer products that steps add up, and traces of vectors times one matrix, are one product of what all steps "
-     "give.",
+     "Rewrites outer products accumulated over steps, and traces of products with a loop-invariant matrix, as one "
+     "matrix product over all steps.",
      push_out_all_products},
 });
 

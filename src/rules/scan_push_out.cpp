@@ -119,24 +119,24 @@ void push_out(FunctionGraph& graph) {
         rest.parts.elements.erase(rest.parts.elements.begin() + std::ptrdiff_t(k));
         rest.parts.sequences.erase(rest.parts.sequences.begin() + std::ptrdiff_t(k));
       }
-    put_in_place(graph, rest, std::move(pairs), "scan_push_out");
+    replace_loop(graph, rest, std::move(pairs), "scan_push_out");
   }
 }
 
 // ---- recomputed traces ----------------------------------------------------------------------------------------------
 
 // Whether the value can be recomputed from `leaves`, which are available, by a few simple operations.
-bool is_little_of(const Variable& value, const VariableSet& leaves, int& left) {
+bool is_cheap_from(const Variable& value, const VariableSet& leaves, int& left) {
   if (leaves.contains(value) || value.is_constant()) return true;
   if (!value.has_owner() || --left < 0) return false;
   const Apply node = value.owner();
   if (is_elemwise(value, "pow")) {  // in a derivative, the exponent is still a difference of constants
     const auto exponent = uniform_number(node.input(1));
     const double number = exponent ? exponent->constant()->item() : 0;
-    return (number == 1 || number == 2) && is_little_of(node.input(0), leaves, left);
+    return (number == 1 || number == 2) && is_cheap_from(node.input(0), leaves, left);
   }
   if (!node.op().elementwise() || is_expensive(node)) return false;
-  return std::ranges::all_of(node.inputs(), [&](auto& input) { return is_little_of(input, leaves, left); });
+  return std::ranges::all_of(node.inputs(), [&](auto& input) { return is_cheap_from(input, leaves, left); });
 }
 
 // A trace whose elements follow from sequences and other traces by a few simple operations is not stored; its clients
@@ -163,7 +163,7 @@ void recompute_traces(FunctionGraph& graph) {
       int left = few;
       if (is_result || !traced.has_owner()) continue;
       leaves.erase(traced);
-      goes[k] = is_little_of(traced, leaves, left);
+      goes[k] = is_cheap_from(traced, leaves, left);
       if (!goes[k]) leaves.insert(traced);
     }
     Loop rest = loop;
@@ -224,12 +224,12 @@ void factor_outside(FunctionGraph& graph) {
     }
     if (factored.empty()) continue;
     replace_in_step(parts, factored);
-    put_in_place(graph, loop, {}, "scan_factor_outside");
+    replace_loop(graph, loop, {}, "scan_factor_outside");
   }
 }
 
 // Writes out systems and determinants of 2 x 2 matrices that change from step to step.
-void write_out_systems(FunctionGraph& graph) {
+void expand_small_systems(FunctionGraph& graph) {
   const RuleScope scope("scan_small_systems");
   for (const Apply& node : scans_of(graph)) {
     Loop loop = loop_of(node);
@@ -248,7 +248,7 @@ void write_out_systems(FunctionGraph& graph) {
       changed |= again;
       replace_in_step(loop.parts, pairs);
     }
-    if (changed) put_in_place(graph, loop, {}, "scan_small_systems");
+    if (changed) replace_loop(graph, loop, {}, "scan_small_systems");
   }
 }
 
@@ -317,7 +317,7 @@ bool free_states(FunctionGraph& graph, const Apply& node) {
   for (std::size_t m = freed.size(); m-- > 0;) {
     const auto [kind, k, traced, is_read] = freed[m];
     const Variable first = expand_dims(parts.initial[k], 0), trace = traces.output(int(m));
-    const auto is_asked_for = [&](const Variable& final) { return !graph.clients(final).empty(); };
+    const auto is_used = [&](const Variable& final) { return !graph.clients(final).empty(); };
     Variable final, whole;  // the states after 0, 1, 2, ... steps
     using Kind = FreeState::Kind;
     if (kind == Kind::sum) {
@@ -329,7 +329,7 @@ bool free_states(FunctionGraph& graph, const Apply& node) {
       final = subtensor(whole, {IndexItem(-1)});
     }
     for (auto& old : loop.finals[k])
-      if (is_asked_for(old)) pairs.emplace_back(old, fit(final, old).value_or(final));
+      if (is_used(old)) pairs.emplace_back(old, fit(final, old).value_or(final));
     if (is_read) {
       parts.sequences.push_back(
           with_static_shape_of(trace, subtensor(whole, {IndexItem(Slice{{}, Operand(parts.n_steps), {}})})));
@@ -341,7 +341,7 @@ bool free_states(FunctionGraph& graph, const Apply& node) {
     parts.next.erase(parts.next.begin() + at);
     loop.finals.erase(loop.finals.begin() + at);
   }
-  put_in_place(graph, loop, std::move(pairs), "scan_free_states");
+  replace_loop(graph, loop, std::move(pairs), "scan_free_states");
   return true;
 }
 
@@ -358,27 +358,28 @@ const RegisterPasses push_out_passes({
     {"scan_free_states",
      0.29,
      {"fast_run", "scan"},
-     "States that become, add up or multiply what no state enters are computed from all steps at once.",
+     "Removes states whose next value, increment or factor depends on no state, and computes them for all steps at "
+     "once.",
      free_all_states},
     {"scan_factor_outside",
      0.282,
      {"fast_run", "scan", "scan_split_non_sequence_decomposition_and_solve"},
-     "Systems of a step with a matrix that no step changes are solved by LU factors that are computed once.",
+     "Hoists the LU factorization of a loop-invariant matrix out of the loop that solves systems with it.",
      factor_outside},
     {"scan_small_systems",
      0.285,
      {"fast_run", "scan"},
-     "Systems of two equations and determinants of two rows in steps are written out, as elimination by elements.",
-     write_out_systems},
+     "Rewrites 2x2 systems and determinants in steps as elementwise elimination.",
+     expand_small_systems},
     {"scan_push_out",
      0.3,
      {"fast_run", "scan"},
-     "What a step computes from sequences alone is computed for all steps at once; a scan without states is no loop.",
+     "Hoists computations on sequences alone out of the loop; a scan without states becomes a batched computation.",
      push_out},
     {"scan_recompute_traces",
      0.31,
      {"fast_run", "scan"},
-     "A trace that a few simple operations make of sequences and other traces is computed from those, and not stored.",
+     "Recomputes traces that a few cheap operations derive from sequences and other traces, instead of storing them.",
      recompute_traces},
 });
 

@@ -119,7 +119,7 @@ std::vector<int> longer_axes(const Variable& v) {
 }
 
 // The length that a reshape requests for one dimension; nothing if it is an element of a computed vector.
-std::optional<Variable> length_asked_for(const Variable& lengths, int axis) {
+std::optional<Variable> requested_length(const Variable& lengths, int axis) {
   if (const Array* known = lengths.constant()) return int64_constant(known->take_index(0, axis).int_item());
   if (op_as<MakeVector>(lengths)) return lengths.owner().input(axis);
   return std::nullopt;
@@ -140,9 +140,9 @@ std::optional<Variables> reshape_to_dimshuffle(FunctionGraph&, const Apply& node
     }
     ++open;
     // A view has the actual length: a reshape that requests a possibly different length must be kept.
-    const std::optional<Variable> asked = length_asked_for(node.input(1), to[k]);
-    if (!asked) return std::nullopt;
-    if (known_integer(*asked) != -1 && !is_same_length(*asked, length_of(x, from[k]))) return std::nullopt;
+    const std::optional<Variable> requested = requested_length(node.input(1), to[k]);
+    if (!requested) return std::nullopt;
+    if (known_integer(*requested) != -1 && !is_same_length(*requested, length_of(x, from[k]))) return std::nullopt;
   }
   if (open > 1) return std::nullopt;
   std::vector<int> order(std::size_t(output.ndim()), new_axis);
@@ -218,18 +218,18 @@ std::optional<Variables> pass_on(FunctionGraph&, const Apply& node) { return one
 void declare_shape(Rules& rules) {
   const std::vector<int> rows{1};
   rules.function("shape_to_lengths", Root::op({"Shape"}), shape_to_lengths)
-      .doc("A shape is a vector of lengths.")
+      .doc("Rewrites a shape as a vector of lengths.")
       .tags(canonicalize, specialize, "local_shape_to_shape_i", "local_shape_ground", "local_subtensor_shape_constant")
       .sample([] { return shape(sample_matrix()); });
   rules.function("infer_length", Root::op({"Shape_i"}), infer_length)
-      .doc("The length of a result follows from the lengths of the operands, without computing it.")
+      .doc("Computes the length of a result from the lengths of the operands, without computing the result.")
       .tags(useless, canonicalize, specialize, "local_track_shape_i", "local_Shape_i_ground", "ShapeOpt",
             "local_Shape_of_SpecifyShape")
       .sample([] { return (*make_ref<ShapeI>(0))({exp(sample_matrix())}); })
       .sample([] { return (*make_ref<ShapeI>(1))({transpose(sample_matrix())}); })
       .sample([] { return (*make_ref<ShapeI>(0))({sample_leaf(DType::Int8, {3})}); });
   rules.function("reshape_of_reshape", Root::op({"Reshape"}), reshape_of_reshape)
-      .doc("Only the last of several reshapes counts.")
+      .doc("Merges nested reshapes into the outermost one.")
       .tags(canonicalize, specialize, shape_unsafe, "local_reshape_chain", "local_fuse_squeeze_reshape",
             "local_useless_expand_dims_in_reshape", "local_reshape_dimshuffle")
       .sample([] {
@@ -238,7 +238,7 @@ void declare_shape(Rules& rules) {
       })
       .sample([] { return flatten(expand_dims(sample_matrix(), 1)); });
   rules.function("useless_reshape", Root::op({"Reshape"}), useless_reshape)
-      .doc("A reshape to the same shape.")
+      .doc("Removes a reshape to the same shape.")
       .tags(useless, canonicalize, specialize, shape_unsafe, "local_useless_reshape")
       .sample([] {
         const Variable x = sample_matrix();
@@ -246,35 +246,35 @@ void declare_shape(Rules& rules) {
       })
       .sample([] { return exp(reshape(sample_vector(), Variables{int64_constant(-1)})); });
   rules.function("reshape_to_dimshuffle", Root::op({"Reshape"}), reshape_to_dimshuffle)
-      .doc("A reshape that only adds or drops dimensions of length 1 is a view.")
+      .doc("Rewrites a reshape that only adds or drops dimensions of length 1 as a DimShuffle.")
       .tags(canonicalize, shape_unsafe, "local_reshape_to_dimshuffle")
       .sample([] {
         return reshape(sample_vector(), {int64_constant(-1), int64_constant(1)});
       });
   rules.function("useless_specify_shape", Root::op({"SpecifyShape"}), useless_specify_shape)
-      .doc("A promise about lengths that are known anyway.")
+      .doc("Removes a specify_shape whose lengths are already known.")
       .tags(useless, canonicalize, stabilize, structural, specialize, "local_useless_specify_shape")
       .sample([] {
         return exp(
             (*make_ref<SpecifyShape>(std::vector<int>{0}))({sample_leaf(DType::Float64, {3}), int64_constant(3)}));
       });
   rules.function("promise_of_promise", Root::op({"SpecifyShape"}), promise_of_promise)
-      .doc("Two promises about lengths are one.")
+      .doc("Merges two nested specify_shapes into one.")
       .tags(useless, canonicalize, specialize, "local_merge_consecutive_specify_shape")
       .sample([] {
         return specify_shape(specify_shape(sample_matrix(), {std::nullopt, Operand(3)}), {Operand(3), std::nullopt});
       });
   rules.function("promise_of_elemwise", Root::op({"SpecifyShape"}), promise_of_elemwise)
-      .doc("A promise about an elementwise result is one about its operands.")
+      .doc("Moves a specify_shape of an elementwise result to the operands.")
       .tags(canonicalize, specialize, "local_lift_specify_shape_elemwise")
       .sample([] { return specify_shape(exp(sample_vector()) * sample_vector(), {Operand(3)}); })
       .sample([] { return specify_shape(exp(sample_vector()) * 2, {Operand(sample_leaf(DType::Int64, {}))}); });
   rules.function("promise_of_update", Root::op({"SpecifyShape"}), promise_of_update)
-      .doc("A promise about an updated array is one about the array.")
+      .doc("Moves a specify_shape of an updated array to the array before the update.")
       .tags(canonicalize, specialize, "local_lift_specify_shape_inc_subtensor")
       .sample([] { return specify_shape(inc_subtensor(sample_vector(), {IndexItem(1)}, 2.5), {Operand(3)}); });
   rules.function("view_of_reshape", Root::op({"DimShuffle"}), view_of_reshape)
-      .doc("Dimensions of length 1 that a view adds to a reshape are part of the reshape.")
+      .doc("Merges a DimShuffle that adds or drops dimensions of length 1 into the reshape below it.")
       .tags(specialize, "local_fuse_expand_dims_reshape")
       .sample([] { return expand_dims(flatten(sample_matrix()), 1); })
       .sample([] {
@@ -282,14 +282,14 @@ void declare_shape(Rules& rules) {
         return expand_dims(reshape(x, {shape_i(x, 1), shape_i(x, 0)}), 1);
       });
   rules.function("reshape_of_elemwise", Root::op({"Reshape"}), reshape_of_elemwise)
-      .doc("A reshaped elementwise result is computed of what is reshaped.")
+      .doc("Moves a reshape of an elementwise result to the operand.")
       .tags(canonicalize, specialize, "local_reshape_lift")
       .sample([] { return flatten(exp(sample_matrix())); })
       .sample([] { return flatten(2 * sample_matrix()); });
   rules
       .function("gradient_marker", Root::op({"ZeroGrad", "DisconnectedGrad", "UndefinedGrad", "GradScale", "GradClip"}),
                 pass_on)
-      .doc("Markers for differentiation pass their input on.")
+      .doc("Removes markers for differentiation (such as zero_grad), which only affect gradients.")
       .tags(useless, canonicalize, "local_view_op")
       .priority(50)
       .sample([] { return zero_grad(sample_vector()) + 1; })

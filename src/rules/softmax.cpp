@@ -175,7 +175,7 @@ std::optional<Variables> log_softmax_from_logsumexp(FunctionGraph&, const Apply&
 
 void declare_softmax(Rules& rules) {
   rules.function("log_softmax_from_logsumexp", Root::scalar({"sub"}), log_softmax_from_logsumexp)
-      .doc("x - logsumexp(x) is log_softmax(x), whose digits do not suffer where x is large.")
+      .doc("Rewrites x - logsumexp(x) as log_softmax(x), which loses no accuracy where x is large.")
       .tags(stabilize, symbolic_op_recognition, "local_log_softmax_from_logsumexp")
       .depth(6)
       .sample([] {
@@ -191,20 +191,20 @@ void declare_softmax(Rules& rules) {
         return x - logsumexp(x);
       });
   rules.function("log_sum_exp", Root::scalar({"log"}), log_sum_exp)
-      .doc("log(sum(exp(x))) is shifted by the maximum of x.")
+      .doc("Shifts log(sum(exp(x))) by the maximum of x.")
       .tags(stabilize, symbolic_op_recognition, shape_unsafe, "local_log_sum_exp")
       .depth(3)
       .wider_domain()
       .sample([] { return log(sum(exp(sample_vector()))); })
       .sample([] { return log(sum(exp(sample_matrix()), std::vector<int>{1})); });
   rules.function("exp_of_log_softmax", Root::scalar({"exp"}), exp_of_log_softmax)
-      .doc("exp(log_softmax(x)) is softmax(x).")
+      .doc("Rewrites exp(log_softmax(x)) as softmax(x).")
       .tags(stabilize, "local_exp_log_softmax")
       .depth(6)
       .sample([] { return exp(log_softmax(sample_matrix(), std::vector<int>{1})); })
       .sample([] { return exp(log_softmax(sample_vector(), std::vector<int>{0})); });
   rules.function("softmax", Root::scalar({"true_div"}), naive_softmax)
-      .doc("exp(x) / sum(exp(x)) is shifted by the maximum of x.")
+      .doc("Shifts exp(x) / sum(exp(x)) by the maximum of x.")
       .tags(stabilize, symbolic_op_recognition, shape_unsafe, "local_softmax_stabilize")
       .differs_at({std::numeric_limits<double>::infinity()})
       .depth(4)

@@ -73,8 +73,8 @@ const RegisterPasses register_split_complex({
     {"split_complex",
      0.15,
      {"fast_run", "fast_compile"},
-     "A node on complex tensors becomes nodes on their real and imaginary parts, which are all that rules and native "
-     "code compute with.",
+     "Splits operations on complex tensors into operations on their real and imaginary parts, the only form that rules "
+     "and native code support.",
      split_complex},
 });
 

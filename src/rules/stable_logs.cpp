@@ -566,8 +566,8 @@ void declare_stable_logs(Rules& rules) {
   relative_exponentials(rules);
   rules.function("log_of_parts", Root::scalar({"log"}), log_of_parts)
       .doc(
-          "Of the logarithm of a product or quotient, the factors exp(x), sqrt(x), sigmoid(x), x ** k, prod(x) and "
-          "sums of exponentials are taken out: log(softmax(x)) is log_softmax(x).")
+          "Extracts the factors exp(x), sqrt(x), sigmoid(x), x ** k, prod(x) and sums of exponentials from the "
+          "logarithm of a product or quotient: log(softmax(x)) becomes log_softmax(x).")
       .tags(stabilize, specialize, "local_logsoftmax", "local_log_div")
       .depth(4)
       .wider_domain()
@@ -580,7 +580,7 @@ void declare_stable_logs(Rules& rules) {
       .sample([] { return log(pow(sample_vector(), sample_vector()) * pow(1 - sample_vector(), sample_vector())); })
       .sample([] { return log(pow(sample_vector(), sample_vector())); });
   rules.function("log_of_prod", Root::scalar({"log"}), log_of_prod)
-      .doc("log(prod(x)) is sum(log(x)).")
+      .doc("Rewrites log(prod(x)) as sum(log(x)).")
       .tags(stabilize, "local_log_prod_to_sum_log")
       .with_input(Root::op({"CAReduce"}))
       .depth(2)
@@ -588,7 +588,7 @@ void declare_stable_logs(Rules& rules) {
       .sample([] { return log(prod(sample_vector())); })
       .sample([] { return log(prod(sigmoid(sample_matrix()), std::vector<int>{1})); });
   rules.function("log_of_weighted_terms", Root::scalar({"log"}), log_of_weighted_terms)
-      .doc("log(a * exp(x) + b * exp(y)) is shifted by the larger exponent.")
+      .doc("Shifts log(a * exp(x) + b * exp(y)) by the larger exponent.")
       .tags(stabilize)
       .priority(-1)
       .depth(5)
@@ -599,7 +599,7 @@ void declare_stable_logs(Rules& rules) {
       })
       .sample([] { return log(2 + exp(sample_vector())); });
   rules.function("log_of_weighted_sum", Root::scalar({"log"}), log_of_weighted_sum)
-      .doc("log(sum(w * exp(x))) is shifted by the largest x whose w is not 0.")
+      .doc("Shifts log(sum(w * exp(x))) by the largest x whose weight w is not 0.")
       .tags(stabilize, shape_unsafe)
       .depth(5)
       .wider_domain()
@@ -609,8 +609,8 @@ void declare_stable_logs(Rules& rules) {
       .sample([] { return log(sum(sum(exp(sample_matrix()), std::vector<int>{1}))); });
   rules.function("elemwise_below_view", Root::scalar({"log", "log1p", "sub"}), below_view)
       .doc(
-          "A logarithm and the like move below indexing, casts and views of what they belong together with: "
-          "log(softmax(x)[i, y]) is log_softmax(x)[i, y].")
+          "Moves log, log1p and subtraction below indexing, casts and views that separate them from operations with a "
+          "joint stable form: log(softmax(x)[i, y]) becomes log_softmax(x)[i, y].")
       .tags(stabilize)
       .depth(6)
       .wider_domain()
@@ -621,7 +621,7 @@ void declare_stable_logs(Rules& rules) {
       })
       .sample([] { return 1 - transpose(sigmoid(sample_matrix())); });
   rules.function("log_of_extreme", Root::scalar({"log"}), log_of_extreme)
-      .doc("log(max(x)) is max(log(x)) where the logarithm of x is simpler than x.")
+      .doc("Rewrites log(max(x)) as max(log(x)), likewise for min, where the logarithm of x is simpler than x.")
       .tags(stabilize)
       .with_input(Root::op({"CAReduce"}))
       .depth(6)
@@ -629,8 +629,8 @@ void declare_stable_logs(Rules& rules) {
       .sample([] { return log(max(softmax(sample_matrix(), std::vector<int>{1}), std::vector<int>{1})); });
   rules.function("log_of_switch", Root::scalar({"log", "log1mexp"}), log_of_switch)
       .doc(
-          "log(switch(c, a, b)) is switch(c, log(a), log(b)) where one of both is simpler than its argument, likewise "
-          "log1mexp.")
+          "Rewrites log(switch(c, a, b)) as switch(c, log(a), log(b)) where a logarithm is simpler than its argument, "
+          "likewise for log1mexp.")
       .tags(stabilize)
       .with_input(Root::scalar({"switch"}))
       .depth(6)
@@ -641,7 +641,7 @@ void declare_stable_logs(Rules& rules) {
             switch_(sample_vector() > 0, log1mexp(-sqr(sample_vector())), -std::numeric_limits<double>::infinity()));
       });
   rules.function("log_of_half_erfc", Root::scalar({"log"}), log_of_half_erfc)
-      .doc("log(erfc(x) / 2) is log_ndtr(-sqrt(2) * x).")
+      .doc("Rewrites log(erfc(x) / 2) as log_ndtr(-sqrt(2) * x).")
       .tags(stabilize)
       .with_input(Root::scalar({"mul", "true_div"}))
       .priority(2)

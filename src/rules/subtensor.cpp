@@ -313,7 +313,7 @@ std::optional<Variables> scatter_to_slice(FunctionGraph&, const Apply& node) {
 void declare_subtensor(Rules& rules) {
   const Root root = Root::op({"Subtensor"});
   rules.function("useless_slices", root, useless_slices)
-      .doc("Bounds that a slice has anyway.")
+      .doc("Removes slice bounds that equal the defaults.")
       .tags(useless, canonicalize, stabilize, structural, specialize, "local_useless_slice", "local_useless_subtensor")
       .sample([] {
         return exp(subtensor(sample_matrix(), {Slice{0, {}, 1}}));
@@ -326,26 +326,26 @@ void declare_subtensor(Rules& rules) {
         return exp(subtensor(sample_leaf(DType::Float64, {3}), {Slice{1, 7, {}}}));
       });
   rules.function("positive_positions", root, positive_positions)
-      .doc("Positions counted from the end of a known length are counted from the front.")
+      .doc("Rewrites negative indices into a dimension of known length as non-negative ones.")
       .tags(canonicalize, "local_convert_negative_indices")
       .sample([] {
         return subtensor(sample_leaf(DType::Float64, {3, 4}), {IndexItem(-1), Slice{-3, -1, {}}});
       });
   rules.function("only_element", root, only_element)
-      .doc("Indexing a dimension of length 1 drops it.")
+      .doc("Rewrites an index into a dimension of length 1 as a view that drops the dimension.")
       .tags(canonicalize, specialize, "local_subtensor_remove_broadcastable_index")
       .sample([] {
         return subtensor(sample_leaf(DType::Float64, {any_length, 1, any_length}), {IndexItem(2), IndexItem(-1)});
       });
   rules.function("dropped_slice", Root::op({"DimShuffle"}), dropped_slice)
-      .doc("A slice of one element whose dimension is dropped is an integer.")
+      .doc("Rewrites a slice of one element whose dimension is dropped as an integer index.")
       .tags(uncanonicalize, "local_dimshuffle_subtensor")
       .sample([] {
         const Variable x = sample_leaf(DType::Float64, {4, any_length, 3});
         return dimshuffle(subtensor(x, {Slice{2, 3, {}}, Slice{}, Slice{-1, {}, {}}}), {new_axis, 1});
       });
   rules.function("subtensor_of_subtensor", root, subtensor_of_subtensor)
-      .doc("x[i][j] is x[i, j], x[a:b][c:d] one slice and x[a:b][i] one element.")
+      .doc("Merges nested indices: x[i][j] becomes x[i, j], x[a:b][c:d] one slice, and x[a:b][i] one element.")
       .tags(canonicalize, specialize, shape_unsafe, "local_subtensor_merge_integer", "local_subtensor_merge_slice")
       .sample([] {
         return subtensor(subtensor(sample_matrix(), {IndexItem(1)}), {Slice{1, {}, {}}});
@@ -371,7 +371,7 @@ void declare_subtensor(Rules& rules) {
         return subtensor(subtensor(sample_vector(), {Slice{{}, 7, 2}}), {IndexItem(1)});
       });
   rules.function("gather_to_slice", Root::op({"AdvancedSubtensor"}), gather_to_slice)
-      .doc("A gather along an even row of positions is a slice.")
+      .doc("Rewrites a gather at evenly spaced positions as a slice.")
       .tags(canonicalize, specialize, shape_unsafe, "local_adv_idx_to_slice")
       .sample([] {
         return subtensor(sample_leaf(DType::Float64, {any_length, 3}),
@@ -385,7 +385,7 @@ void declare_subtensor(Rules& rules) {
         return subtensor(sample_leaf(DType::Float64, {5}), {IndexItem(constant(Array{-2L, -1L}))});
       });
   rules.function("scatter_to_slice", Root::op({"AdvancedIncSubtensor"}), scatter_to_slice)
-      .doc("An update along an even row of positions is an update of a slice.")
+      .doc("Rewrites an update at evenly spaced positions as an update of a slice.")
       .tags(canonicalize, specialize, shape_unsafe, "local_adv_idx_to_slice")
       .sample([] {
         return inc_subtensor(sample_leaf(DType::Float64, {3}), {IndexItem(constant(Array{2L, 0L}))},

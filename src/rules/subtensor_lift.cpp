@@ -342,7 +342,7 @@ void declare_subtensor_lift(Rules& rules) {
   const Slice tail{1, {}, {}};
   using Axis = std::vector<int>;
   rules.function("subtensor_of_elemwise", root, subtensor_of_elemwise)
-      .doc("Of an elementwise result only the elements asked for are computed.")
+      .doc("Moves indexing of an elementwise result to the operands, so that only the requested elements are computed.")
       .tags(canonicalize, specialize, shape_unsafe, "local_subtensor_of_batch_dims", "local_subtensor_of_softmax")
       .sample([=] {
         return subtensor(exp(sample_matrix()) * sample_vector(), {IndexItem(1), tail});
@@ -352,7 +352,7 @@ void declare_subtensor_lift(Rules& rules) {
         return subtensor(sin(sample_vector()), {Slice{{}, {}, -1}});
       });
   rules.function("subtensor_of_reduce", root, subtensor_of_reduce)
-      .doc("Of a reduction only the elements asked for are computed.")
+      .doc("Moves indexing of a reduction to its operand, so that only the requested elements are computed.")
       .tags(canonicalize, specialize, "local_subtensor_of_reduce", "local_subtensor_of_softmax")
       .sample([=] {
         return subtensor(sum(sample_leaf(DType::Float64, {any_length, any_length, any_length}), Axis{1}),
@@ -360,7 +360,7 @@ void declare_subtensor_lift(Rules& rules) {
       })
       .sample([=] { return subtensor(max(sample_matrix(), Axis{0}), {tail}); });
   rules.function("subtensor_of_dimshuffle", root, subtensor_of_dimshuffle)
-      .doc("Indexing goes before views that reorder, add or drop dimensions.")
+      .doc("Moves indexing below views that reorder, add or drop dimensions.")
       .tags(canonicalize, specialize, "local_subtensor_of_transpose", "local_subtensor_of_expand_dims",
             "local_subtensor_of_squeeze")
       .sample([=] {
@@ -373,7 +373,7 @@ void declare_subtensor_lift(Rules& rules) {
         return subtensor(squeeze(sample_leaf(DType::Float64, {any_length, 1, any_length})), {tail});
       });
   rules.function("subtensor_of_alloc", root, subtensor_of_alloc)
-      .doc("Part of a repeated value is part of the value, repeated less.")
+      .doc("Rewrites indexing of an Alloc as an Alloc of the indexed value.")
       .tags(useless, canonicalize, specialize, shape_unsafe, "local_subtensor_of_alloc",
             "local_basic_subtensor_of_alloc")
       .sample([=] {
@@ -384,7 +384,7 @@ void declare_subtensor_lift(Rules& rules) {
         return subtensor(alloc(number(), {length(), length()}), {tail});
       });
   rules.function("gather_of_alloc", gather, gather_of_alloc)
-      .doc("A gather from a repeated value is the value, repeated differently.")
+      .doc("Rewrites a gather along broadcast dimensions of an Alloc as an Alloc with other lengths.")
       .tags(useless, canonicalize, specialize, shape_unsafe, "local_subtensor_of_alloc")
       .sample([=] {
         const Variable rows = constant(Array{0L, 4L, 1L, 1L}.reshape({2, 2}));
@@ -396,13 +396,13 @@ void declare_subtensor_lift(Rules& rules) {
         return subtensor(alloc(x, {shape_i(x, 0), constant(Array(4L))}), {Slice{}, IndexItem(columns)});
       });
   rules.function("subtensor_of_specify_shape", root, subtensor_of_specify_shape)
-      .doc("Indexing goes before promises about other dimensions.")
+      .doc("Moves indexing below a specify_shape of other dimensions.")
       .tags(canonicalize, "local_subtensor_SpecifyShape_lift")
       .sample([=] {
         return subtensor(specify_shape(sample_matrix(), {std::nullopt, Operand(3)}), {IndexItem(1)});
       });
   rules.function("subtensor_of_make_vector", root, subtensor_of_make_vector)
-      .doc("An element of a vector made of scalars is that scalar.")
+      .doc("Rewrites indexing of a MakeVector as the selected scalars.")
       .tags(useless, canonicalize, specialize, "local_subtensor_make_vector", "local_subtensor_shape_constant")
       .sample([=] {
         return exp((*make_ref<Subtensor>(IndexPattern({DimIndex{true, false, false, false}})))(
@@ -412,7 +412,7 @@ void declare_subtensor_lift(Rules& rules) {
         return subtensor(make_vector({number(), number(), number()}), {Slice{-2, {}, {}}});
       });
   rules.function("subtensor_of_join", root, subtensor_of_join)
-      .doc("Part of a join is a join of parts.")
+      .doc("Rewrites indexing of a join as a join of the indexed parts.")
       .tags(canonicalize, specialize, shape_unsafe, "local_subtensor_of_join")
       .sample([=] {
         return subtensor(join(0, {of_length(2), sample_vector()}), {IndexItem(1)});
@@ -427,7 +427,7 @@ void declare_subtensor_lift(Rules& rules) {
         return subtensor(join(1, {sample_matrix(), sample_matrix()}), {IndexItem(1), Slice{}});
       });
   rules.function("subtensor_of_dot", root, subtensor_of_dot)
-      .doc("Part of a product is the product of parts.")
+      .doc("Rewrites indexing of a matrix product as a product of the indexed factors.")
       .tags(canonicalize, stabilize, structural, specialize, "local_subtensor_of_dot")
       .sample([=] {
         return subtensor(dot(sample_matrix(), sample_matrix()), {IndexItem(1), tail});
@@ -435,14 +435,14 @@ void declare_subtensor_lift(Rules& rules) {
       .sample([=] { return subtensor(dot(sample_matrix(), sample_vector()), {IndexItem(1)}); })
       .sample([=] { return subtensor(dot(sample_vector(), sample_matrix()), {tail}); });
   rules.function("subtensor_of_batched_dot", root, subtensor_of_batched_dot)
-      .doc("Part of a stack of products is a stack of products of parts.")
+      .doc("Rewrites indexing of a batched matrix product as a batched product of the indexed factors.")
       .tags(canonicalize, specialize, shape_unsafe, "local_subtensor_of_batch_dims")
       .sample([=] {
         const Variable x = sample_leaf(DType::Float64, {any_length, any_length, any_length});
         return subtensor(matmul(x, sample_matrix()), {IndexItem(1), tail, tail});
       });
   rules.function("gather_of_dot", gather, gather_of_dot)
-      .doc("Some rows or columns of a product are the product of some rows or columns.")
+      .doc("Rewrites a gather of rows or columns of a matrix product as a product with gathered rows or columns.")
       .tags(canonicalize, stabilize, structural, specialize, "local_advanced_subtensor_of_dot")
       .sample([=] {
         const Variable rows = constant(Array{2L, 0L});
@@ -453,7 +453,7 @@ void declare_subtensor_lift(Rules& rules) {
         return subtensor(dot(sample_matrix(), sample_matrix()), {Slice{}, IndexItem(columns)});
       });
   rules.function("subtensor_of_gather", root, subtensor_of_gather)
-      .doc("Part of what is gathered: only that is gathered.")
+      .doc("Moves indexing of a gather to the gathered tensor or to the positions.")
       .tags(canonicalize, specialize, shape_unsafe, "local_subtensor_of_adv_subtensor")
       .sample([=] {
         const Variable rows = constant(Array{0L, 8L, 1L, 1L}.reshape({2, 2}));

@@ -88,7 +88,7 @@ void declare_switch_cast(Rules& rules) {
   auto [c, x, y, z] = pattern_variables<4>();
   rules.function("settled_switch", Root::scalar({"switch"}), settled_switch)
       .with_input(Root::number())
-      .doc("switch of a constant condition is one of its branches.")
+      .doc("Replaces a switch with a constant condition by the selected branch.")
       .tags(useless, canonicalize, specialize, "local_useless_switch")
       .sample([] { return switch_(constant(Array(true)), sample_vector(), 0.0); })
       .sample([] { return switch_(constant(Array(0)), sample_vector(), sample_matrix()); });
@@ -105,7 +105,7 @@ void declare_switch_cast(Rules& rules) {
 
   rules.function("joint_switch", Root::elemwise(), joint_switch)
       .with_input(Root::scalar({"switch"}))
-      .doc("An operation on switches of one condition is one switch.")
+      .doc("Rewrites an operation on switches with the same condition as one switch.")
       .tags(canonicalize, "local_merge_switch_same_cond")
       .sample([] {
         const Variable chosen = sample_vector() > 0.1;
@@ -116,13 +116,15 @@ void declare_switch_cast(Rules& rules) {
                                               "cast_int64",  "cast_uint8",   "cast_uint16", "cast_uint32",
                                               "cast_uint64", "cast_float32", "cast_float64"};
   rules.function("cast_of_cast", Root::scalar(casts), skip_inner_cast)
-      .doc("A cast to a wider dtype in between is left out; a cast to its own dtype is nothing.")
+      .doc("Removes a cast to the operand's own dtype, and an intermediate cast that preserves every value.")
       .tags(useless, canonicalize, specialize, "local_cast_cast")
       .sample([] { return cast(cast(sample_leaf(DType::Float32, {3}), DType::Float64), DType::Int8); })
       .sample([] { return cast(cast(sample_leaf(DType::Int8, {any_length}), DType::Int16), DType::Int8); });
   rules
       .function("length_compared_to_zero", Root::scalar({"lt", "le", "gt", "ge", "maximum", "minimum"}), compare_length)
-      .doc("Lengths are not negative.")
+      .doc(
+          "Simplifies comparisons of a length with 0, and its maximum and minimum with 0, since lengths are not "
+          "negative.")
       .tags(canonicalize, specialize, "local_useless_elemwise_comparison")
       .sample([] { return lt(shape_i(sample_vector(), 0), 0); })
       .sample([] { return maximum(shape_i(sample_vector(), 0), 0); });

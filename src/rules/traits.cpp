@@ -105,7 +105,7 @@ void declare_traits(Rules& rules) {
   }
   rules.function("neutral_element", Root::traits(commutative), drop_neutral)
       .with_input(Root::number())
-      .doc("x + 0, x * 1, x and True, x or False, ... are x.")
+      .doc("Removes neutral elements: x + 0, x * 1, x and True, x or False, ... become x.")
       .tags(useless, canonicalize, specialize, "local_add_remove_zeros", "local_mul_specialize",
             "local_useless_elemwise")
       .either_zero()
@@ -116,7 +116,7 @@ void declare_traits(Rules& rules) {
       .sample([] { return or_(ints(), 0); });
   rules.function("absorbing_element", Root::scalar({"mul", "and", "or"}), absorb)
       .with_input(Root::number())
-      .doc("x * 0 is 0 for integers, x and False is False, x or True is True.")
+      .doc("Rewrites x * 0 as 0 for integers, x and False as False, and x or True as True.")
       .tags(canonicalize, "local_mul_zero")
       .sample([] { return ints() * 0; })
       .sample([] { return and_(sample_leaf(DType::Bool, {any_length}), constant(Array(false))); })

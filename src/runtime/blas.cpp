@@ -222,7 +222,7 @@ constexpr std::int64_t least_own_rows = 64, least_own_work = std::int64_t(1) << 
 // not slower otherwise.
 constexpr std::int64_t most_in_place = 1'000'000, widest_in_place = 256, most_of_b_in_place = 20'000;
 
-bool goes_in_pieces(std::int64_t m, std::int64_t n, std::int64_t k) {
+bool splits_into_pieces(std::int64_t m, std::int64_t n, std::int64_t k) {
   return blas().in_place && n <= widest_in_place && k <= most_of_b_in_place / n && m > most_in_place / (n * k);
 }
 
@@ -256,7 +256,7 @@ template <class T>
   if (own_transpose && n >= least_own_rows && n < rows_per_block &&
       double(n) * double(n) * double(k) >= double(least_own_work))
     return times_own_transpose(n, k, transA, A, lda, C);
-  const bool in_pieces = goes_in_pieces(m, n, k);
+  const bool in_pieces = splits_into_pieces(m, n, k);
   if (in_pieces && transB) return any_gemm(m, n, k, transA, false, A, lda, transposed(k, n, B, ldb).data(), n, C);
   const auto multiply = [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
     function(CblasRowMajor, flag(transA), flag(transB), int(rows), int(columns), int(k), T(1),

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t mebibyte = std::int64_t(1) << 20, near_cache = 64 * mebibyte, unknown = 32 * mebibyte;
 
-CacheSizes said_by_library() {
+CacheSizes sysconf_cache_sizes() {
 #if defined(_SC_LEVEL2_CACHE_SIZE) && defined(_SC_LEVEL3_CACHE_SIZE)
   return {sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE)};
 #else
@@ -27,7 +27,7 @@ CacheSizes said_by_library() {
 
 std::int64_t from_machine() {
   const CacheSizes sizes = cache_sizes("/sys/devices/system/cpu/cpu0/cache");
-  return stream_from(sizes.last > 0 ? sizes : said_by_library());
+  return stream_from(sizes.last > 0 ? sizes : sysconf_cache_sizes());
 }
 
 }  // namespace

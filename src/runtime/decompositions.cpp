@@ -10,7 +10,7 @@
 namespace bitale::runtime {
 
 const char* status_text(std::int64_t status) {
-  if (status == no_work_memory) return "there is not enough memory to work in";
+  if (status == no_work_memory) return "there is not enough memory for the workspace";
   if (status == no_lapack) return "the library of matrix products has no LAPACK; the flag blas__library names another";
   return "the iteration did not converge";
 }

@@ -60,7 +60,7 @@ std::int64_t fft(std::int64_t count, std::int64_t n, std::int64_t inverse, const
 
 namespace {
 
-constexpr std::string_view no_fft_memory = "fft: there is not enough memory to work in";
+constexpr std::string_view no_fft_memory = "fft: there is not enough memory for the workspace";
 
 #define ROW(T, suffix, name, parameters) \
   matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), no_fft_memory, {25, {"count", "n"}})

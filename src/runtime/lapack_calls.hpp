@@ -43,20 +43,20 @@ class CallMemory {
 // without memory.
 template <class N, class Call>
 bool with_work(std::int64_t m, std::int64_t n, int form, Call&& call) {
-  struct Asked {
+  struct WorkspaceQuery {
     std::int64_t m, n;
     int form, length;
   };
-  static thread_local constinit Asked asked{-1, -1, 0, 0};
-  if (asked.m != m || asked.n != n || asked.form != form) {
+  static thread_local constinit WorkspaceQuery cached{-1, -1, 0, 0};
+  if (cached.m != m || cached.n != n || cached.form != form) {
     N size = 0;
     const int query = -1;
     call(&size, &query);
     const double wanted = std::ceil(double(real_part(size)) * 1.0000003);  // it may have been rounded to float32
     if (!(wanted < double(std::numeric_limits<int>::max()))) return false;
-    asked = {m, n, form, std::max(1, int(wanted))};
+    cached = {m, n, form, std::max(1, int(wanted))};
   }
-  const int length = asked.length;
+  const int length = cached.length;
   const CallMemory<N> work(length);
   if (!work) return false;
   call(work.get(), &length);

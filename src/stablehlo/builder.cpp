@@ -302,7 +302,7 @@ TensorValue Builder::reduce(const TensorValue& x, Combiner combiner, std::span<c
   for (int axis = 0; axis < x.ndim(); ++axis)
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) lengths.push_back(x.lengths[std::size_t(axis)]);
   program::ExprPool pool;
-  const TensorValue initial = said(program::identity(combiner, pool, x.dtype), {}, {});
+  const TensorValue initial = lower_expr(program::identity(combiner, pool, x.dtype), {}, {});
   const TensorValue operands[] = {x, initial};
   return operation("stablehlo.reduce", operands, cat("dimensions = ", integers_text(widened(axes))), x.dtype, lengths,
                    combining_region(combiner, x.dtype));
@@ -596,8 +596,7 @@ TensorValues Builder::either(const TensorValue& condition, const Branch& then, c
         for (auto& value : made) results.push_back({value.dtype, value.lengths});
       for (std::size_t k = 0; k < made.size(); ++k)
         if (made[k].lengths != results[k].lengths)
-          throw NotImplementedError(
-              cat("StableHLO: result ", k, " of a branch has other lengths than that of the other one"));
+          throw NotImplementedError(cat("StableHLO: result ", k, " has different lengths in the two branches"));
       return made;
     });
   };

@@ -72,8 +72,8 @@ class Builder final : public TensorBuilder {
   TensorValue elementwise(std::string_view name, std::span<const TensorValue> operands, DType dtype,
                           std::string_view attributes = {});
   TensorValue constant_text(std::string_view text, DType dtype, const Dims& lengths);
-  TensorValue said(Expr expr, std::span<const TensorValue> in, const Dims& lengths);
-  TensorValue said_node(Expr expr, std::span<const TensorValue> arguments, const Dims& lengths);
+  TensorValue lower_expr(Expr expr, std::span<const TensorValue> in, const Dims& lengths);
+  TensorValue lower_node(Expr expr, std::span<const TensorValue> arguments, const Dims& lengths);
   // The text "{...}" of a region: what `make` writes for arguments of these types.
   using Body = std::function<TensorValues(const TensorValues&)>;
   std::string region(std::span<const Result> arguments, const Body& make);

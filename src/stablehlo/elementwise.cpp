@@ -90,8 +90,9 @@ TensorValue Builder::map(DType dtype, std::span<const TensorValue> in, const Ele
     arguments.push_back(pool.var(std::int64_t(k), in[k].dtype));
   }
   const Expr made = rule(arguments);
-  if (made.dtype() != dtype) throw InternalError("stablehlo: an elementwise rule gives another dtype than it says");
-  return said(made, values, lengths);
+  if (made.dtype() != dtype)
+    throw InternalError("stablehlo: an elementwise rule returns another dtype than it declares");
+  return lower_expr(made, values, lengths);
 }
 
 TensorValue Builder::function(std::string_view name, std::span<const TensorValue> in) {
@@ -100,7 +101,7 @@ TensorValue Builder::function(std::string_view name, std::span<const TensorValue
 }
 
 // Iterative, arguments first, because an expression may be deep.
-TensorValue Builder::said(Expr root, std::span<const TensorValue> in, const Dims& lengths) {
+TensorValue Builder::lower_expr(Expr root, std::span<const TensorValue> in, const Dims& lengths) {
   std::unordered_map<std::uint32_t, TensorValue> done;
   std::vector<Expr> left{root};
   while (!left.empty()) {
@@ -119,13 +120,13 @@ TensorValue Builder::said(Expr root, std::span<const TensorValue> in, const Dims
       if (!done.count(expr.argument(k).id())) left.push_back(expr.argument(k));
     if (left.size() != waiting) continue;
     for (std::size_t k = 0; k < expr.argument_count(); ++k) arguments.push_back(done.at(expr.argument(k).id()));
-    done[expr.id()] = said_node(expr, arguments, lengths);
+    done[expr.id()] = lower_node(expr, arguments, lengths);
     left.pop_back();
   }
   return done.at(root.id());
 }
 
-TensorValue Builder::said_node(Expr expr, std::span<const TensorValue> arguments, const Dims& lengths) {
+TensorValue Builder::lower_node(Expr expr, std::span<const TensorValue> arguments, const Dims& lengths) {
   const DType dtype = expr.dtype();
   const Code code = expr.code();
   const auto number_like = [&](double value, DType of) { return full(value, of, lengths); };

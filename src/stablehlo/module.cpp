@@ -84,7 +84,7 @@ class NodeLowering final : public TensorLowering {
     const TensorType& type = node_.output(output).storage();
     if (value.dtype != type.dtype || value.ndim() != type.ndim())
       throw InternalError(
-          cat(node_.op().label(), ": output ", output, " is said to be ", tensor_text(value.dtype, value.lengths)));
+          cat(node_.op().label(), ": output ", output, " was lowered to ", tensor_text(value.dtype, value.lengths)));
     values_[node_.output(output).node()].tensor = std::move(value);
   }
   void out_known(int output, Array value) override { values_[node_.output(output).node()].array = std::move(value); }

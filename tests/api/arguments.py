@@ -1,4 +1,4 @@
-"""The arguments of a function of the package, whether it is written in Python or bound."""
+"""The parameters of the package's functions, both those written in Python and those bound from C++."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def _split(text: str) -> list[str]:
-    """At commas that are in no brackets."""
+    """Splits the text at the commas that are not inside brackets."""
     out, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth += (c in "([{") - (c in ")]}")
@@ -19,7 +19,7 @@ def _split(text: str) -> list[str]:
 
 
 def _inside(function: Any) -> str | None:
-    """What stands between the brackets of the signature of a bound function."""
+    """The parameter list in the signature of a bound function, or None for a Python function."""
     signatures = getattr(function, "__nb_signature__", None)
     if not signatures:
         return None
@@ -28,7 +28,8 @@ def _inside(function: Any) -> str | None:
 
 
 def required(function: Any) -> list[str] | None:
-    """The arguments that have to be given by position or name, "*args" with its star; None where none are known."""
+    """The arguments that must be passed by position or name, "*args" with its star; None where the signature is
+    unknown."""
     inside = _inside(function)
     if inside is not None:
         found = []
@@ -51,7 +52,8 @@ def required(function: Any) -> list[str] | None:
 
 
 def names(function: Any) -> list[str] | None:
-    """Names in order, "*args" and "**kwargs" with their stars, keyword-only markers left out; None where none are known."""
+    """Names in order, "*args" and "**kwargs" with their stars, keyword-only markers left out; None where the signature
+    is unknown."""
     inside = _inside(function)
     if inside is not None:
         return [re.split(r"[:=]", part)[0].strip() for part in _split(inside) if part not in ("*", "/")]

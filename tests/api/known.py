@@ -1,9 +1,9 @@
-"""Names of pytensor.tensor and of PyTensor's other modules that are missing here, and functions whose arguments have other names, as far as that is known:
-tests/python/test_api.py fails for others."""
+"""Names of pytensor.tensor and of PyTensor's other modules that Bitale lacks, and functions whose parameters have other
+names, each with the reason. tests/python/test_api.py fails for any that is not listed here."""
 
 import re
 
-# Of variables: dmatrix, lvectors, tensor4s, ...
+# Constructors of variables: dmatrix, lvectors, tensor4s, ...
 constructors = r"[bwilfdcz]?(scalar|vector|matrix|row|col|tensor[3-7])s?|[ilfd]?matrices"
 
 _missing = {
@@ -19,7 +19,7 @@ _views = "results share no memory with inputs or each other, so there is nothing
 _node_classes = "nodes have one class each, Apply, Variable and Constant"
 _scalar_graph = "elementwise functions are not made of graphs of scalars; expressions fuse by themselves"
 
-# By module and name.
+# Keyed by a regular expression for module and name.
 _missing_of_modules = {
     r"compile(\.mode)?\.(JAX|NUMBA|PYTORCH|MLX)": _other_library,
     r"compile(\.mode)?\.(OPT_\w+|optdb|local_useless|register_optimizer|Add\w+|PrintCurrentFunctionGraph)": _rewriting,
@@ -56,7 +56,7 @@ _missing_of_modules = {
 }  # fmt: skip
 
 
-# At PyTensor's modules of tensors and scalars: what its own code uses there. Those of bitale.scalar have their reasons above.
+# Names that PyTensor's tensor and scalar modules use internally. Reasons for names of bitale.scalar are given above.
 _missing_places = {
     r"tensor\.(basic|math|shape|subtensor|extra_ops|elemwise|interpolate|reshape|sharedvar|variable|type_other)\.(CachedEquilibrimDB|infer_shape_db|"
     r"register_infer_shape|isn?inf_?|isnan_|makeKeepDims|mod_check|register_shape\w*_c_code|as_scalar_index_variable|as_tensor_index_variable|basic_shape|"
@@ -106,8 +106,8 @@ def reason_missing_of_module(name: str) -> str | None:
 _more = "the same by position, and more behind them"
 _spelled = "the same, with each keyword that counts named; unknown ones are errors"
 
-# By function: how its arguments differ from PyTensor's. All take PyTensor's in its order when given by position, as far as
-# there are any.
+# How a function's parameters differ from PyTensor's, by function. Positional calls accept PyTensor's arguments in
+# PyTensor's order, as far as the parameters exist.
 other_arguments = {
     "hessian": _more,
     "jacobian": _more,
@@ -130,7 +130,7 @@ other_arguments = {
 
 _by_name = "the same names, where they mean something here"
 
-# Of other modules, by module and name.
+# The same for other modules, by module and name.
 other_arguments_of_modules = {
     "compile.FunctionMaker": "its arguments are those of function()",
     "compile.MonitorMode": "there is no database of rewrites to choose",

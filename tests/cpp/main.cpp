@@ -1,5 +1,5 @@
 // Runs the tests. A filter that selects none fails, so that a renamed file does not make its ctest entry a silent pass.
-// Compiled code is kept in a directory of this process, not in the user's.
+// Compiled code is kept in a temporary directory, not in that of the user.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
@@ -36,8 +36,8 @@ REGISTER_LISTENER("count", 1, CountSelected);
 int main(int argc, char** argv) {
   const bitale::testing::TemporaryDirectory compiled;
   const char* flags = std::getenv("BITALE_FLAGS");
-  const std::string mine = std::string(flags ? flags : "") + ",base_compiledir=" + compiled.path();
-  setenv("BITALE_FLAGS", mine.c_str(), 1);
+  const std::string test_flags = std::string(flags ? flags : "") + ",base_compiledir=" + compiled.path();
+  setenv("BITALE_FLAGS", test_flags.c_str(), 1);
   doctest::Context context(argc, argv);
   int failed = context.run();
   if (context.shouldExit()) return failed;  // a query such as --list-test-cases

@@ -1,7 +1,8 @@
 """python -m fuzz [--seconds S | --graphs N] [--seed FIRST] [--jobs J] [--keep FOLDER]
 
-Random graphs on all processors, until the time is over. Failures are shrunk, printed as scripts, and kept as JSON; a crash
-or a hang of a worker is a failure of the graph it was at. Ends with a coverage report.
+Runs random graphs on all processors until the time is over. Failing graphs are shrunk, printed as scripts, and stored
+as JSON; a crash or hang of a worker counts as a failure of the graph that it was running. A coverage report follows at
+the end.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import Any
 
 from .worker import work
 
-HANG = 60.0  # seconds that one graph may take
+HANG = 60.0  # time limit per graph, in seconds
 
 
 class Run:
-    """The parent: starts workers, collects what they find, starts them again when they die."""
+    """The parent process: starts workers, collects their findings, and restarts workers that die."""
 
     def __init__(self, options: argparse.Namespace):
         self.options = options
@@ -89,7 +90,7 @@ class Run:
                 (folder / f"{seed}.json").write_text(to_json(case, way=way, message=text))
 
     def watch(self) -> None:
-        """A worker that died or hangs: its graph is a failure; another one goes on behind it."""
+        """Records a failure for each worker that died or hangs, and starts a new worker at the following graph."""
         for number, worker in list(self.workers.items()):
             hangs = time.time() - self.since[number] > HANG
             if worker.is_alive() and not hangs:
@@ -115,7 +116,7 @@ class Run:
 
 
 def show(seed: int) -> None:
-    """The script of a seed, in the default mode."""
+    """Prints the script of a seed's graph in the default mode."""
     import bitale as bt
 
     from .case import script

@@ -1,4 +1,5 @@
-"""A test case as data: inputs with values, steps as text, outputs, updates. It can be built, evaluated, printed and stored."""
+"""A test case as data: inputs with values, steps as text, outputs, updates. It can be built, evaluated, printed and
+stored."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _name = re.compile(r"\b[xv]\d+\b")
 
 @functools.lru_cache(maxsize=200_000)
 def names_in(text: str) -> tuple[str, ...]:
-    """The variables that an expression reads, each once."""
+    """The variables that an expression reads, without duplicates."""
     return tuple(dict.fromkeys(_name.findall(text)))
 
 
@@ -30,7 +31,7 @@ def _code(text: str) -> Any:
 @dataclasses.dataclass(frozen=True)
 class Input:
     name: str
-    value: np.ndarray  # C-contiguous, aligned, native byte order; `layout` is how the call gets it
+    value: np.ndarray  # C-contiguous, aligned, native byte order; `layout` is the layout that the call receives
     static: tuple[int | None, ...]
     layout: str = "plain"
     shared: bool = False
@@ -42,7 +43,7 @@ class Input:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    names: tuple[str, ...]  # what it defines: several for functions that give a tuple
+    names: tuple[str, ...]  # the names it defines: several for functions that return a tuple
     text: str
 
     @property
@@ -62,7 +63,7 @@ class Case:
         return self.outputs + tuple(new for _, new in self.updates)
 
     def without_dead(self) -> Case:
-        """Without steps and inputs that no result needs."""
+        """The case without the steps and inputs that no result depends on."""
         needed, steps = set(self.results) | {shared for shared, _ in self.updates}, []
         for step in reversed(self.steps):
             if needed.intersection(step.names):
@@ -76,7 +77,8 @@ class Case:
 
 
 def evaluate_text(text: str, bt: Any, env: dict[str, Any]) -> Any:
-    """With `bt` the library and `env` of variables, or `oracle.language.bt` and an `env` of values."""
+    """Evaluates text with the library as `bt` and variables in `env`, or with `oracle.language.bt` and values in
+    `env`."""
     return eval(_code(text), {"bt": bt, "pt": bt.tensor, "np": np, "inf": np.inf, "nan": np.nan}, env)
 
 
@@ -85,7 +87,7 @@ def is_derivative(text: str) -> bool:
 
 
 def values_of(built: Any, given: dict[Any, Val]) -> Any:
-    """The values of a symbolic variable, or of several, op by op."""
+    """The value of one symbolic variable, or of several, computed op by op."""
     if isinstance(built, (list, tuple)):
         return ops.evaluate(list(built), given)
     return ops.evaluate([built], given)[0]
@@ -127,7 +129,7 @@ def evaluate(case: Case, wide: bool = False, noise: np.random.Generator | None =
     return env
 
 
-_last: list[Any] = [None, None]  # evaluations of one case follow each other
+_last: list[Any] = [None, None]  # cache of the last case: evaluations of one case follow each other
 
 
 def _symbols(case: Case) -> dict[str, Any]:
@@ -139,7 +141,8 @@ def _symbols(case: Case) -> dict[str, Any]:
 
 
 def evaluate_by_ops(case: Case) -> list[Val]:
-    """The results, computed by the formulas of the ops of the graph as built. ValueError where it is not valid."""
+    """The results, computed by the oracle's op formulas on the graph as built. Raises ValueError where the graph is
+    invalid."""
     symbols = _symbols(case)
     with arithmetic():
         given = {symbols[g.name]: Val(g.value, g.dtype) for g in case.inputs}
@@ -166,7 +169,7 @@ def layout_text(given: Input) -> str:
 
 
 def script(case: Case, how: str = "") -> str:
-    """The case as a program that a person can run."""
+    """The case as a standalone program."""
     lines = ["import numpy as np, bitale as bt, bitale.tensor as pt", "from numpy import inf, nan", ""]
     for given in case.inputs:
         if given.shared:
@@ -225,7 +228,7 @@ def from_json(text: str) -> Case:
 
 
 def merged(cases: Iterable[Case]) -> Case:
-    """One case with the outputs of all, under new names: many small graphs in one function."""
+    """One case with the outputs of all cases, under new names: many small graphs in one function."""
     inputs, steps, outputs, updates = [], [], [], []
     count = 0
     for case in cases:

@@ -1,4 +1,4 @@
-"""Checks one case: ways of running it, against the oracle."""
+"""Checks one case: runs it in several ways and compares the results with the oracle."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .ways import ALWAYS, AS_BUILT, OFTEN, RARELY, Way
 @dataclasses.dataclass
 class Failure:
     case: Case
-    way: Way | None  # None: it cannot be built
+    way: Way | None  # None if the graph cannot be built
     message: str
     seed: int | None = None
 
     @property
     def kind(self) -> str:
-        """What shrinking keeps: the class of error, or that a value is wrong."""
+        """The class of failure that shrinking preserves: the class of error, or a wrong value."""
         if "no error:" in self.message or "expected" in self.message and "raises" in self.message:
             return "invalid"
         for word in ("dtype", "shape", "elements are wrong", "gradient is wrong", "raises", "changed an argument", "type:"):
@@ -40,7 +40,7 @@ def run(case: Case, bt: Any, way: Way, ensemble: Ensemble) -> Failure | None:
         got = way.results(case, bt)
     except Exception as error:
         if isinstance(error, NotImplementedError) and isinstance(way, Exported):
-            return None  # not all can be exported, and what can't says so
+            return None  # some functions cannot be exported, and the export then raises NotImplementedError
         first = str(error).strip().split("\n")[0]
         return Failure(case, way, f"raises {type(error).__name__}: {first}")
     for label, value in got.items():
@@ -51,7 +51,8 @@ def run(case: Case, bt: Any, way: Way, ensemble: Ensemble) -> Failure | None:
 
 
 def is_promised(failure: Failure, bt: Any, ensemble: Ensemble) -> bool:
-    """Whether rules that widen the domain, and say so, explain it: something is not finite, and it goes without them."""
+    """Whether documented domain-widening rules explain the failure: the reference is not finite, and the case passes
+    without them."""
     way = failure.way
     if way is None or not way.rewrites or failure.kind != "elements are wrong":
         return False
@@ -60,7 +61,7 @@ def is_promised(failure: Failure, bt: Any, ensemble: Ensemble) -> bool:
 
 
 def check(case: Case, bt: Any, ways: Iterable[Way], coverage: Coverage | None = None) -> Failure | None:
-    """The first failure that is neither promised nor known."""
+    """The first failure that is neither promised (see is_promised) nor listed in known.py."""
     ensemble = Ensemble(case)
     for way in ways:
         failure = run(case, bt, way, ensemble)
@@ -81,7 +82,7 @@ def check(case: Case, bt: Any, ways: Iterable[Way], coverage: Coverage | None = 
 
 
 def ways_for(rng: np.random.Generator) -> list[Way]:
-    """Two always, others in turn."""
+    """The ways of ALWAYS, and a random choice of the others."""
     ways = list(ALWAYS)
     ways.append(OFTEN[int(rng.integers(len(OFTEN)))])
     if rng.random() < 0.06:
@@ -91,7 +92,8 @@ def ways_for(rng: np.random.Generator) -> list[Way]:
 
 
 def check_seed(seed: int, bt: Any, kinds: Any, coverage: Coverage) -> Failure | None:
-    """The graph of a seed, in some of the ways; of every eighth an expression without a value."""
+    """Checks the graph of a seed in some of the ways; one seed in eight gets an expression that must raise, another one
+    a graph of complex numbers."""
     coverage.counts["graphs"] += 1
     if seed % 8 == 7:
         from .invalid import check_invalid
@@ -128,7 +130,7 @@ def check_seed(seed: int, bt: Any, kinds: Any, coverage: Coverage) -> Failure | 
 
 
 def fails_alike(failure: Failure, bt: Any) -> Any:
-    """The test that shrinking keeps true."""
+    """The predicate that holds throughout shrinking: the smaller case fails in the same way."""
 
     def fails(case: Case) -> bool:
         if failure.way is None:
@@ -137,7 +139,7 @@ def fails_alike(failure: Failure, bt: Any) -> Any:
             return still_gives_a_value(case, bt, failure.way)
         if "gradient is wrong" in failure.message:
             return wrong_gradient(case, np.random.default_rng(failure.seed)) is not None
-        evaluate_by_ops(case)  # raises when it became invalid
+        evaluate_by_ops(case)  # raises if the smaller case is invalid
         ensemble = Ensemble(case)
         found = run(case, bt, failure.way, ensemble)
         return (
@@ -161,7 +163,7 @@ def again(small: Case, failure: Failure, bt: Any) -> Failure:
 
 
 def still_gives_a_value(case: Case, bt: Any, way: Way) -> bool:
-    """Whether a case without a value, by the oracle, has one in this way."""
+    """Whether a case for which the oracle raises returns a value in this way of running."""
     try:
         evaluate(case)
         return False

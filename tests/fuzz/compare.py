@@ -1,9 +1,9 @@
-"""Which results are right: those that some evaluation within the functions' error budgets gives.
+"""Decides which results are right: those that some evaluation within the functions' error budgets gives.
 
-The oracle is evaluated natively, in long double, and several times with every inexact result moved by its budget. How far
-these lie apart bounds what another order of summation, a fused multiply-add or a rewrite may change: an ill-conditioned
-expression and a discontinuous one near its jump have wide spreads, all others a spread of a few ulps. A result passes
-where it lies within SLACK spreads of the reference, or equals one of the evaluations.
+The oracle is evaluated natively, in long double, and several times with every inexact result perturbed within its
+budget. The spread of these evaluations bounds the effect of another order of summation, a fused multiply-add or a
+rewrite: an ill-conditioned expression, or a discontinuous one near its jump, has a wide spread, all others a spread of
+a few ulps. A result passes if it lies within SLACK spreads of the reference or equals one of the evaluations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SLACK = 8.0
 
 
 class Ensemble:
-    """Evaluations of a case; more are made when a result seems wrong."""
+    """Evaluations of a case; more are added when a result seems wrong."""
 
     def __init__(self, case: Case, seed: int = 0):
         self.case = case
@@ -37,14 +37,14 @@ class Ensemble:
         try:
             self.members.append(evaluate(self.case, **how))
         except (ValueError, IndexError, TypeError, AssertionError):
-            pass  # a noisy value was an index or a length
+            pass  # a perturbed value was used as an index or a length
 
     def arrays(self, name: str) -> list[np.ndarray] | None:
-        """The evaluations of a variable, the reference first; None when they have different shapes."""
+        """The evaluations of a variable, the reference first; None if their shapes differ."""
         all_of_it = [self.native[name], *(member[name] for member in self.members)]
         if any(each.shape != all_of_it[0].shape for each in all_of_it):
             return None
-        return [each.array for each in all_of_it]  # the long double one as it is
+        return [each.array for each in all_of_it]  # the long double evaluation is not rounded
 
 
 def wrong_elements(got: np.ndarray, evaluations: list[np.ndarray]) -> np.ndarray:
@@ -60,7 +60,7 @@ def wrong_elements(got: np.ndarray, evaluations: list[np.ndarray]) -> np.ndarray
         wide = np.where(np.abs(wide) > info.max * (1 + 8 * np.longdouble(info.eps)), np.copysign(np.inf, wide), wide)
         value = got.astype(np.longdouble)
         finite = np.isfinite(wide)
-        # The long double evaluation where it is finite, else the native one.
+        # The reference is the long double evaluation where that is finite, else the native one.
         reference = np.where(finite[1], wide[1], wide[0]) if len(wide) > 1 else wide[0]
         distance = np.where(finite, np.abs(wide - reference), 0)
         spread = distance.max(axis=0)
@@ -69,23 +69,23 @@ def wrong_elements(got: np.ndarray, evaluations: list[np.ndarray]) -> np.ndarray
         tolerance = SLACK * spread + rounding
         near = np.abs(value - reference) <= tolerance
         near |= np.isfinite(value) & finite.any(axis=0) & (np.abs(wide - value) <= tolerance).any(axis=0)
-        # Whole numbers that differ are two sides of a jump: what lies beyond is wrong.
+        # Evaluations that are all integers and differ lie on two sides of a jump: a value outside their range is wrong.
         jumps = (~finite | (wide == np.rint(wide))).all(axis=0)
         low, high = np.where(finite, wide, np.inf).min(axis=0), np.where(finite, wide, -np.inf).max(axis=0)
         near &= ~jumps | ((value >= low - rounding) & (value <= high + rounding))
-        # Below the smallest normal number a function may give 0: SciPy's erfc does, and rewriting promises no more.
+        # Below the smallest normal number a function may return 0: SciPy's erfc does, and rewriting guarantees no more.
         tiny = np.longdouble(info.smallest_normal)
         near |= (np.abs(value) < tiny) & (np.abs(reference) < tiny)
-        # Where something overflows on the way, the order of operations decides between inf, -inf and nan.
+        # If an intermediate value overflows, the order of operations decides between inf, -inf and nan.
         near |= ~np.isfinite(value) & ~finite[0] & (finite[-1 if len(wide) < 2 else 1] | overflows[-1])
-        # Near the largest number, infinity is a rounding away.
+        # Near the largest finite number, a rounding error suffices to reach infinity.
         near |= np.isinf(value) & (np.abs(reference) + tolerance >= info.max) & (np.sign(value) == np.sign(reference))
         same = ((wide == value) | (np.isnan(wide) & np.isnan(value))).any(axis=0)
         return ~(near | same)
 
 
 def difference(got: Any, name: str, ensemble: Ensemble) -> str | None:
-    """What is wrong with a result, or None."""
+    """A description of what is wrong with a result, or None."""
     evaluations = ensemble.arrays(name)
     expected = ensemble.native[name]
     if not isinstance(got, (np.ndarray, np.generic)):

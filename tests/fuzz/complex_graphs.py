@@ -1,7 +1,8 @@
-"""Random graphs of complex numbers, against the same text evaluated by NumPy and SciPy, in the ways of all other graphs.
+"""Random graphs of complex numbers, compared with the same text evaluated by NumPy and SciPy, in the ways of all other
+graphs.
 
-How far a result may be from NumPy's is found by evaluating again with every step's result moved by some roundings: so an
-ill-conditioned graph, or one on a branch cut, allows what it must. Gradients of real costs are compared with differences.
+The tolerance comes from evaluations in which every step's result is perturbed by a few rounding errors, so that it is
+wide for an ill-conditioned graph or one on a branch cut. Gradients of real costs are compared with finite differences.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from .generate import Rejected
 from .ways import ALWAYS, OFTEN, RARELY, Way
 
 GRADIENT = "bt.grad("
-MOST = 1e4  # sizes of numbers: what is larger hides all that follows
+MOST = 1e4  # largest magnitude: a larger number would mask the effect of all later steps
 
 # ---- the same functions in NumPy -------------------------------------------------------------------------------------
 
@@ -96,7 +97,7 @@ def _moved(value: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
 
 
 def evaluate(case: Case, rng: np.random.Generator | None = None, moved: dict[str, np.ndarray] | None = None) -> dict[str, np.ndarray]:
-    """Every name but gradients as an array."""
+    """Every name except gradients as an array."""
     env = {given.name: _moved((moved or {}).get(given.name, given.value), rng) for given in case.inputs}
     for step in case.steps:
         if not step.text.startswith(GRADIENT):
@@ -167,7 +168,7 @@ class _Generator:
         return self.pick(self.choice(["c", "c", "f", "cf"]), shape=self.choice([shape, shape, ()]))
 
     def square(self, n: int | None = None) -> str:
-        """Of a regular matrix of moderate numbers."""
+        """The text of a regular matrix with elements of moderate size."""
         n = n or self.choice([1, 2, 3])
         x = self.pick(ndim=2, shape=(n, n))
         eye = "np.eye({0}, dtype='{1}')".format(n, "float64" if self.wide else "float32")
@@ -295,8 +296,8 @@ class _Generator:
 def random_case(seed: int) -> Case:
     g = _Generator(np.random.default_rng([seed, 77]))
     g.new_input()
-    wanted, attempts = g.choice([1, 2, 3, 3, 4, 5, 6, 8]), 0
-    while len(g.steps) < wanted and attempts < 40 * wanted:
+    target_size, attempts = g.choice([1, 2, 3, 3, 4, 5, 6, 8]), 0
+    while len(g.steps) < target_size and attempts < 40 * target_size:
         attempts += 1
         try:
             g.grow()
@@ -312,7 +313,7 @@ def random_case(seed: int) -> Case:
         for name in made[-1:]
         if g.values[name].dtype == given.value.dtype and g.values[name].shape == given.value.shape
     ]
-    has_gradient = not any("prod(" in step.text for step in g.steps)  # of complex numbers it has none yet
+    has_gradient = not any("prod(" in step.text for step in g.steps)  # products of complex numbers have no gradient yet
     if g.chance(0.4) and made and g.wide and has_gradient:
         wrt = [each.name for each in g.inputs if each.value.dtype.kind in "fc" and each.value.size and not each.shared]
         if wrt:
@@ -348,7 +349,7 @@ def _allowed(reference: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
 
 
 def _gradient_by_differences(case: Case, step: Step) -> tuple[np.ndarray, float] | None:
-    """With how far two widths are apart; None where the cost is not smooth."""
+    """The gradient, and the difference between those of two step widths; None where the cost is not smooth."""
     name, cost = _wrt(step), step.text[len(GRADIENT) : step.text.index(", disconnected")].rsplit(", ", 1)[0]
     start = next(given.value for given in case.inputs if given.name == name)
     if start.size > 40:
@@ -366,7 +367,7 @@ def _gradient_by_differences(case: Case, step: Step) -> tuple[np.ndarray, float]
                 middle = float(_value(cost, evaluate(case)))
                 sides = (ends[0] - middle) / width, (middle - ends[1]) / width
                 if not abs(sides[0] - sides[1]) <= 1e-2 * abs(sides[0]) + 1e-2:
-                    return None  # a corner, or a branch cut
+                    return None  # a kink or a branch cut
                 out[at] += unit * (ends[0] - ends[1]) / (2 * width)
         found.append(out)
     if not np.isfinite(found[0]).all() or not np.isfinite(found[1]).all():
@@ -384,7 +385,7 @@ def ways_for(seed: int) -> list[Way]:
 
 
 def wrong(case: Case, bt: Any, ways: list[Way]) -> tuple[Way | None, str] | None:
-    """The first way in which a result is wrong, and how; None as the way where the graph can't be built."""
+    """The first way in which a result is wrong, and the difference; the way is None if the graph cannot be built."""
     try:
         build(case, bt)
     except Exception as error:
@@ -423,7 +424,7 @@ def wrong(case: Case, bt: Any, ways: list[Way]) -> tuple[Way | None, str] | None
             if got.dtype != expected.dtype or got.shape != expected.shape:
                 return way, f"{name}: {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}"
             if expected.dtype.kind not in "fc":
-                continue  # truths of rounded numbers
+                continue  # boolean and integer results may flip with a rounding error
             others = [each[name] for each in noisy if each[name].shape == expected.shape]
             if not (np.abs(got - expected) <= _allowed(expected, others)).all():
                 return way, f"{name}: elements are wrong: {got!r}, expected {expected!r}"
@@ -431,7 +432,7 @@ def wrong(case: Case, bt: Any, ways: list[Way]) -> tuple[Way | None, str] | None
 
 
 def shrunk(case: Case, fails: Callable[[Case], bool]) -> Case:
-    """With fewer outputs, and values in place of steps, while it fails."""
+    """A case with fewer outputs, and steps replaced by their values, that still fails."""
     for output in case.outputs:
         smaller = dataclasses.replace(case, outputs=(output,), updates=()).without_dead()
         if fails(smaller):
@@ -459,7 +460,7 @@ def _renamed(text: str, old: str, new: str) -> str:
 
 
 def check(seed: int, bt: Any) -> tuple[Case, str] | None:
-    """What is wrong with the graph of a seed: a smaller one that fails as well, the way, and the difference."""
+    """What is wrong with the graph of a seed: a smaller failing case, with the way of running and the difference."""
     case, ways = random_case(seed), ways_for(seed)
     found = wrong(case, bt, ways)
     if found is None:

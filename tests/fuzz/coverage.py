@@ -1,4 +1,4 @@
-"""What the generated graphs contained: ops, pairs of producer and consumer, rules that fired, ways of running."""
+"""Coverage of the generated graphs: ops, pairs of producer and consumer, rules that fired, ways of running."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Coverage:
         self.ops: Counter[str] = Counter()
         self.pairs: Counter[tuple[str, str]] = Counter()
         self.rules: Counter[str] = Counter()
-        self.counts: Counter[str] = Counter()  # graphs, failures, ways
+        self.counts: Counter[str] = Counter()  # of graphs, failures and ways of running
 
     def add(self, other: Coverage) -> None:
         for mine, theirs in ((self.ops, other.ops), (self.pairs, other.pairs), (self.rules, other.rules), (self.counts, other.counts)):
             mine.update(theirs)
 
     def note_graph(self, outputs: list[Any]) -> None:
-        """Ops and pairs of a graph as it was built."""
+        """Records the ops and producer-consumer pairs of a graph as it was built."""
         from bitale import _core
 
         labels: dict[Any, str] = {}
@@ -46,7 +46,7 @@ class Coverage:
                 labels[output] = consumer
 
     def note_rules(self, before: dict[str, int]) -> None:
-        """Rules that fired since `before` (from rule_hits)."""
+        """Records the rules that fired since `before`, a result of rule_hits."""
         self.rules.update({name: count - before.get(name, 0) for name, count in rule_hits().items() if count > before.get(name, 0)})
 
 
@@ -56,14 +56,15 @@ def rule_hits() -> dict[str, int]:
     return {rule.name: rule.hits for rule in bt.rewrite.rules()}
 
 
-# Graphs of complex numbers are others, complex_graphs.py.
+# Only complex_graphs.py generates graphs of complex numbers.
 OF_COMPLEX = {"angle", "conj", "imag", "real"}
-# Gradients by the parameters of a function that few graphs have: tests/python/test_elementwise.py compares them.
+# Derivatives with respect to parameters, which few random graphs contain: tests/python/test_elementwise.py compares
+# them.
 OF_GRADIENTS = {"hyp2f1_derivative", "hyp2f1_derivative_by_c"}
 
 
 def all_ops() -> list[str]:
-    """Every op of the registry, with every elementwise function and reduction, as `Coverage.ops` calls them."""
+    """Every op of the registry, with every elementwise function and reduction, as `Coverage.ops` names them."""
     from bitale import _core
 
     from oracle.ops import without_formula
@@ -89,7 +90,7 @@ def all_ops() -> list[str]:
 
 
 def report(coverage: Coverage, least: int = 10) -> str:
-    """A page of text."""
+    """The coverage report as text."""
     known = all_ops()
     missing = [op for op in known if not coverage.ops[op]]
     families = sorted({op.split("{")[0] for op in known})

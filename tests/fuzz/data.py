@@ -1,4 +1,4 @@
-"""Values and their layouts in memory."""
+"""Random input values and their memory layouts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def special_values(dtype: np.dtype) -> list:
 
 
 def random_values(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
-    """Mostly tame; an eighth special."""
+    """Mostly finite values of moderate size; one in eight is a special value."""
     kind = np.dtype(dtype)
     if kind == bool:
         return rng.random(shape) < rng.choice([0.5, 0.5, 0.1, 0.9])
@@ -50,7 +50,7 @@ layouts = ["plain"] * 6 + ["fortran", "strided", "reversed", "unaligned", "bytes
 
 
 def laid_out(value: np.ndarray, layout: str) -> np.ndarray:
-    """The same values, arranged otherwise in memory."""
+    """The same values in another memory layout."""
     if value.ndim == 0 and layout not in ("unaligned", "byteswapped"):
         return value.copy()
     if layout == "fortran":

@@ -1,4 +1,5 @@
-"""Functions exported as object files or as C, linked by the system's compiler and called through ctypes as a C program would."""
+"""Functions exported as object files or as C, linked by the system's compiler and called through ctypes with the C
+calling convention."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _scalars = {
 
 
 class Exported(Way):
-    """`form` is "object" or "c"."""
+    """Runs a case as an exported function; `form` is "object" or "c"."""
 
     def __init__(self, form: str):
         super().__init__(f"exported as {form}", "")
@@ -35,7 +36,7 @@ class Exported(Way):
         return shutil.which("cc") is not None
 
     def results(self, case: Case, bt: Any) -> dict[str, np.ndarray]:
-        """NotImplementedError where the function can't be exported."""
+        """The results; raises NotImplementedError if the function cannot be exported."""
         env = build(case, bt)
         function = self.compile(case, bt, env)
         shared = [given for given in case.inputs if given.shared]
@@ -47,7 +48,7 @@ class Exported(Way):
             return self._call(case, library, header, free + shared)
 
     def expected(self, case: Case) -> Any:
-        """Arrays of the dtypes and shapes of the results, by name."""
+        """Arrays that have the dtypes and shapes of the results, by name."""
         return Ensemble(case).native
 
     def _linked(self, function: Any, folder: pathlib.Path) -> tuple[Any, str]:
@@ -70,7 +71,7 @@ class Exported(Way):
         for given in inputs:
             value = np.ascontiguousarray(given.value)
             held.append(value)
-            if value.dtype.kind == "c":  # pairs of real numbers
+            if value.dtype.kind == "c":  # complex numbers are passed as pairs of real numbers
                 arguments.append(ctypes.c_void_p(value.ctypes.data))
                 arguments += [ctypes.c_int64(n) for n in (*given.value.shape, 2)]
             elif given.value.ndim == 0:
@@ -90,7 +91,7 @@ class Exported(Way):
             if right.dtype.kind == "c":
                 shape = shape[:-1] if field in lengths else shape
             memory = np.zeros(shape, right.dtype)
-            held.append(memory)  # a result may be asked for twice
+            held.append(memory)  # keeps the buffer alive if its variable is an output twice
             results[label] = memory
             pointers.append(ctypes.c_void_p(memory.ctypes.data))
         work = np.zeros(workspace // 16 + 1, np.complex128)

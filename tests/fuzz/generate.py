@@ -1,4 +1,5 @@
-"""The generator: at each step a kind of expression is drawn, and operands that fit it; the oracle's values guide both."""
+"""The generator: each step draws a kind of expression and matching operands, guided by the values that the oracle
+computes."""
 
 from __future__ import annotations
 
@@ -17,11 +18,11 @@ long_lengths = [16, 33, 65, 130, 257]
 
 
 class Rejected(Exception):
-    """What was drawn does not fit; another draw is made."""
+    """The drawn expression does not fit; another one is drawn."""
 
 
 class Refused(Exception):
-    """The library raises where the oracle has a value (or the other way round), or a type is wrong: a finding."""
+    """A finding: exactly one of library and oracle raises, or a type is wrong."""
 
     def __init__(self, case: Case, message: str):
         super().__init__(message)
@@ -29,7 +30,7 @@ class Refused(Exception):
 
 
 class Generator:
-    """A graph that grows. `kinds` are functions of a Generator that give the text of one more expression."""
+    """A growing graph. `kinds` are functions that take a Generator and return the text of one more expression."""
 
     def __init__(self, rng: np.random.Generator, bt: Any, kinds: list[tuple[float, Callable[[Generator], str]]]):
         self.rng, self.bt, self.kinds = rng, bt, kinds
@@ -39,7 +40,7 @@ class Generator:
         self.variables: dict[str, Any] = {}
         self.values: dict[str, Val] = {}
         self.order: list[str] = []
-        # Few lengths per graph, so that variables fit together.
+        # Only a few distinct lengths per graph, so that shapes are compatible.
         self.lengths = [int(n) for n in rng.choice(small_lengths, 3)]
         if rng.random() < 0.3:
             self.lengths[0] = int(rng.choice(long_lengths))
@@ -87,7 +88,7 @@ class Generator:
         static = tuple(n if self.chance(0.7 if n == 1 else knows) else None for n in value.shape)
         shared = self.chance(0.1)
         layout = "plain" if shared else self.choice(layouts)
-        if not shared and self.chance(0.06):  # the very array of another input
+        if not shared and self.chance(0.06):  # the same array object as another input
             other = [each for each in self.inputs if each.value.dtype == value.dtype and each.value.shape == value.shape and not each.shared]
             if other and free:
                 value, layout = other[0].value, f"same:{other[0].name}"
@@ -101,7 +102,8 @@ class Generator:
         self.order.append(name)
 
     def pick(self, ndim: int | None = None, kinds: str = "biuf", least: int = 0, nonempty: bool = False) -> str:
-        """A variable of this rank (or at least `least`) and these kinds of dtype: recent ones more often."""
+        """A variable of this rank (or of at least rank `least`) and one of these dtype kinds, recent ones with a higher
+        probability."""
         fit = [
             name
             for name in self.order
@@ -122,7 +124,7 @@ class Generator:
         return self.values[name].shape
 
     def fits(self, x: str, y: str) -> bool:
-        """Whether they broadcast together: lengths are equal, or statically 1."""
+        """Whether two variables broadcast together: lengths are equal, or statically 1."""
         a, b = self.variables[x], self.variables[y]
         pairs = zip(reversed(list(zip(self.shape_of(x), a.type.shape))), reversed(list(zip(self.shape_of(y), b.type.shape))))
         return all(n == m or s == 1 or t == 1 for (n, s), (m, t) in pairs)
@@ -155,7 +157,7 @@ class Generator:
         return self.between(-ndim, ndim - 1)
 
     def axes(self, x: str) -> str:
-        """None, an axis, or several, as text."""
+        """None, an axis, or a tuple of axes, as text."""
         ndim = self.values[x].ndim
         if ndim == 0 or self.chance(0.2):
             return "None"
@@ -170,12 +172,12 @@ class Generator:
         return Case(tuple(self.inputs), tuple(self.steps), outputs, updates)
 
     def grow(self) -> None:
-        """One more step; Rejected when no drawn expression fits."""
+        """Adds one more step; raises Rejected if the drawn expression does not fit."""
         kind = self.kinds[int(np.searchsorted(self.weights, self.rng.random() * self.weights[-1], side="right"))][1]
         self.add(kind(self))
 
     def add(self, text: str) -> tuple[str, ...]:
-        """Evaluates an expression on both sides, and keeps it."""
+        """Evaluates an expression by library and oracle, and adds it to the graph."""
         try:
             value = self.evaluate(text)
         except (ValueError, IndexError, TypeError, AssertionError, MemoryError, OverflowError) as error:
@@ -211,7 +213,7 @@ class Generator:
             return evaluate_text(text, language.bt, self.values)
 
     def _require_valid(self, built: Any) -> None:
-        """Rejects what NumPy broadcasts and types refuse: lengths of 1 that they do not know."""
+        """Rejects expressions that NumPy broadcasts and types forbid: lengths of 1 that are not statically known."""
         try:
             with arithmetic():
                 values_of(built, {self.variables[name]: self.values[name] for name in self.order})
@@ -230,7 +232,7 @@ class Generator:
             raise Refused(self.case((name,)).without_dead(), f"type: {wrong}")
 
     def _prefer_tame(self, text: str, values: list[Val]) -> None:
-        """Most graphs keep to finite numbers of moderate size: what is nan hides all that follows."""
+        """Keeps most graphs to finite numbers of moderate size, since a nan masks the effect of all later steps."""
         for value in values:
             if value.dtype.kind != "f" or not value.array.size or self.chance(0.1):
                 continue
@@ -249,9 +251,9 @@ def random_case(seed: int, bt: Any, kinds: list[tuple[float, Callable[[Generator
     """The graph of a seed."""
     g = Generator(np.random.default_rng(seed), bt, kinds)
     g.new_input()
-    wanted = size or g.choice([1, 2, 2, 3, 3, 4, 5, 6, 8, 12])
+    target_size = size or g.choice([1, 2, 2, 3, 3, 4, 5, 6, 8, 12])
     attempts = 0
-    while len(g.steps) < wanted and attempts < 30 * wanted:
+    while len(g.steps) < target_size and attempts < 30 * target_size:
         attempts += 1
         try:
             g.grow()

@@ -1,4 +1,4 @@
-"""Gradients against differences of the oracle in long double: there a central difference has ten right digits."""
+"""Gradients compared with central differences of the oracle in long double, which have ten correct digits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STEP = 1e-6
 
 
 def _cost(case: Case, cost: str, moved: dict[str, np.ndarray]) -> np.ndarray:
-    """The cost in long double, with some inputs replaced by long doubles."""
+    """The cost in long double, with some inputs replaced by long double arrays."""
     with arithmetic(wide=True):
         env = {g.name: Val(moved.get(g.name, g.value), g.dtype) for g in case.inputs}
         for step in case.steps:
@@ -23,14 +23,15 @@ def _cost(case: Case, cost: str, moved: dict[str, np.ndarray]) -> np.ndarray:
                 try:
                     define(step, evaluate_text(step.text, language.bt, env), env)
                 except KeyError:
-                    pass  # it reads a derivative, and the cost does not
+                    pass  # the step depends on a derivative, but the cost does not
                 except NameError:
                     pass
         return evaluate_text(cost, language.bt, env).array
 
 
 def wrong_gradient(case: Case, rng: np.random.Generator) -> str | None:
-    """What is wrong with the first step that is a derivative by inputs, if there is one and the function is smooth there."""
+    """What is wrong with the first step that is a derivative with respect to inputs; None if there is none, it is
+    right, or the function is not smooth there."""
     for step in case.steps:
         if not is_derivative(step.text):
             continue
@@ -48,10 +49,11 @@ def _is_rough(case: Case, wrt: list[str]) -> bool:
     values = {g.name: g.value for g in case.inputs}
     if not all(name[0] == "x" for name in wrt) or _holds_constant(case):
         return True
-    # Beside a huge value a step is lost, also in long double.
+    # Next to a huge value a finite step is lost, even in long double.
     if any(value.dtype.kind in "iuf" and not (np.abs(value.astype(np.float64)) < 1e12).all() for value in values.values()):
         return True
-    # Where equal elements are the extreme one, each gets the whole derivative, whether or not they move together.
+    # Where several equal elements attain the extremum, each gets the whole derivative, whether or not they move
+    # together.
     if any(re.search(r"\b(min|max|max_and_argmax|ptp|maximum|minimum|clip|sort)\(", step.text) for step in case.steps) and any(
         re.search(r"concatenate|stack|make_vector|tile|repeat|outer|take|broadcast|alloc|\[", step.text) for step in case.steps
     ):
@@ -60,7 +62,8 @@ def _is_rough(case: Case, wrt: list[str]) -> bool:
 
 
 def _passes_infinity(case: Case, cost: str) -> bool:
-    """Whether an intermediate value is infinite, as in 1 / (1 / x) at 0: the chain rule then multiplies it by 0."""
+    """Whether an intermediate value is infinite, as in 1 / (1 / x) at 0: the chain rule then multiplies infinity by
+    0."""
     try:
         with np.errstate(divide="raise", over="raise"):
             _cost(case, cost, {})
@@ -70,7 +73,7 @@ def _passes_infinity(case: Case, cost: str) -> bool:
 
 
 def _holds_constant(case: Case) -> bool:
-    """Whether a part of the graph is declared to have no derivative, or another than its own by convention."""
+    """Whether a step is declared to have no derivative, or by convention has another one than differences give."""
     return any(re.search(r"_grad|grad_|std|nonzero|abs\(|pow|\*\*|switch|ifelse|polygamma|_derivative", step.text) for step in case.steps)
 
 
@@ -96,7 +99,7 @@ def _compare(case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.G
         size = float(sum(np.abs(product).sum() for product in products))
     if not np.isfinite(slopes + sides).all():
         return None
-    # Next to a jump or a corner differences of different widths differ; SciPy's functions know no long double.
+    # Near a jump or a kink, differences of different widths disagree; SciPy's functions do not support long double.
     spread = max(slopes) - min(slopes)
     scale = max(abs(slopes[0]), size if np.isfinite(size) else 0)
     if spread > 1e-4 * scale + 1e-12 or abs(sides[1] - sides[0]) > 1e-2 * scale + 1e-12:
@@ -111,7 +114,7 @@ def _derivative(case: Case, step: Step) -> np.ndarray:
 
 
 def _compare_forward(case: Case, step: Step, function: str, wrt: list[str], rng: np.random.Generator) -> str | None:
-    """The derivative along a direction, element by element."""
+    """Compares the derivative along a direction, element by element."""
     (name,) = wrt
     x = next(g.value for g in case.inputs if g.name == name)
     direction = np.cos(x)
@@ -139,7 +142,7 @@ def _compare_forward(case: Case, step: Step, function: str, wrt: list[str], rng:
 
 
 def _compare_second(case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.Generator) -> str | None:
-    """The second derivative along a direction twice: of a Hessian, or of its product with that direction."""
+    """Compares the second derivative along a direction: of a Hessian, or of its product with that direction."""
     (name,) = wrt
     x = next(g.value for g in case.inputs if g.name == name)
     direction = np.cos(x)

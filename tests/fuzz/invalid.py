@@ -1,5 +1,6 @@
-"""Expressions that have no value: every way of running must raise, with the class of error that NumPy has, and never give a
-number. They are appended to a random graph, so that what is wrong is known statically, at run time, or behind other steps."""
+"""Expressions without a value: every way of running must raise the class of error that NumPy raises, and must never
+return a number. They are appended to a random graph, so that the error is known statically, only at run time, or only
+after other steps."""
 
 from __future__ import annotations
 
@@ -146,7 +147,7 @@ def family(error: BaseException) -> str:
     return type(error).__name__
 
 
-# Errors of these kinds of expressions differ in class, deliberately: what NumPy finds first is another thing.
+# For these expressions the class of error deliberately differs: NumPy detects another of several errors first.
 either = {frozenset(("ValueError", "IndexError")): "axis", frozenset(("AssertionError", "ValueError")): "specify_shape"}
 
 
@@ -156,7 +157,7 @@ def alike(expected: BaseException, got: BaseException, text: str) -> bool:
 
 
 def check_invalid(seed: int, bt: Any, ways: list[Way] | None = None) -> Failure | None:
-    """A random graph with one expression more, which has no value."""
+    """Checks a random graph extended by one expression that has no value."""
     rng = np.random.default_rng([seed, 1])
     g = Generator(rng, bt, registry)
     g.new_input()
@@ -196,7 +197,9 @@ def _refused(g: Generator, text: str, expected: Exception, bt: Any, ways: list[W
             continue
         of_lengths = family(expected) == "ValueError" or "boolean index did not match" in str(expected)
         if way.rewrites and of_lengths and _raises(case, bt, NATIVE_AS_BUILT):
-            continue  # rules assume that lengths fit: with an operand that they take out, the check of its lengths goes
+            # shape_unsafe rules assume that lengths match: eliminating an operand also eliminates the check of its
+            # lengths
+            continue
         return Failure(case, way, f"no error: got {got[step.names[0]]!r}, expected {type(expected).__name__}: {expected}")
     return None
 

@@ -1,4 +1,5 @@
-"""The kinds of expressions that are drawn. Each is a function of a Generator that gives the text of one expression."""
+"""The kinds of expressions that are drawn. Each is a function that takes a Generator and returns the text of one
+expression."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ no_bool = {"sub", "neg"}
 common = ["add", "sub", "mul", "true_div", "neg", "maximum", "minimum", "switch", "sqr", "abs"]
 
 
-# Of parameters with a domain, beyond which SciPy has values of its own: tests/python/test_elementwise.py has points inside.
+# Functions whose parameters have a domain, outside of which SciPy defines values that Bitale does not:
+# tests/python/test_elementwise.py tests points inside.
 with_parameters = {"betainc", "betainc_derivative", "betaincinv", "gammainc", "gammaincc", "gammaincinv", "gammainccinv",
                    "gammainc_derivative", "ive", "jv", "kve", "hyp2f1", "hyp2f1_derivative", "hyp2f1_derivative_by_c"}  # fmt: skip
 
@@ -57,7 +59,7 @@ def elementwise(g: Generator) -> str:
     name = g.choice(common) if g.chance(0.4) else g.choice(_functions)[0]
     if name == "polygamma":
         x = g.pick(kinds="f")
-        if (g.values[x].array < 0).any():  # SciPy's formula is for positive ones
+        if (g.values[x].array < 0).any():  # SciPy's formula holds for positive arguments only
             raise Rejected
         return f"pt.polygamma({g.choice('0123')}, {x})"
     kinds = _operand_kinds(name)
@@ -95,7 +97,7 @@ def cast(g: Generator) -> str:
     value = g.values[x]
     if value.dtype.kind == "f" and np.dtype(dtype).kind in "iu":
         info = np.iinfo(dtype)
-        # What lies outside the target has no value that all machines agree on.
+        # The conversion of a value outside the target's range is platform-dependent.
         wide = value.array.astype("longdouble")
         if not wide.size or not (np.isfinite(wide) & (wide > info.min / 2 - 1) & (wide < info.max / 2)).all():
             raise Rejected
@@ -135,7 +137,8 @@ def draw_of_vectors(g: Generator, rng: str) -> str:
 
 @kind(4)
 def draw(g: Generator) -> str:
-    """From a stream of its own, or from a child of one: parameters are numbers, scalars or arrays of the draw's shape."""
+    """A draw from a new stream, or from a child of one: parameters are numbers, scalars or arrays of the draw's
+    shape."""
     x = g.pick(kinds="f")
     seed = g.between(0, 2**31)
     rng = f"bt.random.stream({seed})" if g.chance(0.7) else f"pt.random.as_rng(bt.random.stream({seed})).fold({g.between(0, 9)})"
@@ -145,8 +148,8 @@ def draw(g: Generator) -> str:
     first = g.choice([x, f"pt.abs({x})"]) if size == g.values[x].shape else g.choice(["0.5", "2.0", "0.0"])
     if g.chance(0.6):
         return f"pt.random.uniform(0.0, {first}, size={size!r}, rng={rng})"
-    # Uniform numbers are the oracle's to the last bit. What others differ by in it, later steps may make much of: they are cut
-    # to few bits, which is another number with a probability of 1e-12.
+    # Uniform numbers equal the oracle's bit for bit. Other draws may differ in the last bits, which later steps may
+    # amplify, so these are rounded to few bits: a difference then remains with a probability of 1e-12.
     name, before, after = g.choice(
         [("normal", "0.0, ", ""), ("exponential", "", ""), ("halfnormal", "0.0, ", ""), ("pareto", "3.0, ", ""), ("gumbel", "0.0, ", ""),
          ("cauchy", "0.0, ", ""), ("halfcauchy", "0.0, ", ""), ("truncexpon", "2.0, 0.0, ", ""), ("truncated_normal", "0.0, 1.0, -1.0, ", "")]
@@ -204,7 +207,7 @@ def normalized(g: Generator) -> str:
 
 @kind(4)
 def with_parameter(g: Generator) -> str:
-    """Functions of parameters, inside their domains."""
+    """Functions of parameters, with arguments inside their domains."""
     name = g.choice(sorted(with_parameters))
     x = g.pick(kinds="f")
     positive = [f"(0.5 + 4 * pt.sigmoid({each}))" for each in (x, g.partner(x, "f"))]
@@ -237,7 +240,7 @@ def rearranged(g: Generator) -> str:
     if not g.values[x].array.size:
         raise Rejected
     mode = g.choice(["constant", "edge", "wrap", "symmetric", "reflect"])
-    # What is reflected twice at infinite edges depends on the order of NumPy's passes (docs/differences.md).
+    # For infinite edges, the result of reflecting twice depends on the order of NumPy's passes (docs/differences.md).
     mirrors = mode in ("symmetric", "reflect") and g.values[x].dtype.kind == "f"
     if mirrors and np.isfinite(g.values[x].array).all() and g.chance(0.3):
         return f"pt.pad({x}, ({g.below(3)}, {g.below(3)}), mode={mode!r}, reflect_type='odd')"
@@ -324,7 +327,7 @@ def specified(g: Generator) -> str:
 
 
 def _length(g: Generator, n: int) -> str:
-    """An expression of this value: a number, or the length of a variable."""
+    """An expression with this value: a literal, or the length of a variable."""
     if g.chance(0.5):
         return str(n)
     fit = [(name, i) for name in g.order for i, m in enumerate(g.shape_of(name)) if m == n]
@@ -384,12 +387,12 @@ def _alike(g: Generator, x: str, free: int | None) -> str:
     fit = [name for name in g.order if same(name) and (g.values[name].dtype == g.values[x].dtype or g.chance(0.2))]
     if fit and g.chance(0.8):
         return g.choice(fit)
-    wanted = list(shape)
+    target = list(shape)
     if free is not None:
-        wanted[free] = g.choice(g.lengths)
-    if np.prod(wanted, dtype=float) > 1000:
+        target[free] = g.choice(g.lengths)
+    if np.prod(target, dtype=float) > 1000:
         raise Rejected
-    return g.new_input(g.values[x].dtype.name if g.chance(0.8) else None, tuple(wanted))
+    return g.new_input(g.values[x].dtype.name if g.chance(0.8) else None, tuple(target))
 
 
 @kind(9)
@@ -441,7 +444,7 @@ def _integer(g: Generator, n: int) -> str:
 
 
 def _array(g: Generator, n: int, shape: tuple[int, ...]) -> str:
-    """Integers that index n elements: a constant, a variable, an expression."""
+    """Integers that index n elements: a constant, a variable, or an expression."""
     if n == 0 and np.prod(shape) > 0:
         raise Rejected
     fit = [name for name in g.order if g.values[name].shape == shape and g.values[name].dtype.kind in "iu"
@@ -583,18 +586,18 @@ def product(g: Generator) -> str:
         raise Rejected
     inner = shape[-1]
     if g.chance(0.3):
-        wanted: tuple[int, ...] = (inner,)
+        target: tuple[int, ...] = (inner,)
     else:
-        wanted = (inner, g.choice(g.lengths))
+        target = (inner, g.choice(g.lengths))
         if len(shape) == 3 and name == "matmul":
-            wanted = (shape[0], *wanted) if g.chance(0.5) else wanted
-    fit = [n for n in g.order if g.shape_of(n) == wanted and g.values[n].dtype == g.values[x].dtype]
-    y = g.choice(fit) if fit and g.chance(0.7) else g.new_input(g.values[x].dtype.name, wanted)
+            target = (shape[0], *target) if g.chance(0.5) else target
+    fit = [n for n in g.order if g.shape_of(n) == target and g.values[n].dtype == g.values[x].dtype]
+    y = g.choice(fit) if fit and g.chance(0.7) else g.new_input(g.values[x].dtype.name, target)
     return f"pt.{name}({x}, {y})"
 
 
 def _well_conditioned(g: Generator, most: int = 12) -> tuple[str, str]:
-    """A positive definite matrix, or a batch of them, and what it is made of."""
+    """A positive definite matrix, or a batch of them, and the variable that it is computed from."""
     x = g.pick(least=2, kinds="f")
     shape = g.shape_of(x)
     if max(shape[-2:], default=0) > most or len(shape) > 4:
@@ -623,7 +626,7 @@ def factored(g: Generator) -> str:
     b = g.new_input(g.values[x].dtype.name, (*shape[:-1], g.choice(g.lengths)) if g.chance(0.6) else shape[:-1])
     values = g.values[b].array
     if values.size and np.abs(values[np.isfinite(values)], dtype=float).max(initial=0) > 1e30:
-        raise Rejected  # elimination forms products, which leave the range of the dtype before results do
+        raise Rejected  # intermediate products of elimination may overflow although the result does not
     b_ndim = 2 if values.ndim == len(shape) else 1
     if form == "cho_solve":
         return f"pt.linalg.cho_solve(({factor}, {lower}), {b}, b_ndim={b_ndim})"
@@ -633,11 +636,11 @@ def factored(g: Generator) -> str:
 
 
 def _right_side(g: Generator, x: str) -> tuple[str, int]:
-    """Moderate values of as many rows as x has, and whether they are vectors or matrices."""
+    """A right-hand side of moderate values with as many rows as x, and 1 for vectors or 2 for matrices."""
     shape = g.shape_of(x)
     b = g.new_input(g.values[x].dtype.name, (*shape[:-1], g.choice(g.lengths)) if g.chance(0.6) else shape[:-1])
     if not np.isfinite(g.values[b].array).all():
-        raise Rejected  # how far a nan gets is the algorithm's choice
+        raise Rejected  # the algorithm determines which results a nan reaches
     return f"pt.tanh({b})", 2 if g.values[b].ndim == len(shape) else 1
 
 
@@ -653,7 +656,7 @@ def solved(g: Generator) -> str:
         return f"pt.linalg.solve_banded((1, 1), pt.stack([{rest}, 4 + {rest}, 0.5 * {rest}], axis=-2), {b}, b_ndim={b_ndim})"
     if g.chance(0.2):
         factors = f"pt.linalg.tridiagonal_lu_factor({matrix} + {sum(g.shape_of(x)[-1:])} * pt.eye({matrix}.shape[-1]))"
-        # What has no derivative.
+        # The factors have no derivative.
         return f"bt.disconnected_grad(pt.linalg.tridiagonal_lu_solve({factors}, {b}, b_ndim={b_ndim}, transposed={g.choice([True, False])}))"
     kinds = ["sym", "pos", "banded", "diagonal", "lower triangular", "upper triangular"]
     kind = g.choice(kinds)
@@ -665,7 +668,8 @@ def solved(g: Generator) -> str:
 
 @kind(2)
 def decomposed(g: Generator) -> str:
-    """What LU factors, eigenvalues and Riccati's equations give of matrices for which roundings decide nothing."""
+    """LU factors, eigenvalues and solutions of Riccati equations, of matrices whose results do not depend on rounding
+    decisions."""
     matrix, x = _well_conditioned(g)
     shape, dtype, value = g.shape_of(x), g.values[x].dtype, g.values[x].array
     if not value.size or not np.isfinite(value).all():
@@ -676,13 +680,15 @@ def decomposed(g: Generator) -> str:
         bounded = np.tanh(value.astype(float))
         values = np.linalg.eigvalsh(bounded @ np.swapaxes(bounded, -1, -2) + steps)
         if n > 1 and np.diff(values).min() < 0.1:
-            raise Rejected  # eigenvalues that are equal have no derivative
+            raise Rejected  # equal eigenvalues have no derivative
         return f"pt.linalg.eigvalsh({matrix} + np.diag(np.arange({n}) * 5.0).astype('{dtype}'), lower={g.choice([True, False])})"
-    # The diagonal is larger than the rest of its column: no rows are exchanged, or, from the last one on, all are.
+    # Column diagonal dominance: partial pivoting exchanges no rows, or, where the order of rows is reversed, all of
+    # them.
     dominant = f"(pt.triu({matrix}) / {n * shape[-1]}.0 + 3 * pt.eye({n}, dtype='{dtype}'))"
     if form == "riccati":
         name = g.choice(["solve_discrete_are", "solve_continuous_are"])
-        return f"pt.linalg.{name}(0.2 * {dominant}, {dominant}, {matrix} + 0.25, {matrix})"  # errors of a 0 are those of the others
+        # avoids elements that are exactly 0, whose errors would be as large as those of the others
+        return f"pt.linalg.{name}(0.2 * {dominant}, {dominant}, {matrix} + 0.25, {matrix})"
     b, b_ndim = _right_side(g, x)
     if form == "tridiagonal":
         return f"pt.linalg.solve({dominant}, {b}, assume_a='tridiagonal', transposed={g.choice([True, False])}, b_ndim={b_ndim})"
@@ -696,7 +702,8 @@ def decomposed(g: Generator) -> str:
 
 @kind(1)
 def transformed(g: Generator) -> str:
-    """A Fourier transform, or both. Of bounded numbers: where a nan or an infinity gets to is the algorithm's choice."""
+    """A Fourier transform, or a transform and its inverse, of finite numbers: the algorithm determines which results a
+    nan or an infinity reaches."""
     x = g.pick(least=2, kinds="f", nonempty=True)
     shape = g.shape_of(x)
     if len(shape) > 4 or g.values[x].array.size > 2000 or not np.isfinite(g.values[x].array).all():
@@ -733,7 +740,7 @@ def part_of_matrix(g: Generator) -> str:
 
 
 def _condition(g: Generator) -> str:
-    """A scalar truth."""
+    """A boolean scalar."""
     if g.chance(0.5):
         return g.pick(0, kinds="biu")
     x = g.pick(kinds="iuf")
@@ -753,23 +760,23 @@ def chosen(g: Generator) -> str:
 
 @kind(2)
 def inner_graph(g: Generator) -> str:
-    """An op whose graph begins at x, a leaf or not, and holds a few operations."""
+    """An OpFromGraph of a few operations, whose input x need not be a leaf."""
     x = g.pick(kinds="iuf")
     other = g.choice([name for name in g.order if name != x] or [x])
     forms = ["pt.abs({x})", "{x} + {x}", "-{x}", "{x} * {x}", "pt.sum({x})", "pt.switch({x} > 0, {x}, {x} - {x})"]
     one, two = (g.choice(forms).format(x=x) for _ in range(2))
     inline = g.chance(0.5)
     if any(isinstance(g.variables[name], g.bt.graph.Constant) for name in (x, other)):
-        raise Rejected  # ones_like of a scalar; a constant is no input
+        raise Rejected  # ones_like of a scalar is a constant, which cannot be an input
     if other == x:
         return f"bt.compile.OpFromGraph([{x}], [{one}], inline={inline})({x})"
-    unused = f"{other} + 0"  # another variable, even where both names are of one
+    unused = f"{other} + 0"  # a distinct variable, even where both names denote the same one
     return f"bt.compile.OpFromGraph([{x}, {unused}], [{one}, {two}], inline={inline})({x}, {unused})[{g.choice([0, 1])}]"
 
 
 @kind(2)
 def loop(g: Generator) -> str:
-    """A scan over the rows of x, or of so many steps, from a state as a row is."""
+    """A scan over the rows of x, or for a number of steps, from a state with the shape of a row."""
     x = g.pick(kinds="f", least=1)
     shape, dtype = g.values[x].shape, g.values[x].dtype.name
     if shape[0] > 12:
@@ -799,7 +806,7 @@ def loop(g: Generator) -> str:
 
 @kind(0.6)
 def loop_of_other_states(g: Generator) -> str:
-    """A scan whose state is an integer or a truth, one that ends by itself, or one in another."""
+    """A scan with an integer or boolean state, with a stop condition, or nested in another scan."""
     form = g.choice(["i", "b", "until", "nest"])
     if form in "ib":
         x = g.new_input(g.choice(["int64", "int32", "int8", "uint8"]) if form == "i" else "bool", (g.between(0, 4), g.between(0, 5)))
@@ -818,9 +825,9 @@ def loop_of_other_states(g: Generator) -> str:
 
 @kind(0.4)
 def loop_of_matrices(g: Generator) -> str:
-    """A scan with products of small matrices, whose rows may be lanes."""
+    """A scan with products of small matrices, whose rows may be compiled to vector lanes."""
     k, dtype = g.choice([3, 4, 4, 5, 7]), "float64"
-    # Doubles of usual size: where products of huge numbers cancel, the next step reads what rounding has left.
+    # Doubles of moderate size: where products of huge numbers cancel, the next step would read mere rounding errors.
     x, s, c = (g.new_input(dtype, value=g.rng.normal(size=shape)) for shape in ((g.between(0, 4), k, k), (k, k), (k, k)))
     product = (lambda a, b: f"({a} @ {b})") if k < 5 and g.chance(0.7) else (lambda a, b: f"({a}[:, :, None] * {b}[None]).sum(1)")
     first = product(g.choice(["s", "c", "s.T"]), g.choice(["e", "c", "c.T"]))
@@ -895,7 +902,7 @@ def second_derivative(g: Generator) -> str:
 
 
 class _Instance(ast.NodeTransformer):
-    """The text of a rule's side with operands for its variables."""
+    """The text of one side of a rule, with operands substituted for its variables."""
 
     compared = {ast.Eq: "eq", ast.NotEq: "neq"}
 
@@ -917,7 +924,7 @@ class _Instance(ast.NodeTransformer):
 
 @functools.lru_cache(maxsize=None)
 def _left_sides() -> list[tuple[ast.expr, list[str]]]:
-    """Those of all equations that are expressions of elementwise functions, with their variables."""
+    """The left sides of all equations that are expressions of elementwise functions, with their variables."""
     import bitale as bt
 
     known = {name for name, _ in elementwise_functions()} | {"logaddexp"}

@@ -1,11 +1,11 @@
-"""Wrong results that are known and not mended yet: they are counted, not reported. The aim is an empty list."""
+"""Known wrong results that are not fixed yet: they are counted, but not reported. The list should be empty."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-# (part of the message, part of a step's text), as regular expressions.
+# Pairs of regular expressions: for the message, and for the text of a step.
 patterns: list[tuple[str, str]] = []
 
 

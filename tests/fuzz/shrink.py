@@ -1,4 +1,4 @@
-"""Delta debugging of a failing case: fewer outputs and steps, plainer inputs, shorter lengths, simpler values."""
+"""Delta debugging of a failing case: fewer outputs and steps, simpler inputs, shorter lengths, simpler values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _candidates(part: Callable[[Case], Iterator[Case]], case: Case) -> Iterator[
 
 
 def _size(case: Case) -> tuple:
-    """What is to become less, the most important first."""
+    """The measure that shrinking minimizes, in lexicographic order."""
     arrays = [given.value for given in case.inputs]
     return (
         len(case.steps),
@@ -60,7 +60,7 @@ def _size(case: Case) -> tuple:
 
 
 def _plainness(array: np.ndarray) -> float:
-    """How far from small whole numbers."""
+    """The distance from small integers."""
     if array.dtype.kind != "f":
         return float(np.sum(np.minimum(np.abs(array.astype(float)), 1e3)))
     with np.errstate(all="ignore"):
@@ -85,7 +85,7 @@ def _fewer_results(case: Case) -> Iterator[Case]:
 
 
 def _earlier_results(case: Case) -> Iterator[Case]:
-    """What a result reads, as the result."""
+    """Replaces a result by an operand of its expression."""
     made = {name: step for step in case.steps for name in step.names}
     for name in case.outputs:
         if name in made:
@@ -108,7 +108,7 @@ def _renamed(case: Case, old: str, new: str) -> Case:
 
 
 def _cut(case: Case) -> Iterator[Case]:
-    """A step's result as an input of its value, or as one of its operands."""
+    """Replaces a step by an input with its value, or by one of its operands."""
     values = evaluate(case)
     for step in reversed(case.steps):
         for name in step.names:
@@ -148,7 +148,7 @@ def _plainer_inputs(case: Case) -> Iterator[Case]:
 
 
 def _shorter(case: Case) -> Iterator[Case]:
-    """One length made less in all inputs, and in one."""
+    """Shortens one length, in all inputs or in one."""
     lengths = sorted({n for given in case.inputs for n in given.value.shape}, reverse=True)
     for n in lengths:
         for m in sorted({0, 1, 2, 3, n // 2, n - 1}):

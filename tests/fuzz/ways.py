@@ -1,4 +1,4 @@
-"""The ways in which a graph is run: each compiles a case and calls it."""
+"""The ways of running a graph: each compiles a case and calls the function."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .data import laid_out
 
 
 class Way:
-    """`mode` is the text of function's argument, for scripts."""
+    """`mode` is the source text of bt.function's argument, which scripts print."""
 
     def __init__(self, name: str, mode: str, options: str = "", after: Callable[[Any], Any] | None = None):
         self.name, self.mode, self.options, self.after = name, mode, options, after
         self.rewrites = '"None"' not in mode
-        self.keeps_state = True  # whether shared variables are those of the case
+        self.keeps_state = True  # False if the results do not include the shared variables' new values
 
     def without(self, tag: str) -> Way:
-        """The same without the rules that have this tag: "domain", those that give a value where the expression as written
-        has none; "shape_unsafe", those that assume that lengths fit."""
+        """The same way without the rules that have this tag: "domain" (rules that return a value where the expression
+        as written has none) or "shape_unsafe" (rules that assume that lengths match)."""
         out = copy.copy(self)
         out.name, out.mode = f"{self.name}, without {tag} rules", f'bt.get_mode({self.mode or "None"}).excluding("{tag}")'
         return out
@@ -41,7 +41,7 @@ class Way:
         return self.after(function) if self.after else function
 
     def results(self, case: Case, bt: Any) -> dict[str, np.ndarray]:
-        """Results of one call; the new values of shared variables under the names of their expressions."""
+        """The results of one call, and the new values of shared variables under the names of their expressions."""
         env = build(case, bt)
         function = self.compile(case, bt, env)
         arguments = arguments_of(case)
@@ -59,7 +59,7 @@ class Way:
 
 
 def arguments_of(case: Case) -> list[np.ndarray]:
-    """What a call gets. "same:x1" is the very array of another input."""
+    """The arguments of a call. Layout "same:x1" stands for the same array object as that of input x1."""
     arrays: dict[str, np.ndarray] = {}
     for given in case.inputs:
         if not given.shared:
@@ -70,7 +70,7 @@ def arguments_of(case: Case) -> list[np.ndarray]:
 
 
 class Stored(Way):
-    """Stored by pickle and loaded: compiled again, from the cache on disk."""
+    """Stored by pickle and loaded: compiled again, or loaded from the compile directory."""
 
     def __init__(self) -> None:
         super().__init__("a pickled function", "", after=lambda function: pickle.loads(pickle.dumps(function)))

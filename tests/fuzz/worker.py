@@ -1,4 +1,4 @@
-"""One process of a run: its share of the seeds."""
+"""A worker process of a run, which checks its share of the seeds."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 
 def signature(failure: Any) -> str:
-    """Failures with the same one are reported once."""
+    """The key of a failure: failures with the same key are reported once."""
     texts = " ; ".join(re.sub(r"\b[xv]\d+\b", "x", re.sub(r"(?<![\w.])-?\d+(\.\d+)?", "n", step.text)) for step in failure.case.steps)
     way = failure.way.name if failure.way else "building"
     return f"{way}: {re.sub(r'[0-9.]+', 'n', failure.kind)}: {texts}"
 
 
 def work(number: int, jobs: int, first: int, end: float, most: int, at: Any, since: Any, results: Any) -> None:
-    """One process: its share of the seeds, from where the last one of its number stopped."""
+    """Checks this worker's share of the seeds, starting after the last one of its predecessor with the same number."""
     import bitale as bt
 
     from .check import again, check_seed, fails_alike
@@ -34,7 +34,7 @@ def work(number: int, jobs: int, first: int, end: float, most: int, at: Any, sin
             results.put(("failure", seed, "the fuzzer raises", None, None, "the fuzzer", traceback.format_exc()))
             failure = None
         if failure:
-            since[number] = time.time() + 60  # shrinking takes its time
+            since[number] = time.time() + 60  # extends the deadline, since shrinking takes time
             if failure.way is not None:
                 small = shrink(failure.case, fails_alike(failure, bt), 30)
                 failure = again(small, failure, bt)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks who includes whom: a part knows only itself and the parts above it; outside libraries stay where they belong.
+"""Checks that each part of the sources includes only headers of itself and of lower parts, and that external libraries
+are used only in the permitted folders.
 
 Usage: check.py CHECKOUT
 """
@@ -8,26 +9,26 @@ import re
 import sys
 from pathlib import Path
 
-# From the bottom of the house to its roof. A part may include itself and whatever stands before it.
+# From the lowest part to the highest. A part may include itself and the parts listed before it.
 PARTS = ["core", "cache", "runtime", "graph", "program", "ops", "autodiff", "rewriting", "rules", "lowering", "stablehlo", "codegen",
          "printing", "link", "compile", "python", "cli"]
 
-# Parts that may know even less.
+# Parts with a narrower set of permitted dependencies.
 ONLY = {
     "program": {"core"},
     "codegen": {"core", "cache", "runtime", "program"},
 }
 
-# Parts of one part that don't know each other.
+# Subfolders of one part that must not include each other.
 APART = [("src/codegen/llvm/", "codegen/c/"), ("src/codegen/c/", "codegen/llvm/")]
 
-# Outside headers, and the only folders that may include them.
+# External headers, and the only folders that may include them.
 OUTSIDE = [
     (r"llvm-c/|llvm/", "LLVM", ["src/codegen/llvm/"]),
     (r"cblas|lapacke?\b|openblas", "BLAS and LAPACK", ["src/runtime/"]),
     (r"boost/", "Boost", ["src/runtime/"]),
-    # Constants of its functions are computed when a library is loaded, so those are in one that is opened when first needed;
-    # exact.cpp does arithmetic only.
+    # Boost computes constants of its functions when a library is loaded, so these functions are in a library that is
+    # opened on first use; exact.cpp uses arithmetic only.
     (r"boost/multiprecision/", "numbers of many digits", ["src/runtime/digits/", "src/runtime/exact.cpp"]),
     (r"hwy/", "Highway", ["src/runtime/"]),
     (r"pocketfft", "pocketfft", ["src/runtime/"]),
@@ -42,7 +43,7 @@ SOURCES = {".cpp", ".hpp", ".h", ".inc"}
 
 
 def part_of_file(file):
-    """The part that a file of the checkout belongs to, or None for the umbrella header."""
+    """The part to which a file of the checkout belongs, or None for the umbrella header."""
     folders = file.split("/")
     if file == UMBRELLA:
         return None
@@ -52,7 +53,7 @@ def part_of_file(file):
 
 
 def part_of_include(root, file, name, quoted):
-    """The part that an #include reaches into; None if it is not one of ours; "" if it should be but isn't found."""
+    """The part of an included header; None for an external header; "" for an internal one that is not found."""
     if name.startswith("bitale/"):
         if not (root / "include" / name).is_file():
             return ""
@@ -71,7 +72,7 @@ def check_file(root, file):
     mine = part_of_file(file)
     public = file.startswith("include/")
     if mine is not None and mine not in PARTS:
-        yield f"{file}: lies in no part (parts: {', '.join(PARTS)})"
+        yield f"{file}: belongs to no part (parts: {', '.join(PARTS)})"
         return
     text = (root / file).read_text(encoding="utf-8")
     for match in INCLUDE.finditer(text):
@@ -82,12 +83,12 @@ def check_file(root, file):
                 yield f"{where}: <{name}>: {what} belongs in {' and '.join(folders)} only"
         for folder, other in APART:
             if file.startswith(folder) and name.startswith(other):
-                yield f"{where}: {folder} may not know {other}"
+                yield f"{where}: {folder} must not include {other}"
         theirs = part_of_include(root, file, name, quoted)
         if theirs is None:
             continue
         if theirs == "":
-            yield f'{where}: "{name}" is found neither in src/, include/ nor beside the file'
+            yield f'{where}: "{name}" is found neither in src/, include/ nor next to the file'
         elif public and not name.startswith("bitale/"):
             yield f"{where}: a public header includes the internal {name}"
         elif theirs == "bitale.hpp":
@@ -96,7 +97,7 @@ def check_file(root, file):
         elif mine is not None and theirs != mine:
             allowed = ONLY.get(mine, set(PARTS[:PARTS.index(mine)]))
             if theirs not in allowed:
-                yield f"{where}: {mine} may not know {theirs} (it may know: {', '.join(p for p in PARTS if p in allowed)})"
+                yield f"{where}: {mine} must not include {theirs} (allowed: {', '.join(p for p in PARTS if p in allowed)})"
 
 
 def check(root):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The layering check finds what it is there to find."""
+"""The layering check reports each kind of violation, and none for a valid tree."""
 
 import tempfile
 import unittest
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from check import check
 
-HOUSE = {
+VALID_TREE = {
     "include/bitale/bitale.hpp": "#include <bitale/core/array.hpp>\n#include <bitale/compile/function.hpp>\n",
     "include/bitale/core/array.hpp": "#include <vector>\n",
     "include/bitale/compile/function.hpp": "#include <bitale/core/array.hpp>\n",
@@ -25,7 +25,7 @@ HOUSE = {
 
 def complaints(**changes):
     with tempfile.TemporaryDirectory() as folder:
-        for file, text in {**HOUSE, **changes.get("files", {})}.items():
+        for file, text in {**VALID_TREE, **changes.get("files", {})}.items():
             path = Path(folder, file)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -39,24 +39,25 @@ class Layering(unittest.TestCase):
         self.assertIn(file, found[0])
         self.assertIn(because, found[0])
 
-    def test_a_sound_house_passes(self):
+    def test_valid_tree_has_no_violations(self):
         self.assertEqual(complaints(), [])
 
-    def test_looking_up(self):
-        self.assert_refused("src/core/bad.cpp", '"graph/node.hpp"', "core may not know graph")
-        self.assert_refused("include/bitale/core/bad.hpp", "<bitale/compile/function.hpp>", "core may not know compile")
+    def test_includes_of_higher_parts(self):
+        self.assert_refused("src/core/bad.cpp", '"graph/node.hpp"', "core must not include graph")
+        self.assert_refused(
+            "include/bitale/core/bad.hpp", "<bitale/compile/function.hpp>", "core must not include compile")
 
-    def test_the_line_is_named(self):
+    def test_message_has_the_line(self):
         self.assertIn("bad.cpp:2:", complaints(files={"src/core/bad.cpp": '\n#include "graph/node.hpp"\n'})[0])
 
-    def test_program_knows_core_only(self):
-        self.assert_refused("src/program/bad.cpp", '"graph/node.hpp"', "program may not know graph")
+    def test_program_includes_core_only(self):
+        self.assert_refused("src/program/bad.cpp", '"graph/node.hpp"', "program must not include graph")
 
-    def test_code_generators_know_no_ops_and_not_each_other(self):
-        self.assert_refused("src/codegen/llvm/bad.cpp", '"graph/node.hpp"', "codegen may not know graph")
-        self.assert_refused("src/codegen/llvm/bad.cpp", '"codegen/c/emit.hpp"', "may not know codegen/c/")
+    def test_code_generators_include_neither_graphs_nor_each_other(self):
+        self.assert_refused("src/codegen/llvm/bad.cpp", '"graph/node.hpp"', "codegen must not include graph")
+        self.assert_refused("src/codegen/llvm/bad.cpp", '"codegen/c/emit.hpp"', "must not include codegen/c/")
 
-    def test_outside_libraries(self):
+    def test_external_libraries(self):
         self.assert_refused("src/link/bad.cpp", "<llvm-c/Core.h>", "LLVM")
         self.assert_refused("src/codegen/c/bad.cpp", "<llvm-c/Core.h>", "LLVM")
         self.assert_refused("src/ops/bad.cpp", "<boost/math/tools/roots.hpp>", "Boost")
@@ -64,15 +65,15 @@ class Layering(unittest.TestCase):
         self.assert_refused("src/compile/bad.cpp", "<nanobind/nanobind.h>", "Python")
         self.assert_refused("src/ops/bad.cpp", "<cblas.h>", "BLAS")
 
-    def test_public_headers_stay_light(self):
+    def test_public_headers_include_no_external_or_internal_headers(self):
         for header in ("<iostream>", "<llvm-c/Core.h>", "<cblas.h>", "<nanobind/nanobind.h>"):
             self.assert_refused("include/bitale/core/bad.hpp", header, "only")
         self.assert_refused("include/bitale/core/bad.hpp", '"core/detail.hpp"', "internal")
 
-    def test_umbrella_is_for_users(self):
+    def test_umbrella_header_is_not_included_internally(self):
         self.assert_refused("src/compile/bad.cpp", "<bitale/bitale.hpp>", "umbrella")
 
-    def test_unknown_places(self):
+    def test_unknown_folders_and_headers(self):
         self.assert_refused("src/attic/bad.cpp", "<vector>", "no part")
         self.assert_refused("src/core/bad.cpp", '"core/missing.hpp"', "found neither")
         self.assert_refused("src/core/bad.cpp", '"../graph/node.hpp"', "found neither")

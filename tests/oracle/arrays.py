@@ -30,7 +30,7 @@ def spread(args: Sequence[Any]) -> Any:
 
 
 def keep(x: Any, function: Any, *args: Any) -> Val:
-    """A function that only moves elements."""
+    """Applies a function that only moves elements, so that the dtype is x's."""
     x = val(x)
     return Val(function(x.array, *args), x.dtype)
 
@@ -99,10 +99,10 @@ def flatten(x: Any, ndim: int = 1) -> Val:
 @formula()
 def specify_shape(x: Any, *given: Any) -> Val:
     x = val(x)
-    wanted = spread(given)
-    wanted = lengths(wanted) if isinstance(wanted, Val) else [None if n is None else number(n) for n in wanted]
-    if len(wanted) != x.ndim or builtins.any(n is not None and n != m for n, m in zip(wanted, x.shape)):
-        raise AssertionError(f"shape {x.shape}, expected {wanted}")
+    expected = spread(given)
+    expected = lengths(expected) if isinstance(expected, Val) else [None if n is None else number(n) for n in expected]
+    if len(expected) != x.ndim or builtins.any(n is not None and n != m for n, m in zip(expected, x.shape)):
+        raise AssertionError(f"shape {x.shape}, expected {expected}")
     return x
 
 
@@ -218,7 +218,7 @@ def _index(item: Any) -> Any:
 
 
 class Part(Val):
-    """x[index], which remembers x and the index."""
+    """x[index], with a reference to x and the index."""
 
     __slots__ = ()
 
@@ -305,7 +305,7 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> 
 @formula(ulps=2, backward=8)
 def prod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Val:
     x = val(x)
-    for each in range(x.ndim):  # the order of factors decides whether a product overflows before it meets a zero
+    for each in range(x.ndim):  # the order of the factors decides whether a product overflows before a factor of 0
         if axis is None or each in np.atleast_1d(axis) % x.ndim:
             x = Val(in_any_order(x.array, each), x.dtype)
     return _accumulated(np.prod, x, axis, dtype, keepdims)
@@ -525,7 +525,7 @@ def _matrix_dtype(*xs: Val) -> np.dtype:
 
 
 def _cholesky_of(a: np.ndarray, on_error: str) -> np.ndarray:
-    """Of one matrix, of which the lower triangle is read, in its own precision."""
+    """Factors one matrix in its own precision, reading only the lower triangle."""
     out = np.zeros_like(a)
     for j in range(len(a)):
         pivot = a[j, j] - (out[j, :j] ** 2).sum()
@@ -585,7 +585,7 @@ def solve_triangular(a: Any, b: Any, *, trans: Any = 0, lower: bool = False, uni
 
 
 def _factored(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """LU factors of one matrix in its own precision, and the order of its rows."""
+    """LU factors of one matrix in its own precision, and the row permutation."""
     m, order = a.copy(), np.arange(len(a))
     for k in range(len(a)):
         best = k + int(np.argmax(np.abs(m[k:, k])))

@@ -1,4 +1,5 @@
-"""Functions of bitale.tensor that rearrange, create, search and contract, in NumPy; each by its name there."""
+"""Functions of bitale.tensor that rearrange, create, search and contract, in NumPy, under their names in
+bitale.tensor."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ def _plain(x: Any) -> Any:
 
 
 def moving(function: Callable[..., Any]) -> Callable[..., Val]:
-    """Elements in other places: the dtype is the first tensor's."""
+    """Makes a formula of a function that only moves elements: the result has the dtype of the first tensor."""
 
     def moved(x: Any, *arguments: Any, **keywords: Any) -> Val:
         x = val(x)
@@ -25,7 +26,8 @@ def moving(function: Callable[..., Any]) -> Callable[..., Val]:
 
 
 def computing(function: Callable[..., Any], ulps: float = 64) -> Callable[..., Any]:
-    """Values: the dtype is what NumPy says of the nominal dtypes."""
+    """Makes a formula of a function that computes values: the result has the dtype that NumPy gives for the nominal
+    dtypes."""
 
     @formula(ulps=ulps, backward=2)
     def computed(*arguments: Any, **keywords: Any) -> Any:
@@ -43,7 +45,7 @@ def computing(function: Callable[..., Any], ulps: float = 64) -> Callable[..., A
 
 
 def integers(function: Callable[..., Any]) -> Callable[..., Val]:
-    """Positions and counts: int64."""
+    """Makes a formula of a function that returns positions or counts: the result has dtype int64."""
 
     def found(*arguments: Any, **keywords: Any) -> Val:
         return Val(np.asarray(function(*map(_plain, arguments), **{k: _plain(v) for k, v in keywords.items()})).astype(np.int64))

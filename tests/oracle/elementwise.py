@@ -1,4 +1,4 @@
-"""Formulas of the elementwise functions, by their names in bitale.tensor; dtypes follow the library's (PyTensor's) rules."""
+"""Formulas of the elementwise functions, under their names in bitale.tensor; dtypes follow PyTensor's rules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .values import Val, formula, is_wide, val, working_dtype
 
 
 def promoted(*xs: Val) -> np.dtype:
-    """NumPy's promotion, in which every integer meets the floats by itself."""
+    """NumPy's promotion, with each integer dtype promoted separately with the float dtype."""
     floats = [x.dtype for x in xs if x.dtype.kind == "f"]
     out = np.result_type(*floats) if floats else xs[0].dtype
     for x in xs:
@@ -55,14 +55,14 @@ def discrete(*xs: Val) -> np.dtype:
 
 
 def aligned(xs: Any) -> list[Val]:
-    """The operands with one rank, dimensions of length 1 added in front."""
+    """The operands reshaped to a common rank by leading dimensions of length 1."""
     vals = [val(x) for x in xs]
     ndim = max(x.ndim for x in vals)
     return [Val(x.array.reshape((1,) * (ndim - x.ndim) + x.shape), x.dtype) for x in vals]
 
 
 def to_working(x: Val, dtype: np.dtype) -> np.ndarray:
-    """x's values as they take part in a computation in this nominal dtype."""
+    """The values of x in the dtype in which a computation of this nominal dtype is carried out."""
     if x.dtype.kind == "f" and dtype.kind == "f" and not is_wide():
         return x.array.astype(dtype)
     return x.array.astype(working_dtype(dtype))
@@ -72,8 +72,9 @@ Rule = Callable[..., np.dtype]
 
 
 def elementwise(rule: Rule, ulps: float = 0, out: Any = None, near_roots: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Val]]:
-    """An oracle of a function of arrays that have been brought to the dtype of the rule. `out`: its result's dtype.
-    `near_roots`: errors are relative to 1, where the result is smaller: SciPy's next to roots that are no zeros of x."""
+    """Makes a formula of a function of arrays, which receives them in the dtype that the rule gives. `out` is the dtype
+    of the result. `near_roots`: the error of results below 1 is that of 1, as in SciPy's functions next to roots other
+    than x = 0."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Val]:
         def evaluate(*args: Any) -> Val:
@@ -88,12 +89,12 @@ def elementwise(rule: Rule, ulps: float = 0, out: Any = None, near_roots: bool =
     return decorate
 
 
-# The budget of what comes from SciPy is wide: its own errors reach hundreds of ulps. Accuracy to a few ulps is what
-# tests/cpp/link/math_accuracy_test and ./dev math are about.
+# The budget of functions computed by SciPy is wide, since SciPy's own errors reach hundreds of ulps. Accuracy to a few
+# ulps is tested by tests/cpp/link/math_accuracy_test and ./dev math.
 
 
 def in_double(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
-    """Of SciPy's functions, which know neither long double nor float32 accurately enough."""
+    """Evaluates a SciPy function in float64, since SciPy does not support long double and is inaccurate in float32."""
 
     def evaluate(*xs: np.ndarray) -> np.ndarray:
         return np.asarray(function(*(x.astype(np.float64) for x in xs)), np.float64)
@@ -188,7 +189,7 @@ def _gamma(x: np.ndarray) -> np.ndarray:
 
 
 def _gammaln(x: np.ndarray) -> np.ndarray:
-    """SciPy's is infinite at subnormal numbers, and -inf at -inf."""
+    """SciPy's gammaln returns inf for subnormal numbers and -inf for -inf."""
     tiny = (np.abs(x) < 1e-300) & (x != 0)
     return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), np.where(np.isneginf(x), np.inf, sp.gammaln(x)))
 
@@ -199,7 +200,7 @@ def _psi(x: np.ndarray) -> np.ndarray:
 
 
 def _trigamma(x: np.ndarray) -> np.ndarray:
-    """By reflection for negative arguments, at which SciPy's zeta gives nan or inf."""
+    """Uses reflection for negative arguments, for which SciPy's zeta returns nan or inf."""
     positive = sp.polygamma(1, np.where(x > 0, x, 1 - x))
     reflected = (np.pi / np.sin(np.pi * np.fmod(x, 2))) ** 2 - positive
     poles = (x <= 0) & (np.floor(x) == x)
@@ -208,7 +209,7 @@ def _trigamma(x: np.ndarray) -> np.ndarray:
 
 
 def _erfcinv(x: np.ndarray) -> np.ndarray:
-    """SciPy's is infinite at subnormal numbers."""
+    """SciPy's erfcinv returns inf for subnormal numbers."""
     tail = -sp.ndtri_exp(np.log(np.where(x > 0, x, 1)) - np.log(2)) / np.sqrt(2)
     return np.where((x > 0) & (x < 1e-300), tail, sp.erfcinv(x))
 
@@ -262,7 +263,8 @@ define("polygamma", lambda n, x: as_float(x), in_double(_polygamma), 512)
 
 
 def _jv(order: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """SciPy's; of whole orders at large arguments, where it has no right digit, by recurrence from j0 and j1."""
+    """SciPy's jv, except for integer orders at large arguments, where it has no correct digit: recurrence from j0 and
+    j1."""
     order, x = np.broadcast_arrays(order, x)
     out = np.array(sp.jv(order, x))
     large = (np.abs(x) > 1e5) & (np.abs(order) < 50) & (order == np.rint(order))
@@ -275,9 +277,11 @@ def _jv(order: np.ndarray, x: np.ndarray) -> np.ndarray:
     return out
 
 
-for _name, _function in (("j0", sp.j0), ("j1", sp.j1), ("jv", _jv)):  # their limit is 0, for which SciPy has nan
+# the limit at infinity is 0, where SciPy returns nan
+for _name, _function in (("j0", sp.j0), ("j1", sp.j1), ("jv", _jv)):
     define(_name, as_float, in_double(lambda *x, f=_function: np.where(np.isinf(x[-1]) & ~np.isnan(x[0]), 0.0, f(*x))), 2**14)
-for _name, _limit in (("i0", np.abs), ("i1", np.positive)):  # infinite beyond 1000, where SciPy's formula becomes inf - inf
+# the result overflows beyond 1000, where SciPy's formula becomes inf - inf
+for _name, _limit in (("i0", np.abs), ("i1", np.positive)):
     define(_name, as_float, in_double(lambda x, f=getattr(sp, _name), limit=_limit: np.where(np.abs(x) > 1000, limit(x) * np.inf, f(x))), 2**14)
 for _name in ("ive", "kve", "owens_t", "ndtri_exp", "gammainc", "gammaincc", "gammaincinv",
               "gammainccinv", "betainc", "betaincinv"):  # fmt: skip
@@ -285,7 +289,7 @@ for _name in ("ive", "kve", "owens_t", "ndtri_exp", "gammainc", "gammaincc", "ga
 
 
 def _derivative(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The derivative by the first argument, by Ridders' method of central differences."""
+    """The derivative with respect to the first argument, by Ridders' method of central differences."""
 
     def at(k: np.ndarray, *rest: np.ndarray) -> np.ndarray:
         h, table = 0.05 * k, []
@@ -343,7 +347,7 @@ def cast(x: Any, dtype: Any) -> Val:
     x, dtype = val(x), np.dtype(dtype)
     array = x.array
     if dtype.kind == "f" and is_wide() and x.dtype.kind == "f" and dtype.itemsize < x.dtype.itemsize:
-        array = array.astype(dtype)  # rounding is what is asked for
+        array = array.astype(dtype)  # a narrowing cast must round, even in long double evaluation
     elif dtype == bool:
         array = array != 0
     return Val(array.astype(working_dtype(dtype)), dtype)

@@ -1,4 +1,4 @@
-"""The functions of bitale.tensor, by their names there, in plain NumPy and SciPy."""
+"""The functions of bitale.tensor, under their names there, in plain NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def betaln(a: Any, b: Any) -> Val:
 
 
 def _two(name: str, combine: Any, ulps: int = 2**14) -> Any:
-    """A formula of two arguments in float64, in the dtype of their floats."""
+    """A formula of two arguments, computed in float64 and converted to their common float dtype."""
 
     @formula(ulps=ulps, backward=2)
     def function(x: Any, y: Any) -> Val:
@@ -210,7 +210,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return Val(np.interp(x, xp, fp, left, right, period), np.dtype("float64"))
 
 
-special = linalg = fft = signal = __import__("sys").modules[__name__]  # as bitale.tensor.special, ...: the same functions
+# bitale.tensor.special and so on, as one namespace
+special = linalg = fft = signal = __import__("sys").modules[__name__]
 e, pi, inf, nan, newaxis, euler_gamma = math.e, math.pi, math.inf, math.nan, None, np.euler_gamma
 
 

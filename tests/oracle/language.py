@@ -1,4 +1,4 @@
-"""`bt` as expressions name it: bitale.tensor's functions and what stands beside them, on values."""
+"""`bt` as used in the text of expressions: bitale.tensor's functions and the other names of the package, on values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Callable
 from . import arrays, functions, loops, random
 from .values import Val, val
 
-# Derivatives have no formula in terms of values: graphs of them are evaluated op by op (ops.evaluate).
+# Derivatives have no formula in terms of values: their graphs are evaluated op by op (ops.evaluate).
 by_graph = ("bt.grad(", "bt.jacobian(", "bt.hessian(", "bt.hessian_vector_product(", "bt.pushforward(", "bt.pullback(")
 
 
@@ -35,7 +35,8 @@ def breakpoint_op(name: str) -> Callable[..., Any]:
 
 
 def op_from_graph(inputs: Any, outputs: Any, inline: bool = True) -> Callable[..., Any]:
-    """Of an op that is applied to the very variables its graph is made of."""
+    """An OpFromGraph applied to the same variables as its graph has as inputs, so that its outputs are those of the
+    graph."""
     return lambda *_: [val(x) for x in outputs] if len(outputs) > 1 else val(outputs[0])
 
 

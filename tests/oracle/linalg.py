@@ -1,4 +1,4 @@
-"""Decompositions and equations of matrices: NumPy's and SciPy's, of each matrix of a batch."""
+"""Matrix decompositions and matrix equations by NumPy and SciPy, applied to each matrix of a batch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _matrix_dtype(*xs: Val) -> np.dtype:
 
 
 def _each(core: list[int], function: Any, *inputs: Any) -> tuple[list[Any], tuple[int, ...], np.dtype]:
-    """What a function gives of each matrix of the batch, the batch, and the dtype."""
+    """The results for each matrix of the batch, the batch shape, and the dtype."""
     xs = [val(x) for x in inputs]
     dtype = _matrix_dtype(*xs)
     arrays = [np.asarray(x.array, dtype="float64") for x in xs]
@@ -29,7 +29,7 @@ def _stacked(values: list[Any], batch: tuple[int, ...], dtype: Any) -> Val:
 
 
 def _finite(function: Any, shape_of: Any) -> Any:
-    """The function, or all nan of what has a nan or an infinity."""
+    """The function, with results of nan if an argument contains a nan or an infinity."""
 
     def of(*arrays: Any) -> Any:
         if all(np.isfinite(a).all() for a in arrays):
@@ -52,7 +52,7 @@ def eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Val:
 
 @formula(ulps=2, backward=8, whole=True)
 def eigh(a: Any, lower: bool = True) -> list[Val]:
-    """Signs of vectors are LAPACK's: for what does not depend on them."""
+    """The signs of the eigenvectors are LAPACK's choice, so this serves only for results that do not depend on them."""
 
     def of(x: np.ndarray) -> Any:
         if np.isfinite(x).all():
@@ -121,7 +121,7 @@ def lstsq(x: Any, y: Any, rcond: float = -1) -> list[Val]:
 
 
 def _exponential(x: np.ndarray) -> np.ndarray:
-    """By a series and squaring in long double: SciPy's loses up to three digits at some norms."""
+    """Series and repeated squaring in long double: SciPy's expm loses up to three digits at some norms."""
     if not x.size:
         return x
     halvings = max(0, int(np.ceil(np.log2(max(np.abs(x).sum(axis=0).max(), 1e-300)))) + 3)
@@ -141,7 +141,7 @@ def expm(a: Any) -> Val:
 
 
 def _gradient_of_factor(factor: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Algorithm 2 of Murray 2016: of all rows, the last one first."""
+    """Algorithm 2 of Murray 2016, from the last row to the first."""
     n, out = len(factor), np.tril(g).copy()
     for k in range(n - 1, -1, -1):
         row, column, below = factor[k, :k], factor[k + 1 :, k], factor[k + 1 :, :k]
@@ -221,7 +221,7 @@ def tridiagonal_factors(lower: Any, d: Any, upper: Any) -> list[Val]:
 
 
 def _tridiagonal_factors(lower: np.ndarray, d: np.ndarray, upper: np.ndarray) -> list[np.ndarray]:
-    """Elimination with partial pivoting, as LAPACK's gttrf has it; pivots count from 0."""
+    """Elimination with partial pivoting as in LAPACK's gttrf, with pivots counted from 0."""
     n = len(d)
     below, middle, above, second = lower.copy(), d.copy(), upper.copy(), np.zeros(max(n - 2, 0))
     pivots = np.arange(n)

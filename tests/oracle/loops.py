@@ -1,4 +1,4 @@
-"""scan on values: the loop written out."""
+"""scan on values, as a plain loop."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from .values import Val, val
 
 
 def stacked(rows: list[Val], like: Val, length: int) -> Val:
-    """Along a new first axis; `like` is a row for a loop without steps. Beyond the rows there are, zeros."""
+    """Rows stacked along a new first axis of this length, padded with zeros; `like` has the shape of a row, for a loop
+    without steps."""
     out = np.zeros((length, *like.shape), like.array.dtype)
     for k, row in enumerate(rows):
         out[k] = row.array
@@ -22,12 +23,12 @@ def element(sequence: Val, t: int) -> Val:
 
 
 def dummy(sequence: Val) -> Val:
-    """What an element would be."""
+    """Zeros with the shape and dtype of an element."""
     return Val(np.zeros(sequence.shape[1:], sequence.array.dtype), sequence.dtype)
 
 
 class until:
-    """Among what a step returns: the loop ends behind it where the condition holds."""
+    """A stop condition returned by a step: if it holds, the loop ends after this step."""
 
     def __init__(self, condition: Any):
         self.condition = val(condition)

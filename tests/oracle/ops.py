@@ -1,7 +1,7 @@
-"""Formulas of the registry's ops, and the evaluation of any graph by them: as built, rewritten, of a gradient.
+"""Formulas of the registry's ops, and the evaluation of any graph by them: as built, rewritten, or of a gradient.
 
-`table` has one entry per op; a test compares its names with the registry's. An entry gets the op's attributes, the
-node's inputs as Vals and the node, and gives the value of each output.
+`table` has one entry per op; a test compares its names with the registry's. An entry takes the op's attributes, the
+node's inputs as Vals and the node, and returns the value of each output.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def op(*names: str) -> Callable[[Formula], Formula]:
 
 
 def scalar_function(name: str) -> Callable[..., Val]:
-    """The formula of a record of the elementwise table."""
+    """The formula of an entry of the table of elementwise functions."""
     if name.startswith("cast_"):
         return lambda x: elementwise.cast(x, name.removeprefix("cast_"))
     if name == "random_normal":
@@ -45,7 +45,7 @@ def _elemwise(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[
 
 
 def _check_lengths(inputs: list[Val], node: Any) -> None:
-    """A length of 1 repeats where the type says so, and is a length as any other elsewhere."""
+    """Raises unless lengths agree; a length of 1 broadcasts only where it is static."""
     for axis in range(inputs[0].ndim):
         lengths = {x.shape[axis] for x, variable in zip(inputs, node.inputs) if variable.type.shape[axis] != 1}
         if len(lengths) > 1:
@@ -205,7 +205,7 @@ def _solve_tridiagonal(attributes: dict[str, Any], inputs: list[Val], node: Any)
 def _blockwise(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     attributes = dict(attributes)
     core, _ = table[attributes.pop("core")], attributes.pop("signature")
-    return core(attributes, inputs, node)  # the formulas take batches
+    return core(attributes, inputs, node)  # the formulas handle batches
 
 
 # ---- shapes ----------------------------------------------------------------------------------------------------------
@@ -233,10 +233,10 @@ def _shape_i(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[V
 
 @op("SpecifyShape")
 def _specify_shape(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    x, wanted = inputs[0], [None] * inputs[0].ndim
+    x, expected = inputs[0], [None] * inputs[0].ndim
     for axis, length in zip(attributes["axes"], inputs[1:]):
-        wanted[axis] = length
-    return [arrays.specify_shape(x, wanted)]
+        expected[axis] = length
+    return [arrays.specify_shape(x, expected)]
 
 
 @op("SpecifyAssumptions")
@@ -247,10 +247,10 @@ def _specify_assumptions(attributes: dict[str, Any], inputs: list[Val], node: An
 @op("RuntimeBroadcast")
 def _runtime_broadcast(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     x, shape = inputs[0], list(inputs[0].shape)
-    for axis, wanted in zip(attributes["axes"], inputs[1:]):
-        if shape[axis] not in (1, arrays.number(wanted)):
+    for axis, length in zip(attributes["axes"], inputs[1:]):
+        if shape[axis] not in (1, arrays.number(length)):
             raise (IndexError if attributes["of_index"] else ValueError)(f"length {shape[axis]} in dimension {axis}")
-        shape[axis] = arrays.number(wanted)
+        shape[axis] = arrays.number(length)
     return [arrays.broadcast_to(x, shape)]
 
 
@@ -278,7 +278,7 @@ def _join(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]
 
 
 def basic_index(text: str, values: Iterable[Val]) -> tuple[Any, ...]:
-    """The index that "start:stop, i, ::step" stands for."""
+    """The index that a text such as "start:stop, i, ::step" denotes."""
     rest, items = iter(values), []
     for entry in filter(None, map(str.strip, text.split(","))):
         if ":" in entry:
@@ -484,7 +484,7 @@ def _random_rows(attributes: dict[str, Any], inputs: list[Any], node: Any) -> li
 
 
 def evaluate(outputs: list[Any], given: dict[Any, Val]) -> list[Val]:
-    """The values of variables, where those of the leaves are given. KeyError names an op without a formula."""
+    """The values of variables for given values of the leaves. Raises KeyError for an op without a formula."""
     import bitale as bt
     from bitale import _core
 
@@ -508,7 +508,7 @@ def evaluate(outputs: list[Any], given: dict[Any, Val]) -> list[Val]:
     return [value(output) for output in outputs]
 
 
-# Ops that random graphs do not hold, and where they are compared with something else.
+# Ops that do not occur in these random graphs, and the tests that cover them.
 without_formula = {
     "AsPairs": "of complex numbers: tests/python/test_complex.py",
     "Complex": "of complex numbers: tests/python/test_complex.py",

@@ -1,4 +1,4 @@
-"""Draws from constant streams, as expressions name them: bt.random.stream(seed), pt.random.normal(..., rng=...)."""
+"""Draws from constant streams, as they occur in expressions: bt.random.stream(seed), pt.random.normal(..., rng=...)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def as_rng(state: Stream) -> Stream:
 
 
 def drawn(name: str, state: Any, size: Any, parameters: list[Any]) -> Any:
-    """The distributions that are one formula of one word. ValueError for parameters outside their domain."""
+    """Draws from the distributions that are a formula of a single word. Raises ValueError for parameters outside their
+    domain."""
     from scipy.special import ndtri
 
     bits = streams.words(state.key, state.drawn, size)
@@ -49,7 +50,8 @@ def drawn(name: str, state: Any, size: Any, parameters: list[Any]) -> Any:
 
 
 def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
-    """Distributions that are made of others, and the state after them. source: a Stream, or a Generator, which is drawn from."""
+    """Draws from composed distributions, and the state afterwards. `source` is a Stream, or a Generator, whose state
+    advances."""
     from scipy.special import log_ndtr, ndtri, ndtri_exp
 
     is_stream = not isinstance(source, np.random.Generator)
@@ -101,7 +103,7 @@ def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
         "categorical_float32": place,
         "multivariate_normal": normal_vector,
     }
-    if not is_stream:  # of draws that the oracle has from Generators alone
+    if not is_stream:  # these are composed draws only with a Generator
         formulas |= {
             "bernoulli": lambda p: source.binomial(1, p, size),
             "invgamma": lambda shape, scale: 1 / source.gamma(shape, 1 / scale, size),
@@ -122,7 +124,7 @@ def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
 
 
 def standard_normal(u: Any) -> Val:
-    """Of numbers between 0 and 1: the inverse of the distribution function."""
+    """The normal quantile function of numbers between 0 and 1."""
     from scipy.special import ndtri
 
     return Val(ndtri(val(u).array))
@@ -146,7 +148,7 @@ halfnormal, pareto, gumbel, cauchy, halfcauchy, truncexpon, truncated_normal = (
 
 
 def _vectors(name: str, core_ndims: tuple[int, ...]) -> Any:
-    """The same where parameters are vectors or matrices, whose leading dimensions are the draw's."""
+    """The same for parameters that are vectors or matrices, whose leading dimensions are the shape of the draw."""
 
     def draw(*given: Any, size: Any = None, rng: Stream) -> Val:
         wide = name != "categorical" or val(given[0]).dtype == np.float64

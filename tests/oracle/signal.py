@@ -1,4 +1,4 @@
-"""Fourier transforms and convolutions: NumPy's transforms, and sums as they are written."""
+"""Fourier transforms by NumPy, and convolutions as explicit sums."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def fft_rows(z: Any, inverse: bool = False) -> Val:
 
 @formula(ulps=2, backward=8)
 def convolved(x: Any, y: Any, starts: tuple[int, ...], lengths: tuple[int, ...]) -> Val:
-    """The sums over j of x[start + i - j] y[j], for i below the length, over the last dimensions."""
+    """The sums over j of x[start + i - j] y[j] for 0 <= i < length, over the last dimensions."""
     x, y = val(x), val(y)
     dims = len(starts)
     common = np.result_type(x.dtype, y.dtype)

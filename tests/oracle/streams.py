@@ -1,4 +1,5 @@
-"""Counter-based streams: Threefry-2x32-20 on arrays, and which of its blocks are what."""
+"""Counter-based streams: Threefry-2x32-20 on arrays, and the assignment of its blocks to draws, elements and
+children."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ def _halves(x: Any) -> tuple[Any, Any]:
 
 
 def block(key: Any, counter: Any) -> Any:
-    """64 bits for each key and counter."""
+    """The 64 bits of each key and counter."""
     key, counter = np.broadcast_arrays(np.asarray(key, np.uint64), np.asarray(counter, np.uint64))
-    if counter.ndim == 0:  # NumPy warns of scalars that wrap
+    if counter.ndim == 0:  # NumPy warns if the arithmetic of scalars wraps around
         return block(key[None], counter[None])[0]
     (k0, k1), (x0, x1) = _halves(key), _halves(counter)
     keys = [k0, k1, k0 ^ k1 ^ np.uint32(0x1BD11BDA)]
@@ -43,10 +44,10 @@ def child_key(key: int, draw: int, number: int) -> int:
 
 
 def unit(bits: Any) -> Any:
-    """From 0 up to 1."""
+    """Uniform numbers in [0, 1)."""
     return (bits >> np.uint64(11)) * 2.0**-53
 
 
 def open_unit(bits: Any) -> Any:
-    """Between 0 and 1."""
+    """Uniform numbers in (0, 1)."""
     return ((bits >> np.uint64(12)) + 0.5) * 2.0**-52

@@ -1,11 +1,12 @@
-"""Values of the oracle: an array with the dtype that it nominally has, computed in one of three ways.
+"""Values of the oracle: an array and its nominal dtype, computed in one of three ways.
 
-- native: in the nominal dtype. What NumPy gives.
-- wide: floats in long double, which rounds 2048 times less and overflows at 1e4932.
-- noisy: native, with every inexact result moved at random by its function's error budget (Monte Carlo arithmetic).
+- native: in the nominal dtype, as NumPy computes.
+- wide: floats in long double, whose rounding errors are 2048 times smaller and which overflows at 1e4932.
+- noisy: native, with every inexact result perturbed at random within its function's error budget (Monte Carlo
+  arithmetic).
 
-How far these lie apart says how well an expression is conditioned at its arguments, and at which elements a
-discontinuous function may give either of two results (see fuzz.compare).
+The differences between these measure the conditioning of an expression at its arguments, and identify the elements at
+which a discontinuous function may return either of two results (see fuzz.compare).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _current = Arithmetic()
 
 @contextlib.contextmanager
 def arithmetic(wide: bool = False, noise: np.random.Generator | None = None) -> Iterator[None]:
-    """Expressions inside are evaluated in this way."""
+    """A context in which expressions are evaluated in this way."""
     global _current
     before, _current = _current, Arithmetic(wide, noise)
     try:
@@ -46,7 +47,7 @@ def is_wide() -> bool:
 
 
 def working_dtype(dtype: Any) -> np.dtype:
-    """What values of a nominal dtype are computed in."""
+    """The dtype in which values of a nominal dtype are computed."""
     dtype = np.dtype(dtype)
     return np.dtype(Wide) if _current.wide and dtype.kind == "f" else dtype
 
@@ -85,18 +86,19 @@ def val(x: Any) -> Val:
         return functions.stack(list(x))
     if isinstance(x, bool):
         return Val(np.asarray(x))
-    if isinstance(x, int):  # the narrowest integer that holds it, as the library's constants
+    if isinstance(x, int):  # the narrowest integer dtype that holds it, as for the library's constants
         for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint64):
             if np.iinfo(dtype).min <= x <= np.iinfo(dtype).max:
                 return Val(np.asarray(x, dtype))
-    if isinstance(x, float):  # float32 where nothing is lost, as the library's constants
+    if isinstance(x, float):  # float32 where that is exact, as for the library's constants
         narrow = np.float32(x)
         return Val(narrow if x != x or float(narrow) == x else np.float64(x))
     return Val(x)
 
 
 def noised(array: np.ndarray, ulps: float, dtype: np.dtype, absolute: bool = False, whole: bool = False) -> np.ndarray:
-    """Moved by up to so many ulps of the nominal dtype, of the largest element if `whole`; else zeros get any sign."""
+    """The array perturbed by up to this many ulps of the nominal dtype: of each element (zeros get a random sign), or
+    of the largest element if `whole`."""
     rng = _current.noise
     if rng is None or ulps == 0 or array.dtype.kind != "f" or array.size == 0:
         return array
@@ -115,25 +117,25 @@ def noised(array: np.ndarray, ulps: float, dtype: np.dtype, absolute: bool = Fal
 
 
 def in_any_order(array: np.ndarray, axis: int) -> np.ndarray:
-    """As it is where nothing is noisy, else shuffled along the axis."""
+    """The array itself, or shuffled along the axis in a noisy evaluation."""
     if _current.noise is None:
         return array
     return np.take(array, _current.noise.permutation(array.shape[axis]), axis=axis)
 
 
-# The error budget of each function in ulps: what its results, and what its arguments, may be off by.
+# The error budgets of each function in ulps: forward error of the result, and backward error of the arguments.
 budgets: dict[str, tuple[float, float]] = {}
 
 
 def formula(
     ulps: float = 0, backward: float = 0, absolute: bool = False, whole: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Makes an oracle of a function of Vals that gives Vals (or a list of them).
+    """Makes a formula of a function of Vals that returns a Val or a list of them.
 
-    ulps: the budget for errors of the result, 0 for exact functions. backward: that for errors as if the arguments had
-    been others: sums, products of matrices and what is composed of them are accurate in this sense only. absolute: the
-    errors of results below 1 are as large as those of 1. whole: the errors of all elements are as large as those of the
-    largest one, as algorithms for matrices have it.
+    ulps: the budget for the error of the result, 0 for exact functions. backward: the budget for the backward error, an
+    equivalent perturbation of the arguments: sums, matrix products and functions composed of them are accurate only in
+    this sense. absolute: the error of results below 1 is that of 1. whole: the error of every element is that of the
+    largest element, as in matrix algorithms.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Log density, gradient and forward draw of a model, by a mode of PyTensor; and points at which to compare them."""
+"""Log density, gradient and forward draws of a model in a mode of PyTensor, and points at which to compare them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pytensor.compile.mode import Mode
 from pytensor.graph.replace import graph_replace
 
 ORACLE = Mode("py", "fast_compile")
-as_op = getattr(pytensor, "wrap_py", None) or pytensor.compile.ops.as_op  # PyTensor 2 has the older name
+as_op = getattr(pytensor, "wrap_py", None) or pytensor.compile.ops.as_op  # the name in PyTensor 2
 
 
 def density_graph(model: pm.Model) -> tuple[Any, list[Any]]:
-    """A vector of all free values; the log density as a function of it, and its gradient where the model has one."""
+    """A vector of all free values; the log density as a function of it, and its gradient if the model has one."""
     values = model.value_vars
     logp = model.logp(jacobian=True)
     point = model.initial_point()
@@ -37,7 +37,7 @@ def density_graph(model: pm.Model) -> tuple[Any, list[Any]]:
 
 
 def points(model: pm.Model) -> list[np.ndarray]:
-    """The initial point, seven around it, and two far away, where densities are -inf or nearly so."""
+    """The initial point, seven points around it, and two far away, where densities are -inf or nearly so."""
     start = np.concatenate([np.ravel(v).astype(float) for v in model.initial_point(random_seed=1).values()])
     rng = np.random.default_rng(7)
     near = [start + rng.normal(0, scale, start.size) for scale in np.linspace(0.1, 1.5, 7)]
@@ -45,15 +45,16 @@ def points(model: pm.Model) -> list[np.ndarray]:
 
 
 def assert_equal_densities(found: list[np.ndarray], expected: list[np.ndarray], exact: Callable[[], list[Any]], rtol: float = 1e-9) -> None:
-    """Log density and gradient are PyTensor's, or else nearer to the exact values, which `exact` computes.
+    """Asserts that log density and gradient agree with PyTensor's, or else with the exact values that `exact` computes.
 
-    Neither has the exact value where a part of it, such as the exponential of a log scale, is no double: the log density is then -inf.
-    The gradient is compared where the log density is finite.
+    Neither implementation finds the exact value if an intermediate one, such as the exponential of a log scale, exceeds
+    the range of a double: the log density is then -inf. The gradient is compared only if the log density is finite.
     """
     density, theirs = found[0], expected[0]
     if not _is_near(density, theirs, rtol):
         true = _double(exact()[0])
-        # Sixty digits hold no 1 - exp(-x) for x beyond 138, and so no logarithm of it: theirs is -inf, where a finite value is right.
+        # With 60 digits 1 - exp(-x) rounds to 1 for x > 138, so that the exact evaluation may give -inf for a finite
+        # density.
         if np.isneginf(true) and density < -138:
             return
         assert _is_near(density, true, rtol), f"{density}, PyTensor {theirs}, exact {true}"
@@ -61,7 +62,7 @@ def assert_equal_densities(found: list[np.ndarray], expected: list[np.ndarray], 
         assert np.isneginf(density) or np.isnan(theirs)
         return
     for ours, gradient in zip(found[1:], expected[1:]):
-        # A component that is a sum of terms which cancel has the error of these terms.
+        # The components of a sum with cancellation have the absolute error of its terms.
         floor = 1e-14 * np.abs(gradient[np.isfinite(gradient)]).max(initial=0.0)
         if not all(_is_near(a, b, rtol, floor) for a, b in zip(ours, gradient)):
             true = [_double(x) for x in exact()[1]]

@@ -1,4 +1,5 @@
-"""What tests of the bridge share. They are skipped where PyMC is absent: `./dev setup pymc` makes an environment that has it."""
+"""Shared setup of the tests of the PyTensor bridge. They are skipped if PyMC is not installed; `./dev setup pymc`
+creates an environment that has it."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""Models of the kinds that people publish, small, with data made by a seed. Each is a function that builds and returns a `pm.Model`."""
+"""Small versions of commonly published models, with data generated from a seed. Each is a function that builds and
+returns a `pm.Model`."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ MODELS: dict[str, Callable[[], pm.Model]] = {}
 
 
 def model(build: Callable[[np.random.Generator], None]) -> Callable[[], pm.Model]:
-    """Registers a function that adds variables to the model in whose context it is called."""
+    """Registers a function that adds variables to the current model."""
 
     def make() -> pm.Model:
         with pm.Model() as made:
@@ -50,7 +51,7 @@ def _groups(rng: Any, count: int, groups: int) -> tuple[Any, Any]:
 
 @model
 def radon(rng: Any) -> None:
-    """Intercepts of counties, partially pooled."""
+    """Partially pooled intercepts of counties."""
     county, floor = _groups(rng, 120, 12)[0], rng.integers(0, 2, 120).astype(float)
     y = 1.2 + rng.normal(0, 0.4, 12)[county] - 0.7 * floor + rng.normal(0, 0.7, 120)
     mu, tau = pm.Normal("mu", 0, 10), pm.HalfNormal("tau", 1)
@@ -209,7 +210,7 @@ def stochastic_volatility(rng: Any) -> None:
 
 @model
 def state_space_scan(rng: Any) -> None:
-    """A local level by a Kalman filter; the log density of the data is a potential."""
+    """A local level model with a Kalman filter; the log density of the data is a potential."""
     y = pt.as_tensor(rng.normal(size=30).cumsum())
     q, r = pm.HalfNormal("q", 1), pm.HalfNormal("r", 1)
 

@@ -1,4 +1,4 @@
-"""What users get wrong: a clear error, and a process that lives."""
+"""User errors: they raise a clear error and do not end the process."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Failing(Unknown):
         output_storage[0][0] = np.asarray(inputs[0])
 
 
-def test_strict_names_all_ops_in_inner_graphs_too():
+def test_strict_names_all_ops_including_inner_graphs():
     block = OpFromGraph([v], [Foreign(2)(v)])
     steps = pytensor.scan(lambda e, p: p + Strange(3)(e), sequences=v, outputs_info=[np.float64(0)], return_updates=False)
     with pytest.raises(ConversionError) as error:
@@ -66,7 +66,8 @@ def test_unknown_ops_in_inner_graphs_are_called_back():
     steps = pytensor.scan(lambda e, p: p + Strange(3)(e), sequences=v, outputs_info=[np.float64(0)], return_updates=False)
     with pytest.warns(UserWarning, match="called back") as warned:
         f = pytensor.function([v], [block(v), steps], mode="BITALE")
-    assert {w.filename for w in warned if "called back" in str(w.message)} == {__file__}  # the line that compiles, not one of a package
+    # the line that compiles, not one inside a package
+    assert {w.filename for w in warned if "called back" in str(w.message)} == {__file__}
     assert f.maker.linker.report().interpreted is None
     doubled, sums = f([1.0, 2.0])
     np.testing.assert_allclose(doubled, [2, 4])
@@ -83,7 +84,7 @@ def test_unknown_ops_in_inner_graphs_are_called_back():
         (lambda op, node, x: 3.0, "returned: float"),
     ],
 )
-def test_a_converter_that_returns_something_else(converter, found):
+def test_a_converter_that_returns_a_wrong_type(converter, found):
     class Converted(Unknown):
         pass
 
@@ -92,7 +93,7 @@ def test_a_converter_that_returns_something_else(converter, found):
         pytensor.function([v], Converted(1)(v), mode="BITALE")
 
 
-def test_an_error_in_a_converter_is_the_users():
+def test_an_error_in_a_converter_is_propagated():
     class Converted(Unknown):
         pass
 
@@ -100,7 +101,7 @@ def test_an_error_in_a_converter_is_the_users():
     def convert(op, node, x):
         return x @ "no vector"
 
-    with pytest.warns(UserWarning, match="called back"):  # what Bitale refuses
+    with pytest.warns(UserWarning, match="called back"):  # since Bitale rejects the operand
         pytensor.function([v], Converted(1)(v), mode="BITALE")
 
     @bitale.pytensor.converts(Converted)
@@ -118,7 +119,7 @@ def test_shared_variables_of_another_dtype_or_rank(wrong):
     with pytest.raises((TypeError, ValueError)):
         data.set_value(wrong)
     assert f(2.0) == 6.0
-    data.container.storage[0] = wrong  # past PyTensor's own check
+    data.container.storage[0] = wrong  # bypasses PyTensor's check
     with pytest.raises((TypeError, ValueError, NotImplementedError)):
         f(2.0)
     data.set_value(np.arange(4.0))
@@ -126,8 +127,8 @@ def test_shared_variables_of_another_dtype_or_rank(wrong):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
-def test_values_of_a_dtype_that_fits(dtype):
-    """Past PyTensor's check, values of a dtype that is a part of the variable's are taken as they are."""
+def test_values_of_a_dtype_that_converts_safely(dtype):
+    """If PyTensor's check is bypassed, values of a dtype that converts safely to the variable's are accepted."""
     data = pytensor.shared(np.arange(3.0), "data")
     f = pytensor.function([v], (data * v).sum(), mode="BITALE")
     f.trust_input = True
@@ -137,7 +138,7 @@ def test_values_of_a_dtype_that_fits(dtype):
 
 def test_arguments_of_another_dtype_or_rank():
     f = pytensor.function([v], v.sum(), mode="BITALE")
-    f.trust_input = True  # PyTensor checks nothing then
+    f.trust_input = True  # disables PyTensor's checks
     for wrong in (np.zeros((2, 2)), np.float64(1), None, "text", np.zeros(3, dtype="complex64")):
         with pytest.raises((TypeError, ValueError, NotImplementedError)):
             f(wrong)
@@ -160,7 +161,7 @@ def test_an_op_that_fails_in_a_chain():
 
 
 @pytest.mark.parametrize("start", [np.nan, np.inf, -np.inf])
-def test_starts_that_are_not_finite(start):
+def test_non_finite_starting_points(start):
     with pm.Model() as model:
         a = pm.Normal("a")
         pm.Normal("y", a, pm.HalfNormal("sigma"), observed=[1.0, 2.0])
@@ -170,12 +171,12 @@ def test_starts_that_are_not_finite(start):
     compiled = bitale.pytensor.nutpie(model, initial_points={"a": np.asarray(start)}, jitter_rvs=set())
     with pytest.raises(RuntimeError):
         nutpie.sample(compiled, draws=5, tune=5, chains=1, progress_bar=False)
-    with model:  # the process and the model are as they were
+    with model:  # the process and the model are still usable
         pm.sample(5, tune=5, chains=1, backend="BITALE", progressbar=False, compute_convergence_checks=False)
 
 
-def _after_an_interrupt(body: str) -> str:
-    """What a process prints that is interrupted (as by ctrl-C) when it has printed "ready"."""
+def _output_after_sigint(body: str) -> str:
+    """The output of a process that receives SIGINT (as from ctrl-C) after it has printed "ready"."""
     script = textwrap.dedent(
         """
         import signal; signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background may ignore it
@@ -198,7 +199,7 @@ def _after_an_interrupt(body: str) -> str:
 
 
 def test_an_interrupt_while_pymc_samples():
-    output = _after_an_interrupt(
+    output = _output_after_sigint(
         """
         with pm.Model():
             a = pm.Normal("a", shape=50)
@@ -218,7 +219,7 @@ def test_an_interrupt_while_pymc_samples():
 
 
 def test_an_interrupt_in_an_op_written_in_python():
-    output = _after_an_interrupt(
+    output = _output_after_sigint(
         """
         import time
         @as_op([pt.dscalar], [pt.dscalar])
@@ -239,7 +240,7 @@ def test_an_interrupt_in_an_op_written_in_python():
 
 
 def test_an_interrupt_in_a_scan():
-    output = _after_an_interrupt(
+    output = _output_after_sigint(
         """
         n, x = pt.lscalar("n"), pt.dscalar("x")
         steps = pytensor.scan(lambda s: s * 0.5 + pt.sin(s), outputs_info=[x], n_steps=n, return_updates=False)[-1]
@@ -255,7 +256,7 @@ def test_an_interrupt_in_a_scan():
     assert output.split() == ["interrupted", "True"]
 
 
-def test_pytensor_that_is_too_old_or_absent(monkeypatch):
+def test_old_or_missing_pytensor(monkeypatch):
     monkeypatch.setattr("importlib.metadata.version", lambda name: "2.20.1")
     with pytest.raises(ImportError, match=r"needs PyTensor \d+\.\d+ or newer, and this is 2.20.1"):
         bitale.pytensor._versions.check()
@@ -266,7 +267,7 @@ def test_pytensor_that_is_too_old_or_absent(monkeypatch):
 
 
 @pytest.mark.parametrize("package, needed", [("pymc", "PyMC 5.28"), ("nutpie", "nutpie 0.16")])
-def test_packages_that_nutpie_models_need(monkeypatch, package, needed):
+def test_missing_packages_of_nutpie_models(monkeypatch, package, needed):
     monkeypatch.setattr("importlib.metadata.version", lambda name: "0.9.3" if name == package else "99.0")
     with pytest.raises(ImportError, match=rf"needs {needed}.* or newer, and this is 0.9.3"):
         bitale.pytensor.nutpie(None)

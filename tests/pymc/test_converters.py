@@ -1,4 +1,5 @@
-"""Each converter, on small graphs: values equal those of PyTensor's own Python linker, natively unless the table says otherwise."""
+"""Each converter on small graphs: the values equal those of PyTensor's Python linker, and the graph runs natively
+unless the table says otherwise."""
 
 from __future__ import annotations
 
@@ -83,11 +84,11 @@ GRAPHS = {
     "graphs in ops": [OpFromGraph([x, y], [x * y + 1])(x, y), pt.einsum("ij,kj->ik", x, y), pt.pad(x, 1)],
     "gradients": [pytensor.grad((pt.log1p(x**2) * v).sum(), [x])[0], pytensor.grad(linalg.cholesky(positive).sum(), t), pytensor.grad(v[i].prod(), v)],
 }
-if hasattr(linalg, "block_diag"):  # PyTensor 2.38 has it elsewhere
+if hasattr(linalg, "block_diag"):  # elsewhere in PyTensor 2.38
     GRAPHS["blocks"] = [linalg.block_diag(x, t[0])]
 if hasattr(pt, "ndtri_exp"):
     GRAPHS["inverse of the normal distribution function"] = [pt.ndtri_exp(-pt.exp(x))]
-if "initial" in inspect.signature(pt.max).parameters:  # not in PyTensor 2.38
+if "initial" in inspect.signature(pt.max).parameters:  # missing in PyTensor 2.38
     GRAPHS["initial"] = [pt.max(x, axis=0, initial=-np.inf), pt.max(x[:0], axis=0, initial=-np.inf)]
 BY_CALLBACK = {"complex and called back": [linalg.inv(z), pt.sort(z, axis=0), abs(linalg.eig(t[0])[0])], "called back": [pt.special.betaln(1, s), pt.gammainc(s, abs(x)), linalg.svd(x)[1], pt.unique(k, axis=0)]}
 
@@ -117,7 +118,7 @@ def test_called_back(name):
 
 
 class Doubled(Op):
-    """What has nothing but perform."""
+    """An op that defines only perform."""
 
     __props__ = ()
 
@@ -152,7 +153,7 @@ def test_ops_without_converter_are_called_back_with_one_warning():
     [lambda x: x[::-1], lambda x: x, lambda x: x.astype("float32"), lambda x: x.astype(int), lambda x: list(x), lambda x: x.reshape(1, -1)[0]],
     ids=["view", "input", "float32", "int", "list", "view of a view"],
 )
-def test_ops_that_run_by_callback_may_store_what_is_converted_or_copied(store):
+def test_results_of_callbacks_are_converted_or_copied(store):
     class Loose(Op):
         __props__ = ()
         itypes, otypes = [pt.dvector], [pt.dvector]
@@ -219,7 +220,7 @@ def test_singular_systems_are_nan(kind):
 
 
 def test_constant_sparse_matrices():
-    """Products with them are called back; what is around them is native."""
+    """Products with sparse matrices are called back; the rest of the graph is native."""
     from scipy.sparse import csr_matrix
 
     matrix = pytensor.sparse.as_sparse_variable(csr_matrix(np.array([[0, 2.0, 0], [1, 0, 0], [0, 0, 0], [0, 3, 4.0]])))

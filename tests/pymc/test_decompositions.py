@@ -1,4 +1,4 @@
-"""Decompositions in PyTensor's graphs run natively, with PyTensor's values and gradients; batches of them, too."""
+"""Decompositions in PyTensor's graphs, also in batches, run natively, with PyTensor's values and gradients."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def test_values(name, batch):
     f = pytensor.function([x], outputs, mode="BITALE")
     assert f.maker.linker.report().is_native, f.maker.linker.report()
     expected = pytensor.function([x], outputs, mode="FAST_COMPILE")(value)
-    for got, wanted in zip(f(value), expected):
-        # The signs of vectors are free.
-        np.testing.assert_allclose(np.abs(got), np.abs(wanted), rtol=1e-9, atol=1e-12)
+    for got, reference in zip(f(value), expected):
+        # The signs of the vectors are arbitrary.
+        np.testing.assert_allclose(np.abs(got), np.abs(reference), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["qr, r", "singular values", "eigvalsh", "pinv", "lu", "expm"])
@@ -72,12 +72,12 @@ def test_tridiagonal_factors(transposed, b_ndim, batch):
     x = tridiagonal.tridiagonal_lu_solve(factors, b, b_ndim=b_ndim, transposed=transposed)
     f = pytensor.function([a, b], [x, *factors], mode="BITALE")
     assert f.maker.linker.report().is_native, f.maker.linker.report()
-    for got, wanted in zip(f(value, right), pytensor.function([a, b], [x, *factors], mode="FAST_COMPILE")(value, right)):
-        np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-12)
+    for got, expected in zip(f(value, right), pytensor.function([a, b], [x, *factors], mode="FAST_COMPILE")(value, right)):
+        np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("assume_a", ["tridiagonal", "banded", "sym", "gen", "pos"])
-def test_systems_of_every_kind(assume_a):
+def test_systems_with_every_assumption(assume_a):
     a, b = pt.dmatrix("a"), pt.dmatrix("b")
     value = np.triu(np.tril(SYMMETRIC, 1), -1) + 4 * np.eye(4)
     x = pt.linalg.solve(a, b, assume_a=assume_a)
@@ -96,8 +96,8 @@ def test_generalized_schur_form(sort):
     s, p, q, z = f(SQUARE, SYMMETRIC)
     np.testing.assert_allclose(q @ s @ z.T, SQUARE, atol=1e-10)
     np.testing.assert_allclose(q @ p @ z.T, SYMMETRIC, atol=1e-10)
-    for got, wanted in zip((s, p), pytensor.function([a, b], outputs, mode="FAST_COMPILE")(SQUARE, SYMMETRIC)):
-        np.testing.assert_allclose(np.abs(np.diag(got)), np.abs(np.diag(wanted)), rtol=1e-8)
+    for got, expected in zip((s, p), pytensor.function([a, b], outputs, mode="FAST_COMPILE")(SQUARE, SYMMETRIC)):
+        np.testing.assert_allclose(np.abs(np.diag(got)), np.abs(np.diag(expected)), rtol=1e-8)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128", "complex64"])
@@ -110,12 +110,12 @@ def test_complex_forms(dtype):
     outputs = [*linalg.schur(a, output="complex"), *linalg.qz(a, b, output="complex", return_eigenvalues=True), *linalg.eig(a)]
     f = pytensor.function([a, b], outputs, mode="BITALE")
     assert f.maker.linker.report().is_native, f.maker.linker.report()
-    got, wanted = f(first, second), pytensor.function([a, b], outputs, mode="FAST_COMPILE")(first, second)
-    assert [x.dtype for x in got] == [x.dtype for x in wanted]
+    got, expected = f(first, second), pytensor.function([a, b], outputs, mode="FAST_COMPILE")(first, second)
+    assert [x.dtype for x in got] == [x.dtype for x in expected]
     upper, z, s, p, alpha, beta, left, right, w, v = got
     close = dict(atol=1e-3 if dtype == "complex64" else 1e-10)
     np.testing.assert_allclose(z @ upper @ z.conj().T, first, **close)
     np.testing.assert_allclose(left @ s @ right.conj().T, first, **close)
     np.testing.assert_allclose(left @ p @ right.conj().T, second, **close)
     np.testing.assert_allclose(first @ v, v * w, **close)
-    np.testing.assert_allclose(np.sort_complex(w), np.sort_complex(wanted[-2]), **close)
+    np.testing.assert_allclose(np.sort_complex(w), np.sort_complex(expected[-2]), **close)

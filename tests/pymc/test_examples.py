@@ -1,4 +1,4 @@
-"""The examples with PyMC's models run, and draw their pictures."""
+"""The examples with PyMC models run, and write their figures."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Functions in the mode BITALE do what PyTensor's functions do: state, copies, storage, errors."""
+"""Functions in mode BITALE behave like PyTensor's functions: state, copies, storage, errors."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_calls_from_threads():
         np.testing.assert_allclose(values[k], 100 * np.exp(k))
 
 
-def test_cells_that_are_no_cells():
+def test_invalid_storage_cells():
     with pytest.raises(TypeError, match="lists of one element"):
         CellFunction(lambda: [], [()], [])
     with pytest.raises(TypeError, match="a list with a value for each output"):
@@ -109,8 +109,8 @@ def test_cells_that_are_no_cells():
     assert isinstance(seen[0], KeyError)
 
 
-def test_a_quotient_that_is_zero():
-    """PyTensor 2 replaced it without an end where shapes were not known to its rewrites."""
+def test_a_quotient_with_zero_numerator():
+    """PyTensor 2 rewrote this graph in an endless loop if its rewrites did not know the shapes."""
     x, y = pt.dvectors("x", "y")
     f = pytensor.function([x, y], pt.exp(np.zeros(1) / (x + y)), mode="BITALE")
     np.testing.assert_array_equal(f([1.0, 2.0], [3.0, 4.0]), [1, 1])
@@ -118,8 +118,8 @@ def test_a_quotient_that_is_zero():
 
 @pytest.mark.parametrize("allow_gc", [False, True])
 @pytest.mark.parametrize("borrow", [False, True])
-def test_memory_that_is_lent_or_kept(allow_gc, borrow):
-    """In, Out and Mode say what may be kept; values are the same."""
+def test_borrowed_and_kept_memory(allow_gc, borrow):
+    """In, Out and Mode say which memory may be borrowed or kept; the values do not depend on it."""
     mode = get_mode("BITALE").clone(linker=bitale.pytensor.BitaleLinker(allow_gc=allow_gc))
     state = pytensor.shared(np.zeros(3), "state", borrow=borrow)
     f = pytensor.function(
@@ -131,5 +131,5 @@ def test_memory_that_is_lent_or_kept(allow_gc, borrow):
         np.testing.assert_array_equal(doubled, given * 2)
         np.testing.assert_array_equal(same, given)
         np.testing.assert_array_equal(state.get_value(borrow=borrow), given * count)
-        doubled += 1  # is the caller's, borrowed or not
+        doubled += 1  # the result belongs to the caller, borrowed or not
     np.testing.assert_array_equal(given, np.arange(3.0))

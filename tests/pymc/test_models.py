@@ -1,4 +1,4 @@
-"""Models of the usual kinds have the log density, gradient and draws that PyTensor's own Python linker finds."""
+"""The log density, gradient and draws of common models equal those of PyTensor's Python linker."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ import truth
 from compare import ORACLE, assert_equal_densities, density_graph, points
 from models import MODELS
 
-# Why a model is not native throughout.
+# The ops because of which a model is not entirely native.
 CALLBACKS = {
     "black_box": {"FromFunctionOp"},
 }
-# The covariance matrix of a smooth process at 20 near points has a condition number of 1e8 and more, so that both values have errors far above the
-# last bit: against values in 60 digits (tests/pymc/truth.py, in minutes) those of the gradient are up to 1.4e-8 here and 2.4e-8 of PyTensor.
+# The covariance matrix of a smooth process at 20 close points has a condition number above 1e8, so that both values
+# have errors far above the last bit: compared with values of 60 digits (tests/pymc/truth.py, takes minutes), the error
+# of the gradient is up to 1.4e-8 here and 2.4e-8 in PyTensor.
 TOLERANCE = {"gp_latent": 1e-7}
 
 
@@ -42,8 +43,8 @@ def test_density_and_gradient(name):
 @pytest.mark.parametrize("name", MODELS)
 @np.errstate(all="ignore")
 def test_draws(name):
-    """A draw of all variables, one after the other from the same states: whole numbers are the same. Last bits of elementary functions and
-    products differ, and grow a little where terms cancel."""
+    """Successive draws of all variables from the same states: integers are equal. Elementary functions and products may
+    differ in the last bits, and by a little more under cancellation."""
     model = MODELS[name]()
     variables = [*model.free_RVs, *model.observed_RVs]
     with warnings.catch_warnings():
@@ -52,18 +53,19 @@ def test_draws(name):
     report = ours.maker.linker.report()
     assert report.is_native, report
     draws = [ours() for _ in range(3)]
-    theirs = pm.compile([], variables, random_seed=3, mode=ORACLE)  # which shares the generators, and seeds them anew
+    # this compilation shares the generators, and seeds them again
+    theirs = pm.compile([], variables, random_seed=3, mode=ORACLE)
     for values in draws:
         for found, expected in zip(values, theirs()):
             assert found.dtype == expected.dtype
-            scale = np.abs(expected).max(initial=0)  # of what cancels where an element is small
+            scale = np.abs(expected).max(initial=0)  # of the terms, where a small element results from cancellation
             rtol, atol = (1e-12, 1e-15 * scale) if found.dtype.kind == "f" else (0, 0)
             np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol, strict=True)
 
 
 @pytest.mark.parametrize("name", ["eight_schools_not_centred", "radon", "zero_inflated_poisson", "multinomial_softmax", "ode_scan"])
 def test_predictive_draws(name):
-    """Prior and posterior predictive sampling run natively, and draw what PyTensor draws."""
+    """Prior and posterior predictive sampling run natively, with the draws of PyTensor."""
     model = MODELS[name]()
     found, expected = [], []
     for draws, mode in ((found, "BITALE"), (expected, ORACLE)):

@@ -1,4 +1,4 @@
-"""Models for nutpie's sampler, by C functions of Bitale."""
+"""Models for nutpie's sampler, evaluated by C functions that Bitale compiles."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_other_data():
         compiled.with_data(data=np.ones((2, 2)))
 
 
-def test_threads_ask_for_initial_points_at_the_same_time():
+def test_threads_request_initial_points_concurrently():
     from concurrent.futures import ThreadPoolExecutor
 
     with pm.Model() as model:
@@ -74,7 +74,7 @@ def test_threads_ask_for_initial_points_at_the_same_time():
     assert all(np.array_equal(point, initial(seed)) for seed, point in enumerate(points[:20]))
 
 
-def test_models_that_nutpie_can_not_sample():
+def test_models_that_nutpie_cannot_sample():
     with pm.Model() as discrete:
         pm.Poisson("count", 3)
         pm.Normal("x")
@@ -92,7 +92,7 @@ def test_models_that_nutpie_can_not_sample():
         bitale.pytensor.nutpie(model, var_names=["y"])
 
 
-def test_errors_while_it_samples_are_shown():
+def test_errors_during_sampling_are_shown():
     with pm.Model() as model:
         index = pm.Data("index", np.array([0, 1, 2]))
         x = pm.Normal("x", shape=3)
@@ -103,7 +103,7 @@ def test_errors_while_it_samples_are_shown():
 
 
 class Squares(Op):
-    """An op without a converter, which runs by its own perform, and with a gradient of its own."""
+    """An op without a converter, which runs by its own perform, with a gradient."""
 
     def make_node(self, x):
         return Apply(self, [pt.as_tensor(x)], [pt.dvector()])
@@ -130,7 +130,7 @@ def test_gradients_of_ops_that_are_called_back():
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_density_is_that_of_pymc_for_every_model(name):
+def test_density_agrees_with_pymc(name):
     model = MODELS[name]()
     try:
         expected = model.logp_dlogp_function(ravel_inputs=True, mode="FAST_COMPILE")

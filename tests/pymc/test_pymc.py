@@ -1,4 +1,4 @@
-"""What PyMC does with a model, in the mode BITALE."""
+"""PyMC's operations on a model in mode BITALE."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_sequential_monte_carlo(line):
     assert abs(float(trace.posterior["a"].mean()) - 1) < 0.5
 
 
-def test_starts_that_are_not_finite(line):
+def test_non_finite_starting_points(line):
     f = line.logp_dlogp_function(ravel_inputs=True, mode="BITALE")
     f.set_extra_values({})
     value, gradient = f(np.array([np.nan, np.inf]))

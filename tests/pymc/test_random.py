@@ -1,4 +1,5 @@
-"""Random variables of PyTensor and PyMC draw natively what PyTensor's own Python linker draws, and leave generators in the same states."""
+"""Random variables of PyTensor and PyMC run natively, with the draws of PyTensor's Python linker, and leave generators
+in the same states."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from compare import ORACLE
 COVARIANCE = np.array([[1.0, 0.3, 0.1], [0.3, 2.0, 0.2], [0.1, 0.2, 0.5]])
 loc, scale = np.array([0.3, -1.0, 2.0]), np.array([[0.5], [1.5]])
 
-# NumPy's own: the same bits.
+# Distributions of NumPy: the same bits.
 NUMPY = {
     "uniform": lambda **k: pt.random.uniform(loc, loc + 2, **k),
     "triangular": lambda **k: pt.random.triangular(-1.0, loc / 4, 3.0, **k),
@@ -44,8 +45,8 @@ NUMPY = {
     "categorical": lambda **k: pt.random.categorical([0.2, 0.5, 0.3], **k),
     "betabinom": lambda **k: pt.random.betabinom(20, 2.0, 3.0, **k),
 }
-# Expressions of NumPy's: the last bits of functions may differ. (Where PyTensor holds a literal as float32, SciPy computes in float32, and Bitale
-# in float64; so parameters of formulas are float64 here.)
+# Distributions composed of NumPy's: the last bits of functions may differ. (If PyTensor stores a literal as float32,
+# SciPy computes in float32 but Bitale in float64; therefore the parameters of formulas are float64 here.)
 COMPOSED = {
     "halfnormal": lambda **k: pt.random.halfnormal(loc, scale, **k),
     "pareto": lambda **k: pt.random.pareto(2.0, scale, **k),
@@ -100,7 +101,7 @@ def compare(make, size, rtol):
 
 
 @pytest.mark.parametrize("name", NUMPY)
-def test_numpys_draws(name):
+def test_numpy_draws(name):
     for size in (None, SIZES.get(name)):
         compare(NUMPY[name], size, rtol=0)
 
@@ -159,7 +160,7 @@ def test_a_generator_of_another_kind_is_an_error():
 
 @pytest.mark.skipif(not hasattr(pt.random, "rng"), reason="PyTensor 2 has no loops with a generator as their state")
 def test_draws_in_a_loop():
-    """A Scan that hands a generator from step to step."""
+    """A Scan that passes a generator from step to step."""
     rng = pytensor.shared(np.random.default_rng(8))
     start = pt.dscalar("start")
 
@@ -238,18 +239,19 @@ OF_PYMC = {
 
 
 @pytest.mark.parametrize("name", OF_PYMC)
-def test_draws_of_pymcs_own_variables(name):
+def test_draws_of_pymc_variables(name):
     variable = OF_PYMC[name]()
     ours = pm.compile([], variable, random_seed=3, mode="BITALE")
     assert ours.maker.linker.report().is_native, ours.maker.linker.report()
     found = [ours() for _ in range(3)]
-    theirs = pm.compile([], variable, random_seed=3, mode=ORACLE)  # which shares the generators, and seeds them anew
+    # this compilation shares the generators, and seeds them again
+    theirs = pm.compile([], variable, random_seed=3, mode=ORACLE)
     for draw in found:
         np.testing.assert_allclose(draw, theirs(), rtol=1e-10, strict=True)
 
 
-def test_what_pymc_refuses_to_draw():
-    """In the same way, and by the same kind of error."""
+def test_parameters_that_pymc_rejects():
+    """Invalid parameters are rejected with the same class of error as in PyMC."""
     a, tau, w = pt.dscalar("a"), pt.dscalar("tau"), pt.dmatrix("w")
     graphs = {
         "truncated": ([a], pm.TruncatedNormal.dist(0.0, 1.0, lower=a, upper=1.0), [[2.0], [np.nan]], ValueError),

@@ -1,4 +1,4 @@
-"""PyTensor's Scan, and the gradients that PyTensor makes of it, run natively as Bitale's loops and give PyTensor's values."""
+"""PyTensor's Scan, and its gradients, run natively as loops of Bitale, with PyTensor's values."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_scan(name):
 
 @pytest.mark.parametrize("size", [1, 2, 5, 9])
 def test_buffers_of_any_length(size):
-    """A buffer with room for fewer steps keeps the last ones; one with room for more is filled up with zeros."""
+    """A buffer for fewer steps keeps the last ones; a buffer for more steps is padded with zeros."""
     from pytensor.scan.op import Scan, ScanInfo
 
     p, e = pt.dscalar(), pt.dscalar()
@@ -99,7 +99,7 @@ def test_buffers_of_any_length(size):
     values = [np.array(4), VALUES[v], np.linspace(1, 2, size), np.array(size)]
     ours = pytensor.function([n, v, start, length], outputs, mode="BITALE")
     assert ours.maker.linker.report().is_native
-    # The buffers of the oracle are rolled by the same rule, which its Python loop writes out.
+    # The expected values are computed by a Python loop, which rolls its buffers in the same way.
     state, trace, other = values[2][0], [], []
     for element in VALUES[v][:4]:
         trace.append(state * 0.5 + element)
@@ -107,8 +107,8 @@ def test_buffers_of_any_length(size):
         state = trace[-1]
     whole = [values[2][0], *trace]
     expected = [(whole + [0.0] * size)[:size] if size > 5 else whole[-size:], (other + [0.0] * size)[:size] if size > 4 else other[-size:]]
-    for found, wanted in zip(ours(*values), expected):
-        np.testing.assert_allclose(found, wanted, rtol=1e-14)
+    for found, reference in zip(ours(*values), expected):
+        np.testing.assert_allclose(found, reference, rtol=1e-14)
 
 
 def test_a_sequence_that_is_too_short_is_an_error():
@@ -118,10 +118,10 @@ def test_a_sequence_that_is_too_short_is_an_error():
     assert f(VALUES[v], 6).shape == (6,)
 
 
-def test_lengths_are_told():
+def test_symbolic_lengths_are_compared():
     at = lengths.length(pt.zeros((v.shape[0] + 1,))[1:], 0)
     assert lengths.difference(at, lengths.length(v, 0)) == 0
-    assert lengths.difference(lengths.length(v[1:], 0), lengths.length(v, 0)) is None  # as v may be empty
+    assert lengths.difference(lengths.length(v[1:], 0), lengths.length(v, 0)) is None  # None, since v may be empty
     assert lengths.number(lengths.value(pt.constant(np.int64(3)) + 4)) == 7
 
 
@@ -137,7 +137,8 @@ LOOPS = {
 
 @pytest.mark.parametrize("name", LOOPS)
 def test_scalar_loops(name):
-    """Derivatives of these functions are series that PyTensor sums by ScalarLoop, each element until it has converged."""
+    """Derivatives of these functions are series that PyTensor sums with ScalarLoop, until each element has
+    converged."""
     outputs, values = LOOPS[name](), [np.array([0.7, 2.5, 9.0]), np.array([1.2, 0.4, 11.0]), np.array([[0.2, 0.5, 0.7], [0.6, 0.1, 0.3]])]
     ours = pytensor.function([a, b, z], outputs, mode="BITALE", on_unused_input="ignore")
     theirs = pytensor.function([a, b, z], outputs, mode=ORACLE, on_unused_input="ignore")
@@ -146,7 +147,7 @@ def test_scalar_loops(name):
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-14)
 
 
-def test_a_scalar_loop_without_an_end_of_its_own():
+def test_a_scalar_loop_without_a_stop_condition():
     import pytensor.scalar as ps
     from pytensor.scalar.loop import ScalarLoop
     from pytensor.tensor.elemwise import Elemwise

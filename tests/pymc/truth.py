@@ -1,7 +1,7 @@
-"""Values of PyTensor graphs in 60 digits, by mpmath: what both Bitale's and PyTensor's own values are compared with where they differ.
+"""Values of PyTensor graphs in 60 digits, by mpmath: the reference where Bitale's and PyTensor's values differ.
 
-Floats are arrays of mpf; other values are as NumPy has them. Constants are the numbers that the graph holds, and what it says is float32 is
-rounded to that.
+Floats are arrays of mpf; other values are NumPy arrays. Constants have the values stored in the graph, and float32
+variables are rounded to float32.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ FUNCTIONS = {
 
 
 def exact(value: Any) -> Any:
-    """Floats as mpf, exactly."""
+    """Floats converted exactly to mpf."""
     value = np.asarray(value)
     return np.asarray(np.frompyfunc(mp.mpf, 1, 1)(value.astype(float).astype(object)), dtype=object) if value.dtype.kind == "f" else value
 
@@ -111,7 +111,7 @@ def _of_dtype(made: Any, dtype: str) -> Any:
     made = np.asarray(made)
     if dtype == "float64":
         return np.asarray(np.frompyfunc(mp.mpf, 1, 1)(made), dtype=object)
-    if dtype.startswith("float"):  # a part of what the graph says
+    if dtype.startswith("float"):  # the graph rounds to a narrower dtype
         return exact(made.astype(float).astype(dtype))
     return np.asarray(made).astype(dtype)
 
@@ -242,7 +242,8 @@ def _diagonal(op: Any, x: Any) -> Any:
 
 
 def evaluate(outputs: Sequence[Variable], given: dict[Variable, Any]) -> list[Any]:
-    """The values of these variables, for exact values of the inputs. NotImplementedError, or TypeError, for ops that have no rule."""
+    """The values of these variables for exact values of the inputs. Raises NotImplementedError or TypeError for ops
+    without a rule."""
     values = dict(given)
 
     def value(x: Variable) -> Any:
@@ -259,8 +260,8 @@ def evaluate(outputs: Sequence[Variable], given: dict[Variable, Any]) -> list[An
 
 
 def density(outputs: Sequence[Variable], given: dict[Variable, Any]) -> list[Any]:
-    """The values of a log density and of what else there is. Where the logarithm of 1 - p is beyond 60 digits, of the graph in which PyTensor has
-    put equal functions without that difference."""
+    """The values of a log density and of the other outputs. If 60 digits do not suffice for log(1 - p), evaluates the
+    graph in which PyTensor has replaced such expressions by stable equivalents."""
     found = evaluate(outputs, given)
     if all(mp.isfinite(x) for x in np.ravel(found[0])):
         return found

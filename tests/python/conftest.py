@@ -1,5 +1,5 @@
-"""Every test that takes `mode` runs with the interpreter and with native code. Compiled code is kept in a directory of
-this run, not in the user's."""
+"""Every test with an argument `mode` runs with the interpreter and with native code. Compiled code is stored in a
+temporary directory, not in the user's."""
 
 import os
 import tempfile

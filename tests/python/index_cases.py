@@ -1,9 +1,9 @@
-"""Random cases of indexing, and what NumPy makes of them: values, or the class of the error.
+"""Random cases of indexing, and the result that NumPy gives: values, or the class of the error.
 
-A case is x[index], or x with x[index] set or increased; a chain does several of these one after the other to an
-input, or to what is computed from one. An index has integers, slices, new axes, an ellipsis, integer
-arrays and masks, each known or symbolic; lengths of types are known, partly known or unknown. NumPy decides what comes
-out. An index that names a place twice is set in row-major order of the part, which NumPy leaves open.
+A case is x[index], or x with x[index] set or incremented; a chain applies several cases in succession to an input or to
+an expression of one. An index consists of integers, slices, new axes, an ellipsis, integer arrays and masks, each
+constant or symbolic; static lengths are known, partly known or unknown. NumPy's result is the reference. An index that
+contains a position more than once is assigned in row-major order, which NumPy leaves unspecified.
 """
 
 import dataclasses
@@ -21,11 +21,12 @@ INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"]
 
 @dataclasses.dataclass
 class Item:
-    """A part of an index: what NumPy gets, and for what is symbolic the static shape of its type (None: known)."""
+    """A part of an index: the value that NumPy gets and, if it is symbolic, the static shape of its type (None:
+    constant)."""
 
     value: object
-    type: tuple = None  # of an integer or array that is symbolic
-    symbolic: tuple = (False, False, False)  # of a slice: which numbers are
+    type: tuple = None  # for symbolic integers and arrays
+    symbolic: tuple = (False, False, False)  # for slices: which of start, stop and step
 
 
 @dataclasses.dataclass
@@ -33,10 +34,10 @@ class Case:
     x: np.ndarray
     type: tuple
     items: list
-    kind: str = "read"  # or set, inc
+    kind: str = "read"  # or "set", "inc"
     y: object = None
     y_type: tuple = None
-    given: np.ndarray = None  # of the first case of a chain: what x is computed from
+    given: np.ndarray = None  # in the first case of a chain: the value of the input from which x is computed
 
     def __str__(self):
         index = ", ".join(f"{i.value!r}" + (f":{i.type}" if i.type is not None else "") + ("s" if any(i.symbolic) else "")
@@ -47,7 +48,7 @@ class Case:
 
 @dataclasses.dataclass
 class Chain:
-    """Cases that each take the result of the one before as their x; the first that of a source."""
+    """Cases that each take the result of the previous one as x; the x of the first case is that of a source."""
 
     source: str
     cases: list
@@ -56,7 +57,7 @@ class Chain:
         return f"{self.source}: " + "; then ".join(map(str, self.cases))
 
 
-# What a chain begins with: a function of an input, for NumPy and for Bitale.
+# Sources of a chain: functions of an input, for NumPy and for Bitale.
 SOURCES = {
     "x": (lambda x: x, lambda x: x),
     "x * 2 + 1": (lambda x: (x * 2 + 1).astype(x.dtype), lambda x: pt.cast(x * 2 + 1, x.dtype)),
@@ -75,12 +76,12 @@ SOURCES = {
 
 
 def expected(case):
-    """The result, or the tuple of classes of which the error may be."""
+    """The result, or a tuple of permitted error classes."""
     index = tuple(item.value for item in case.items)
     try:
         part = case.x[index]
     except (IndexError, ValueError, OverflowError) as error:
-        # Where the value doesn't fit either, or a step is 0, which is said first is open.
+        # If the value does not fit either, or a step is 0, the choice of the error that is reported is open.
         many = case.kind != "read" and np.ndim(case.y) or any(getattr(i.value, "step", None) == 0 for i in case.items)
         return (type(error), ValueError, TypeError) if many else (type(error),)
     if case.kind == "read":
@@ -112,7 +113,7 @@ def expected_of_chain(chain):
 
 
 def build(case, x=None, inputs=None, values=None):
-    """Inputs, output and values of the inputs; of another x than an input of the case's own."""
+    """Inputs, output, and values of the inputs. `x` replaces the case's own input."""
     inputs, values = inputs or [], values or []
 
     def given(value, type_):
@@ -148,7 +149,7 @@ def build_chain(chain):
 
 
 def computed(case, mode):
-    """The result, or the error."""
+    """The result, or the exception."""
     try:
         inputs, out, values = build_chain(case) if isinstance(case, Chain) else build(case)
         return bt.function(inputs, out, mode=mode, on_unused_input="ignore")(*values)
@@ -157,8 +158,8 @@ def computed(case, mode):
 
 
 def is_stricter(case):
-    """Whether NumPy passes over an index that Bitale refuses: positions that are not used, since another array of the
-    index has no elements, and masks of length 0, which fit any dimension."""
+    """Whether NumPy accepts an index that Bitale rejects: out-of-range positions that are unused because another array
+    of the index is empty, and masks of length 0, which match any dimension."""
     if isinstance(case, Chain):
         return any(map(is_stricter, case.cases))
     values = [item.value for item in case.items if isinstance(item.value, np.ndarray)]
@@ -166,19 +167,19 @@ def is_stricter(case):
 
 
 def difference(case, mode):
-    """What is wrong, or None."""
-    want = expected_of_chain(case) if isinstance(case, Chain) else expected(case)
+    """A description of the mismatch, or None."""
+    reference = expected_of_chain(case) if isinstance(case, Chain) else expected(case)
     got = computed(case, mode)
-    if isinstance(want, tuple):
-        if isinstance(got, want):
+    if isinstance(reference, tuple):
+        if isinstance(got, reference):
             return None
-        return f"expected {want[0].__name__}, got {got!r}"
+        return f"expected {reference[0].__name__}, got {got!r}"
     if isinstance(got, IndexError) and is_stricter(case):
         return None
     if isinstance(got, Exception):
-        return f"expected {np.array2string(want, threshold=20)}, got {type(got).__name__}: {got}"
-    if np.shape(got) != want.shape or np.asarray(got).dtype != want.dtype or not np.array_equal(got, want, equal_nan=True):
-        return f"expected {want.shape} {np.array2string(want, threshold=20)}, got {np.shape(got)} {got!r}"
+        return f"expected {np.array2string(reference, threshold=20)}, got {type(got).__name__}: {got}"
+    if np.shape(got) != reference.shape or np.asarray(got).dtype != reference.dtype or not np.array_equal(got, reference, equal_nan=True):
+        return f"expected {reference.shape} {np.array2string(reference, threshold=20)}, got {np.shape(got)} {got!r}"
     return None
 
 
@@ -199,7 +200,7 @@ class Generator:
         return self.random.integers(low, high, shape)
 
     def static(self, shape):
-        """A type for that shape: its lengths known, unknown, or some of them."""
+        """A static shape: all, some or none of the lengths are known."""
         known = self.pick([0.0, 0.5, 1.0])
         return tuple(int(n) if self.chance(known) else None for n in shape)
 
@@ -221,7 +222,7 @@ class Generator:
         return Item(slice(start, stop, step), symbolic=symbolic)
 
     def index_array(self, n, shape):
-        """In range for n, mostly."""
+        """Integers that mostly index n elements without being out of range."""
         if self.chance(0.06):
             values = self.integers(-n - 2, n + 3, shape)
         elif n == 0:
@@ -249,7 +250,7 @@ class Generator:
             k = self.integers(0, len(shape))
             shape[k] = self.pick([1, shape[k] + 1, max(shape[k] - 1, 0)])
         value = np.asarray(self.random.random(tuple(shape)) < self.pick([0.0, 0.1, 0.5, 1.0]))
-        if value.size and self.chance(0.2):  # a single one
+        if value.size and self.chance(0.2):  # a single True
             value = np.zeros(value.shape, bool)
             value.flat[self.integers(0, value.size)] = True
         return Item(value, type=self.static(value.shape) if self.chance(0.5) else None)

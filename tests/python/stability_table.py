@@ -1,6 +1,6 @@
-"""What people write, and what it is exactly: expressions whose values and gradients must not depend on how they are
-written. Each row has the expression as a function of tensors and the same formula in mpmath, and points at the ends of
-its range. test_stability.py checks every row."""
+"""Expressions as users write them, with exact formulas: their values and gradients must not depend on the way they are
+written. Each row has the expression as a function of tensors, the same formula in mpmath, and points at the ends of its
+range. test_stability.py checks every row."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ mp = mpmath.mp
 
 @dataclass
 class Row:
-    """One expression. `build` takes tensor variables, `exact` mpmath numbers or (nested) lists of them; each point holds
-    one value per argument. Arguments in `fixed` are not differentiated by. `derivative` is the exact one, where
-    differences in mpmath would take long; without it they are taken with `digits` digits."""
+    """One expression. `build` takes tensor variables, `exact` mpmath numbers or (nested) lists of them; each point
+    holds one value per argument. There are no derivatives with respect to arguments in `fixed`. `derivative` is the
+    exact derivative, where finite differences in mpmath would take long; otherwise these are taken with `digits`
+    digits."""
 
     text: str
     build: Callable[..., Any]
@@ -31,9 +32,9 @@ class Row:
     digits: int = 800
     value_ulp: float = 4
     gradient_ulp: float = 4
-    floor: float = 0  # errors count in units of this, where results are smaller
-    gradient_floor: float = 0  # the same, of the gradient only
-    why: str = ""  # why an error is larger than 4 ulp, or counted in units of `floor`
+    floor: float = 0  # unit of the error for results that are smaller
+    gradient_floor: float = 0  # the same for the gradient only
+    why: str = ""  # reason why an error exceeds 4 ulp or is measured in units of `floor`
 
 
 def sigmoid(x):
@@ -110,7 +111,7 @@ SCALARS = [
 ]
 
 
-# ---- of vectors and matrices ----------------------------------------------------------------------------------------
+# ---- vectors and matrices -------------------------------------------------------------------------------------------
 
 
 def logsumexp(values):
@@ -119,7 +120,7 @@ def logsumexp(values):
 
 
 def nll(rows, labels):
-    """The cross-entropy of labels, as a sum over rows."""
+    """The cross-entropy of labels, summed over rows."""
     return mp.fsum(logsumexp(row) - row[label] for row, label in zip(rows, labels))
 
 

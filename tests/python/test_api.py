@@ -1,4 +1,4 @@
-"""Every name of pytensor.tensor is there, with its arguments, but for those that tests/api/known.py lists."""
+"""Every name of pytensor.tensor exists with its arguments, except for those listed in tests/api/known.py."""
 
 import csv
 import importlib
@@ -20,7 +20,7 @@ def test_no_name_is_missing_without_a_reason():
 
 def test_arguments_have_pytensors_names():
     assert set(api_doc.other_arguments()) - set(known.other_arguments) == set()
-    assert set(known.other_arguments) - set(api_doc.other_arguments()) == set(), "these are as in PyTensor now"
+    assert set(known.other_arguments) - set(api_doc.other_arguments()) == set(), "these now agree with PyTensor"
 
 
 def test_no_name_of_another_module_is_missing_without_a_reason():
@@ -30,7 +30,7 @@ def test_no_name_of_another_module_is_missing_without_a_reason():
 def test_arguments_in_other_modules_have_pytensors_names():
     found = set(api_doc.other_arguments_of_modules())
     assert found - set(known.other_arguments_of_modules) == set()
-    assert set(known.other_arguments_of_modules) - found == set(), "these are as in PyTensor now"
+    assert set(known.other_arguments_of_modules) - found == set(), "these now agree with PyTensor"
 
 
 def test_every_flag_is_there():
@@ -54,7 +54,7 @@ def test_the_page_is_up_to_date():
      "tensor.basic.register_transfer", "compile.predefined_linkers", "compile.mode.register_linker", "typed_list.TypedListVariable",
      "raise_op.Assert", "ifelse.ifelse", "printing.Print", "gradient.grad"],
 )  # fmt: skip
-def test_names_are_at_pytensors_places(path):
+def test_names_are_in_pytensors_modules(path):
     module, name = path.rsplit(".", 1)
     assert getattr(importlib.import_module("bitale." + module), name) is not None
 
@@ -65,10 +65,10 @@ def test_every_name_can_be_imported_where_pytensor_has_it():
     assert len(rows) > 900
     absent = [f"{module}.{name}" for module, name in rows if not hasattr(importlib.import_module("bitale." + module), name)]
     assert [place for place in absent if known.reason_missing_at(place) is None] == []
-    assert len(absent) < 142, "reasons are for single names"
+    assert len(absent) < 142, "too many names are excused by a reason"
 
 
-def test_functions_keep_their_names_beside_modules():
+def test_functions_are_not_hidden_by_modules_of_the_same_name():
     import bitale.tensor as pt
 
     for name in ("shape", "sort", "pad", "einsum", "reshape"):

@@ -1,7 +1,7 @@
-"""Functions against NumPy: every dtype, empty and small shapes, and the arguments that both have; values, dtypes and shapes.
+"""Functions against NumPy: every dtype, empty and small shapes, and the common arguments; values, dtypes and shapes.
 
-A function is a line of a table: its name, and what NumPy calls it. Where a result is meant to differ, DIFFERENT has another
-reference or says where to look away, and docs/differences.md has the name and the reason.
+A function is an entry of a table: its name, and NumPy's function. Where a result deliberately differs, DIFFERENT names
+the cases that are skipped, and docs/differences.md gives the reason.
 """
 
 import itertools
@@ -23,7 +23,7 @@ AXES = {0: [None], 1: [None, 0, -1, (0,)], 2: [None, 0, -1, (0, 1), (-1,)], 3: [
 
 
 def sample(dtype, shape):
-    """Values among which are the ends of the dtype, and nan."""
+    """Values that include the extremes of the dtype, and nan."""
     if dtype == "bool":
         some = [True, False, True, True, False, False]
     elif dtype in FLOATS:
@@ -35,7 +35,7 @@ def sample(dtype, shape):
 
 
 def as_float(x):
-    """Integers as the floats that functions such as exp give."""
+    """Integers converted to the float dtype that functions such as exp return."""
     x = np.asarray(x)
     if x.dtype.kind == "f":
         return x
@@ -51,7 +51,7 @@ def named(names):
 
 
 def converted_after(function):
-    """PyTensor's meaning of dtype: floats are added as such, then converted."""
+    """PyTensor's semantics of dtype: floats are summed in their own dtype, then converted."""
 
     def compute(x, dtype):
         if np.dtype(dtype).kind == "f" or x.dtype.kind != "f":
@@ -107,13 +107,13 @@ BINARY["ceil_intdiv"] = lambda x, y: rounded_up(x, y, np.floor_divide(x, y).dtyp
 BINARY["where"] = lambda x, y: np.where(x > y, x, y)
 BINARY["concatenate"] = lambda x, y: np.concatenate([x, y])
 BINARY["stack"] = lambda x, y: np.stack([x, y], -1)
-BUILT = {  # what is not called with x and y alone
+BUILT = {  # expressions that are not calls with x and y
     "where": lambda x, y: pt.where(x > y, x, y),
     "concatenate": lambda x, y: pt.concatenate([x, y]),
     "stack": lambda x, y: pt.stack([x, y], -1),
 }
 
-# By name: on what not to insist. Each stands on docs/differences.md.
+# The cases in which a function deliberately differs, by name. Each is listed in docs/differences.md.
 DIFFERENT = {
     "square": lambda dtype, shape: dtype == "bool",
     "sqr": lambda dtype, shape: dtype == "bool",
@@ -127,7 +127,7 @@ DIFFERENT = {
 
 
 def attempt(function, *arguments, **keywords):
-    """The value, or the error."""
+    """The value, or the exception."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -137,12 +137,12 @@ def attempt(function, *arguments, **keywords):
 
 
 def cases(rank):
-    """(name, arguments, ours, NumPy's)"""
+    """Tuples of name, arguments, Bitale's function and NumPy's function."""
     for name, reference in FUNCTIONS.items():
         yield name, {}, getattr(pt, name), reference
     for name, reference in REDUCTIONS.items():
         for axis, keepdims in itertools.product(AXES[rank], [False, True]):
-            if not (name.startswith("arg") and isinstance(axis, tuple)):  # NumPy has no such positions
+            if not (name.startswith("arg") and isinstance(axis, tuple)):  # NumPy has no positions over several axes
                 yield name, dict(axis=axis, keepdims=keepdims), getattr(pt, name), reference
     for name, reference in ALONG.items():
         for axis in AXES[rank]:
@@ -156,7 +156,7 @@ def cases(rank):
 
 
 def complaint(result, expected):
-    """What differs; None: nothing."""
+    """A description of the mismatch, or None."""
     if isinstance(result, Exception) or isinstance(expected, Exception):
         agree = isinstance(result, (TypeError, ValueError, IndexError)) and isinstance(expected, Exception)
         return None if agree else f"{result!r}, expected {expected!r}"
@@ -183,7 +183,7 @@ def test_functions_of_one_array(dtype):
         built = [(name, keywords, attempt(ours, x, **keywords), theirs) for name, keywords, ours, theirs in cases(rank)]
         for shape in shapes:
             value = sample(dtype, shape)
-            whole = []  # what succeeds is computed again by one function
+            whole = []  # expressions without errors are computed again by one function
             for name, keywords, expression, theirs in built:
                 if name in DIFFERENT and DIFFERENT[name](dtype, shape):
                     continue
@@ -222,7 +222,7 @@ def test_functions_of_two_arrays(dtype):
     assert not failures, "\n".join([f"{len(failures)} differ", *failures[:40]])
 
 
-def test_what_is_meant_to_differ_is_documented():
+def test_deliberate_differences_are_documented():
     page = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "differences.md").read_text()
     words = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", page))))
     aliases = {"sgn": "sign"}
@@ -230,7 +230,7 @@ def test_what_is_meant_to_differ_is_documented():
 
 
 def test_documented_differences():
-    """Those that a test of one line can hold."""
+    """Documented differences that a one-line test can check."""
     x, n, b = pt.dmatrix("x"), pt.matrix("n", dtype="int16"), pt.vector("b", dtype="bool")
     assert pt.exp(n.astype("int8")).dtype == "float32" and pt.floor(n).dtype == "float32"
     assert pt.full_like(n, 1.5).dtype == "float32" and pt.full_like(n, 1, dtype="int8").dtype == "int8"

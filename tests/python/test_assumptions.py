@@ -1,5 +1,5 @@
-"""What is known of matrices: stated by `assume`, inferred through ops; and what rewrites make of it. Each rewrite is
-checked by its values against NumPy, and by the ops that are left in the compiled graph."""
+"""Properties of matrices: stated by `assume` or inferred through ops, and the rewrites that use them. Each rewrite is
+checked by its values against NumPy, and by the ops that remain in the compiled graph."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def vector(seed=5, n=N):
 
 
 def op_names(f):
-    """The ops of the compiled graph, each batched one as what it does to a matrix."""
+    """The ops of the compiled graph; a batched op is named by its core op."""
     names = []
     for node in f.maker.fgraph.toposort():
         core = getattr(node.op, "core_op", node.op)
@@ -60,11 +60,11 @@ def factorizations(f):
         ({"lower_triangular": True, "upper_triangular": True, "orthogonal": True}, {"diag", "tril", "triu", "sym"}),
     ],
 )
-def test_what_follows_from_a_statement(statement, facts):
+def test_implied_properties(statement, facts):
     assert known_facts(assume(pt.matrix("x"), **statement)) >= facts
 
 
-def test_nothing_is_known_of_a_leaf():
+def test_leaves_have_no_properties():
     assert known_facts(pt.matrix("x")) == frozenset()
     x = pt.matrix("x")
     assert assume(x) is x or known_facts(assume(x)) == frozenset()
@@ -96,7 +96,7 @@ def test_statements_about_square_matrices():
     assert known_facts(assume(pt.tensor("x", shape=(2, 3)), lower_triangular=True)) == {"tril"}
 
 
-def test_what_is_zero_beside_its_diagonal_need_not_be_square():
+def test_matrices_that_are_zero_off_the_diagonal_need_not_be_square():
     a = pt.matrix("a")
     both = {"lower_triangular": True, "upper_triangular": True}
     assert known_facts(assume(a, **both)) == {"tril", "triu"}
@@ -108,7 +108,7 @@ def test_what_is_zero_beside_its_diagonal_need_not_be_square():
     assert not known_facts(column @ column.T) & {"pd", "posdiag"}
 
 
-def test_a_statement_changes_no_value_and_passes_derivatives():
+def test_a_statement_is_the_identity_for_values_and_derivatives():
     x = pt.matrix("x")
     y = assume(x, symmetric=True)
     f = bt.function([x], [y, bt.grad((y**2).sum(), x)])
@@ -127,7 +127,7 @@ def test_a_statement_holds_wherever_the_variable_is_used():
     np.testing.assert_allclose(f(value, vector())[1], np.linalg.solve(value, vector()), rtol=1e-10)
 
 
-def test_a_statement_passes_on_to_what_replaces_the_variable():
+def test_a_statement_is_inherited_by_a_replacement():
     x, b = pt.matrix("x"), pt.vector("b")
     stated = assume(pt.log(pt.exp(x + 0.0)) * 1.0, positive_definite=True)
     f = bt.function([x, b], pt.linalg.solve(stated, b))
@@ -235,14 +235,14 @@ def test_not_inferred(name, x, absent):
     assert not known_facts(x) & absent
 
 
-def test_a_long_chain_is_looked_through_without_recursion():
+def test_inference_on_a_long_chain_does_not_recurse():
     x = assume(pt.matrix("x"), symmetric=True)
     for _ in range(1000):
         x = x + 1.0
     assert "sym" in known_facts(x)
     for _ in range(100_000):
         x = x + 1.0
-    known_facts(x)  # what lies too far away is not known
+    known_facts(x)  # properties at a greater distance are not inferred
 
 
 # ---- rewrites --------------------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ C = pt.tensor3("C")
 
 
 def compare(inputs, output, values, expected, left, rtol=1e-9):
-    """The value, and which factorizations are left in the compiled graph."""
+    """Checks the value, and which factorizations remain in the compiled graph."""
     f = bt.function(inputs, output)
     np.testing.assert_allclose(f(*values), expected, rtol=rtol, atol=1e-11)
     assert factorizations(f) == sorted(left)
@@ -263,7 +263,7 @@ def lower_value(seed=0):
 
 
 @pytest.mark.parametrize("with_matrix", [False, True])
-def test_an_inverse_times_something_is_a_solution(with_matrix):
+def test_a_product_with_an_inverse_becomes_a_solve(with_matrix):
     b = B if with_matrix else V
     value = square(1) if with_matrix else vector()
     a = square()
@@ -294,7 +294,7 @@ def test_inverses_cancel():
     ],
     ids=lambda v: v if isinstance(v, str) else "-",
 )
-def test_systems_are_solved_by_structure(name, matrix, value, left):
+def test_solves_use_the_structure(name, matrix, value, left):
     dense = bt.function([A], matrix, mode=bt.Mode("vm", "None"))(value)
     for right, b in ((V, vector()), (B, square(3))):
         compare([A, right], pt.linalg.solve(matrix, right), [value, b], np.linalg.solve(dense, b), left)
@@ -302,7 +302,7 @@ def test_systems_are_solved_by_structure(name, matrix, value, left):
     compare([A], pt.linalg.inv(matrix), [value], np.linalg.inv(dense), left)
 
 
-def test_singular_and_indefinite_matrices_are_errors_as_before():
+def test_singular_and_indefinite_matrices_are_errors():
     diagonal = assume(A, diagonal=True)
     f = bt.function([A, V], pt.linalg.solve(diagonal, V))
     with pytest.raises(np.linalg.LinAlgError, match="singular"):
@@ -312,13 +312,13 @@ def test_singular_and_indefinite_matrices_are_errors_as_before():
     f = bt.function([A, V], pt.linalg.solve(PD, V))
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
         f(np.diag([1.0, -1.0]), np.ones(2))
-    assert np.isnan(f(np.diag([1.0, np.nan]), np.ones(2))).all()  # as of a general matrix
+    assert np.isnan(f(np.diag([1.0, np.nan]), np.ones(2))).all()  # as for a general matrix
     f = bt.function([A, V], pt.linalg.solve(LOWER, V))
     with pytest.raises(np.linalg.LinAlgError):
         f(np.array([[1.0, 0.0], [1.0, 0.0]]), np.ones(2))
 
 
-def test_factors_of_products_are_the_factors():
+def test_cholesky_of_a_product_with_the_transpose():
     value = definite()
     factor = np.linalg.cholesky(value)
     compare([A], pt.linalg.cholesky(FACTOR @ FACTOR.T), [value], factor, ["Cholesky"])
@@ -327,7 +327,7 @@ def test_factors_of_products_are_the_factors():
     lower = pt.set_subtensor(lower[pt.arange(N), pt.arange(N)], pt.exp(V))
     known = np.tril(square(), -1) + np.diag(np.exp(vector()))
     compare([A, V], pt.linalg.cholesky(lower @ lower.T), [square(), vector()], known, [])
-    # of a diagonal with any sign L is not the factor
+    # if the diagonal may be negative, L is not the Cholesky factor
     compare([A], pt.linalg.cholesky(LOWER @ LOWER.T), [-factor], factor, ["Cholesky"])
 
 
@@ -353,7 +353,7 @@ def test_decompositions_of_diagonal_matrices_are_closed_forms(name, function, ex
     compare([V], function(pt.diag(pt.exp(V))), [vector()], expected(np.diag(d)), [])
 
 
-def test_values_are_taken_from_the_decomposition_with_vectors():
+def test_values_only_decompositions_merge_with_full_ones():
     value = square()
     f = bt.function([A], [pt.linalg.svd(A, compute_uv=False), pt.linalg.svd(A)[0]])
     assert factorizations(f) == ["SVD"]
@@ -387,7 +387,7 @@ def test_determinants_by_structure(name, matrix, value, left):
         ops = [op if each == "LU" else each for each in left]
         f = bt.function([A, B], out, on_unused_input="ignore")
         np.testing.assert_allclose(f(value, other), expected, rtol=1e-9)
-        if name != "inverse":  # det(inv(A)) is 1 / det(A) before its logarithm is looked at
+        if name != "inverse":  # det(inv(A)) becomes 1 / det(A) before the rewrite of its logarithm
             assert set(factorizations(f)) <= set(ops)
 
 
@@ -398,7 +398,7 @@ def test_the_logarithm_of_a_determinant_does_not_overflow():
     assert np.isnan(f(np.diag([1.0, -1.0])))
 
 
-def test_a_quadratic_form_is_a_norm():
+def test_a_quadratic_form_becomes_a_norm():
     value = definite()
     compare([A, V], V @ pt.linalg.solve(PD, V), [value, vector()], vector() @ np.linalg.solve(value, vector()), ["Cholesky"])
     f = compare([A, V], V @ pt.linalg.inv(PD) @ V, [value, vector()], vector() @ np.linalg.solve(value, vector()), ["Cholesky"])
@@ -406,7 +406,7 @@ def test_a_quadratic_form_is_a_norm():
 
 
 def gaussian_process(k, y):
-    """The log density of y, and what an optimiser asks for."""
+    """The log density of y, whose gradients an optimizer computes."""
     n = y.shape[0]
     return -0.5 * (y @ pt.linalg.solve(k, y) + pt.linalg.slogdet(k)[1] + n * np.log(2 * np.pi))
 
@@ -442,7 +442,7 @@ def test_a_gaussian_process_factors_its_covariance_once():
         ("selection", [[0.5, 0.5], [0.0, 1.0]]),
     ],
 )
-def test_statements_are_checked_by_the_interpreter_of_a_graph_as_built(facts, value):
+def test_the_interpreter_checks_statements_of_a_graph_as_built(facts, value):
     x = pt.matrix("x")
     f = bt.function([x], assume(x, **{facts: True}) + 1.0, mode=bt.Mode("vm", "None"))
     np.testing.assert_array_equal(f(np.eye(2)), np.eye(2) + 1)
@@ -473,7 +473,7 @@ def test_kronecker_products_are_solved_by_their_factors():
         assert "Join" not in op_names(bt.function([a, b], pt.linalg.det(x)))
 
 
-def test_one_lu_factorization_for_all_that_need_one():
+def test_lu_factorizations_are_shared():
     a, b, c = pt.matrix("a"), pt.vector("b"), pt.vector("c")
     cost = pt.linalg.solve(a, b) @ c + pt.linalg.slogdet(a)[1]
     f = bt.function([a, b, c], [cost, *bt.grad(cost, [a, b, c])])
@@ -492,7 +492,7 @@ def test_one_lu_factorization_for_all_that_need_one():
 
 
 @pytest.mark.parametrize("form", ["cholesky", "eigh", "eigvalsh", "svd", "qr"])
-def test_a_determinant_beside_a_decomposition(form):
+def test_a_determinant_uses_an_existing_decomposition(form):
     a = pt.matrix("a")
     x = assume(a, symmetric=True)
     other = {"cholesky": lambda: pt.linalg.cholesky(x), "eigh": lambda: pt.linalg.eigh(x)[1], "eigvalsh": lambda: pt.linalg.eigvalsh(x),
@@ -500,11 +500,11 @@ def test_a_determinant_beside_a_decomposition(form):
     f = bt.function([a], [other, pt.linalg.slogdet(a)[1]])
     assert not {"Det", "SLogDet", "LUFactor"} & set(op_names(f))
     np.testing.assert_allclose(f(definite())[1], np.linalg.slogdet(definite())[1], rtol=1e-12)
-    if form in ("svd", "qr"):  # these don't give the sign
+    if form in ("svd", "qr"):  # these do not determine the sign
         assert "SLogDet" in op_names(bt.function([a], [other, *pt.linalg.slogdet(a)]))
 
 
-def test_one_factorization_for_tridiagonal_systems():
+def test_tridiagonal_factorizations_are_shared():
     dl, d, du, b = (pt.vector(name) for name in ("dl", "d", "du", "b"))
     a = pt.diag(d) + pt.diag(dl, -1) + pt.diag(du, 1)
     x = pt.linalg.solve(a, b, assume_a="tridiagonal")
@@ -518,11 +518,11 @@ def test_one_factorization_for_tridiagonal_systems():
     of_b = np.linalg.solve(A.T, 2 * solution)
     of_a = -np.outer(of_b, solution)
     expected = [solution @ solution, np.diag(of_a, -1), np.diag(of_a), np.diag(of_a, 1), of_b]
-    for got, wanted in zip(f(*values), expected, strict=True):
-        np.testing.assert_allclose(got, wanted, rtol=1e-10)
+    for got, reference in zip(f(*values), expected, strict=True):
+        np.testing.assert_allclose(got, reference, rtol=1e-10)
 
 
-def test_one_matrix_for_a_batch_of_right_sides():
+def test_one_factorization_for_a_batch_of_right_hand_sides():
     a, b = pt.matrix("a"), pt.tensor3("b")
     value, right = square(3) + 4 * np.eye(N), np.stack([vector(k)[:, None] + square(k) for k in (1, 2)])
     for solve in (pt.linalg.solve, lambda x, y: pt.linalg.solve_triangular(pt.linalg.cholesky(assume(x @ x.T, positive_definite=True)), y, lower=True)):
@@ -532,14 +532,14 @@ def test_one_matrix_for_a_batch_of_right_sides():
         np.testing.assert_allclose(f(value, right), np.linalg.solve(left, right), rtol=1e-9)
 
 
-def test_a_matrix_that_no_step_of_a_scan_changes_is_factored_once():
+def test_a_loop_invariant_matrix_is_factored_once():
     a, x = pt.matrix("a"), pt.vector("x")
     path = bt.scan(lambda y, a: pt.linalg.solve(a, pt.sin(y)), outputs_info=x, non_sequences=a, n_steps=5, return_updates=False)
     f = bt.function([a, x], path)
     assert op_names(f).count("LUFactor") == 1
     text = io.StringIO()
     f.dprint(file=text)
-    assert "SolveTriangular{" in text.getvalue() and " Solve{" not in text.getvalue()  # in the step, too
+    assert "SolveTriangular{" in text.getvalue() and " Solve{" not in text.getvalue()  # also in the step
     value, y = square(3) + 4 * np.eye(N), vector(1)
     expected = []
     for _ in range(5):
@@ -566,7 +566,7 @@ def test_diagonals_and_pseudo_inverses_of_parts():
     f = bt.function([a, b], pt.linalg.pinv(pt.linalg.kron(a, b)))
     assert op_names(f).count("MatrixPinv") == 2
     nested = bt.function([a, b], pt.linalg.block_diag(pt.linalg.block_diag(a, b), a))
-    assert op_names(nested).count("Join") == 4  # three rows, and all of them
+    assert op_names(nested).count("Join") == 4  # one for each of the three rows, and one for all of them
 
 
 def test_permutations_and_selections():
@@ -611,7 +611,7 @@ def test_eigenvalues_of_a_symmetric_matrix_are_real():
     x, a = pt.matrix("x"), square(4) + square(4).T
     s = assume(x, symmetric=True)
     results = [*pt.linalg.eig(s), pt.linalg.eigvals(s), bt.grad(pt.real(pt.linalg.eigvals(s) ** 2).sum(), x)]
-    # Only when asked for: the order of the eigenvalues becomes another.
+    # Opt-in, since the order of the eigenvalues changes.
     assert "Eig" in op_names(bt.function([x], results))
     f = bt.function([x], results, mode=bt.compile.get_default_mode().including("eig_to_eigh"))
     assert "Eig" not in op_names(f)
@@ -622,7 +622,7 @@ def test_eigenvalues_of_a_symmetric_matrix_are_real():
     np.testing.assert_allclose(gradient, 2 * a, atol=1e-12)
 
 
-def test_a_symmetric_system_reads_one_triangle_whoever_reads_the_matrix_beside():
+def test_a_symmetric_solve_reads_one_triangle_despite_other_uses():
     x, b = pt.matrix("x"), pt.vector("b")
     upper, right = np.triu(square(n=20)) + 5 * np.eye(20), np.random.default_rng(5).normal(size=20)
     given, whole = upper + np.tril(np.ones((20, 20)), -1), upper + np.triu(upper, 1).T
@@ -633,7 +633,7 @@ def test_a_symmetric_system_reads_one_triangle_whoever_reads_the_matrix_beside()
         np.testing.assert_allclose(f(given, right)[0], np.linalg.solve(whole, right), rtol=1e-9)
 
 
-def test_a_trace_of_a_product_needs_no_product():
+def test_a_trace_of_a_product_is_computed_without_the_product():
     x, y = pt.matrix("x"), pt.matrix("y")
     left, right = np.arange(12.0).reshape(3, 4), np.arange(8.0).reshape(4, 2)
     f = bt.function([x, y], pt.trace(x @ y))
@@ -686,7 +686,7 @@ def test_a_multivariate_normal_factors_its_covariance_once(form):
     assert factorizations(with_matrix) == ["Cholesky"]
 
 
-def test_negative_indices_are_off_the_diagonal_of_a_matrix_that_is_not_square():
+def test_negative_indices_of_a_non_square_diagonal_matrix():
     i = pt.lvector("i")
     for x, expected in [(pt.zeros((4, 3)), set()), (pt.zeros((3, 3)), {"tril", "triu", "diag"}), (pt.zeros((3, 4)), set())]:
         assert known_facts(x[i, i].set(1.0)) & {"tril", "triu", "diag"} == expected

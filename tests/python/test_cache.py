@@ -1,4 +1,5 @@
-"""Compiled code that processes share. Faults of its directory: tests/stress/cache.py, and the examples of docs/cache.md."""
+"""Sharing of compiled code between processes. Faults of the compile directory are tested by tests/stress/cache.py, and
+the examples of docs/cache.md by test_docs.py."""
 
 import json
 import os
@@ -34,11 +35,11 @@ def finish(process):
     return errors
 
 
-def test_processes_at_once_share_their_code(tmp_path, capsys):
+def test_concurrent_processes_share_compiled_code(tmp_path, capsys):
     flags = f"compiledir={tmp_path}"
     running = [start(flags) for _ in range(4)]
     assert [finish(process) for process in running] == [""] * 4
-    assert finish(start(f"{flags},llvm_library=no-such-library")) == ""  # all they need is there
+    assert finish(start(f"{flags},llvm_library=no-such-library")) == ""  # needs no compilation
     with bt.config.change_flags(compiledir=str(tmp_path)):
         main(["cache", "list", "--json"])
         listing = json.loads(capsys.readouterr().out)
@@ -48,13 +49,13 @@ def test_processes_at_once_share_their_code(tmp_path, capsys):
         assert json.loads(capsys.readouterr().out)["claimed"] is False
 
 
-def test_a_directory_that_cannot_be_written_is_told_once(tmp_path):
+def test_an_unwritable_directory_is_reported_once(tmp_path):
     (tmp_path / "file").touch()
     errors = finish(start(f"compiledir={tmp_path}/file/below"))
     assert errors.count("warning") == errors.count("\n") == 1 and "Not a directory" in errors
 
 
-def test_threads_compile_at_once(tmp_path):
+def test_threads_compile_concurrently(tmp_path):
     x, wrong = pt.dvector("x"), []
 
     def work(number):

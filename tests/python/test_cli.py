@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command-line interface."""
 
 import json
 import os
@@ -31,14 +31,14 @@ def result(capsys, *arguments):
 
 
 @pytest.fixture
-def kept(tmp_path):
-    """A compile directory of this test's own, with one entry."""
+def cached_entry(tmp_path):
+    """A separate compile directory with one entry."""
     with bt.config.change_flags(compiledir=str(tmp_path / "compiledir")):
         x = pt.dvector("x")
         bt.function([x], pt.tanh(x) * 1.25, mode="FAST_RUN")
         entries = [file for file in (tmp_path / "compiledir" / "objects").iterdir() if len(file.name) == 32]
-        if not entries:  # this process has compiled it before
-            pytest.fail("nothing was kept")
+        if not entries:  # this process has already compiled the function
+            pytest.fail("no entry was stored")
         yield entries[0]
 
 
@@ -48,7 +48,7 @@ def test_module_and_version():
     assert "usage" in run("nonsense").stderr
 
 
-def test_help_of_every_verb():
+def test_help_of_every_command():
     for verb in (["cache"], ["cache", "list"], ["config"], ["doctor"], ["view"], ["export"], ["bench"]):
         with pytest.raises(SystemExit) as stopped:
             main([*verb, "--help"])
@@ -82,34 +82,34 @@ def test_config(capsys, tmp_path):
     assert f"mode    FAST_COMPILE  {rc}" in changed and "floatX  float32       environment" in changed
 
 
-def test_cache_path_and_list(kept, capsys):
-    assert result(capsys, "cache", "path") == (0, {"path": str(kept.parents[1])})
+def test_cache_path_and_list(cached_entry, capsys):
+    assert result(capsys, "cache", "path") == (0, {"path": str(cached_entry.parents[1])})
     status, listing = result(capsys, "cache", "list")
-    assert status == 0 and listing["enabled"] and [entry["key"] for entry in listing["entries"]] == [kept.name]
-    assert listing["bytes"] == kept.stat().st_size == listing["entries"][0]["bytes"]
+    assert status == 0 and listing["enabled"] and [entry["key"] for entry in listing["entries"]] == [cached_entry.name]
+    assert listing["bytes"] == cached_entry.stat().st_size == listing["entries"][0]["bytes"]
     main(["cache", "list"])
-    assert kept.name in (text := capsys.readouterr().out) and "1 entry" in text
+    assert cached_entry.name in (text := capsys.readouterr().out) and "1 entry" in text
 
 
-def test_cache_cleanup_removes_only_what_is_useless(kept, capsys):
-    left, young = kept.parent / "tmp-999999999-0", kept.parent / "tmp-999999999-1"
+def test_cache_cleanup_removes_only_unusable_files(cached_entry, capsys):
+    left, young = cached_entry.parent / "tmp-999999999-0", cached_entry.parent / "tmp-999999999-1"
     for file in (left, young):
         file.write_bytes(b"half")
     os.utime(left, (1, 1))
-    (kept.parent / ("0" * 32)).write_bytes(b"no entry")
+    (cached_entry.parent / ("0" * 32)).write_bytes(b"no entry")
     main(["cache", "list"])
     assert "damaged" in (text := capsys.readouterr().out) and "cleanup" in text
     assert result(capsys, "cache", "cleanup")[1]["files"] == 2
-    assert kept.exists() and young.exists() and not left.exists()
+    assert cached_entry.exists() and young.exists() and not left.exists()
     assert result(capsys, "cache", "cleanup")[1]["files"] == 0
 
 
-def test_cache_clear_and_purge(kept, capsys):
-    mine = kept.parents[1] / "notes"
+def test_cache_clear_and_purge(cached_entry, capsys):
+    mine = cached_entry.parents[1] / "notes"
     mine.write_text("the user's")
     assert result(capsys, "cache", "clear")[1]["files"] == 1
-    assert not kept.exists()
-    base = kept.parents[2] / "base"
+    assert not cached_entry.exists()
+    base = cached_entry.parents[2] / "base"
     flags = f"base_compiledir={base}"
     objects = base / "compiledir_other" / "objects"
     objects.mkdir(parents=True)
@@ -120,10 +120,10 @@ def test_cache_clear_and_purge(kept, capsys):
     assert "Nothing to remove" in run("cache", "purge", flags=flags).stdout
 
 
-def test_cache_unlock_has_nothing_to_remove(kept, capsys):
+def test_cache_unlock_has_nothing_to_remove(cached_entry, capsys):
     status, answer = result(capsys, "cache", "unlock")
     assert status == 0 and answer["removed"] == 0 and answer["claimed"] is False
-    assert kept.exists()
+    assert cached_entry.exists()
 
 
 def test_doctor(capsys):
@@ -137,7 +137,7 @@ def test_doctor(capsys):
     assert "All is well" in capsys.readouterr().out or not report["ok"]
 
 
-def test_doctor_measures_how_wide_vectors_are_best(tmp_path):
+def test_doctor_measures_the_best_vector_width(tmp_path):
     answer = json.loads(run("doctor", "--json", flags=f"compiledir={tmp_path}").stdout)
     if not answer["llvm"] or not (tmp_path / "machines").exists():
         pytest.skip("there is nothing to choose")
@@ -153,7 +153,7 @@ def test_doctor_measures_how_wide_vectors_are_best(tmp_path):
     assert record.exists()
 
 
-def test_doctor_without_llvm_and_with_a_compile_directory_that_cannot_be_written(tmp_path):
+def test_doctor_without_llvm_and_with_an_unwritable_compile_directory(tmp_path):
     (tmp_path / "file").write_text("")
     answer = run("doctor", "--json", flags=f"llvm_library=/nowhere/libLLVM.so,compiledir={tmp_path}/file")
     checks = {check["name"]: check for check in json.loads(answer.stdout)["checks"]}
@@ -161,7 +161,7 @@ def test_doctor_without_llvm_and_with_a_compile_directory_that_cannot_be_written
     assert checks["cache"]["status"] == "note" and "no directory" in checks["cache"]["hint"]
 
 
-def test_flags_with_values_that_are_not_allowed():
+def test_flags_with_invalid_values():
     flags = "floatX=float99,target=none"
     assert 'ERROR: invalid value "float99"' in run("config", "floatX", flags=flags).stdout
     assert "float99" in run("config", "--changed", "--short", flags=flags).stdout
@@ -170,7 +170,7 @@ def test_flags_with_values_that_are_not_allowed():
     assert answer.returncode == 1 and checks["flags"]["status"] == "fail" and "float64" in checks["flags"]["hint"]
 
 
-def test_doctor_with_a_wrong_library_of_matrix_products(tmp_path):
+def test_doctor_with_a_wrong_blas_library(tmp_path):
     answer = run("doctor", "--json", flags=f"blas__library=/nowhere/libblas.so,compiledir={tmp_path}")
     blas = next(check for check in json.loads(answer.stdout)["checks"] if check["name"] == "BLAS")
     assert answer.returncode == 1 and blas["status"] == "fail" and "cblas_dgemm" in blas["hint"]

@@ -15,7 +15,7 @@ modes = {
     "jit": bt.Mode("jit"),
     "c": bt.Mode("c"),
     "vm": bt.Mode("vm"),
-    "as written": bt.Mode("jit", "None"),  # no rewrites: the host computes each node
+    "as written": bt.Mode("jit", "None"),  # no rewriting: every node is a callback of the host
 }
 dtypes = ("complex64", "complex128")
 
@@ -62,7 +62,7 @@ binary = {
 
 
 @pytest.mark.parametrize("dtype", dtypes)
-def test_functions_of_one_operand_are_numpys(mode, dtype):
+def test_unary_functions_agree_with_numpy(mode, dtype):
     z = pt.tensor("z", dtype=dtype, shape=(None, None))
     f = bt.function([z], [getattr(pt, name)(z) for name in unary], mode=mode)
     given = values((7, 5), dtype)
@@ -71,7 +71,7 @@ def test_functions_of_one_operand_are_numpys(mode, dtype):
 
 
 @pytest.mark.parametrize("dtype", dtypes)
-def test_functions_of_two_operands_are_numpys(mode, dtype):
+def test_binary_functions_agree_with_numpy(mode, dtype):
     z, w = pt.tensor("z", dtype=dtype, shape=(None, None)), pt.tensor("w", dtype=dtype, shape=(None,))
     f = bt.function([z, w], [getattr(pt, name)(z, w) for name in binary], mode=mode)
     first, second = values((7, 5), dtype), values(5, dtype, 1)
@@ -80,7 +80,7 @@ def test_functions_of_two_operands_are_numpys(mode, dtype):
         close(got, binary[name](first, second))
 
 
-def test_dtypes_meet_as_in_numpy():
+def test_dtype_promotion_agrees_with_numpy():
     names = ["bool", "int8", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64", *dtypes]
     for a in dtypes:
         for b in names:
@@ -105,7 +105,7 @@ def test_real_operands_have_no_imaginary_part(mode, other):
 
 
 @pytest.mark.parametrize("dtype", dtypes)
-def test_values_lie_in_memory_in_any_way(mode, dtype):
+def test_memory_layouts(mode, dtype):
     z = pt.tensor("z", dtype=dtype, shape=(None, None))
     f = bt.function([z], [z * 2, z, z.real], mode=mode)
     base = values((6, 8), dtype)
@@ -116,7 +116,7 @@ def test_values_lie_in_memory_in_any_way(mode, dtype):
         close(doubled, given * 2)
         close(same, given)
         close(real, given.real)
-    for _ in range(3):  # what is compiled for strides
+    for _ in range(3):  # after some calls the function is compiled for these strides
         close(f(base.T)[0], base.T * 2)
 
 
@@ -127,7 +127,7 @@ def test_scalars_and_constants(mode):
     got = f(2 - 1j)
     for each, expected in zip(got, [(2 - 1j) * (1 + 2j), table + (2 - 1j), table.imag, np.complex128(6j)]):
         close(each, expected)
-    close(f(3)[0], np.complex128(3 + 6j))  # a real number is a complex one
+    close(f(3)[0], np.complex128(3 + 6j))  # real numbers are accepted as complex
     assert pt.constant(2j).dtype == "complex128" and pt.constant(np.complex64(2j)).dtype == "complex64"
 
 
@@ -140,7 +140,7 @@ def test_several_numpy_scalars_are_arguments(dtype):
         close(got, each)
 
 
-def test_complex_numbers_out_of_parts(mode):
+def test_complex_numbers_from_real_and_imaginary_parts(mode):
     x, y = pt.dmatrix("x"), pt.dvector("y")
     f = bt.function([x, y], [pt.complex(x, y), pt.complex(y, x), pt.complex(x, 0), pt.complex_from_polar(x, y)], mode=mode)
     re, im = np.random.default_rng(0).normal(size=(3, 4)), np.arange(4.0)
@@ -185,7 +185,7 @@ def test_shared_variables_and_updates(mode):
     assert bt.shared(2j).dtype == "complex128"
 
 
-def test_parts_fuse_with_what_is_around():
+def test_real_and_imaginary_parts_fuse():
     z = pt.zvector("z")
     f = bt.function([z], pt.exp((z * z.conj()).real) + 1)
     assert f.dprint("program", file="str").count("for ") == 1
@@ -210,7 +210,7 @@ elementary += ["arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"]
 
 
 @pytest.mark.parametrize("dtype", dtypes)
-def test_elementary_functions_are_numpys(mode, dtype):
+def test_elementary_functions_agree_with_numpy(mode, dtype):
     z = pt.tensor("z", dtype=dtype, shape=(None,))
     f = bt.function([z], [getattr(pt, name)(z) for name in elementary], mode=mode)
     given = values(200, dtype) * 2
@@ -229,7 +229,7 @@ def test_elementary_functions_on_axes_and_near_them(mode):
             expected = getattr(np, name)(given)
             near = given != -1 if name == "log1p" else (given != 0 if name == "log" else np.ones(given.shape, bool))
             np.testing.assert_allclose(got[near], expected[near], rtol=2e-14, atol=1e-16 if name == "log1p" else 0, err_msg=name)
-        for name in ("sqrt", "log"):  # the side of the cut that -0.0 stands for
+        for name in ("sqrt", "log"):  # the side of the branch cut that -0.0 denotes
             got = f(np.array([complex(-4, 0.0), complex(-4, -0.0)]))[names.index(name)]
             assert np.array_equal(np.signbit(got.imag), [False, True])
 
@@ -310,7 +310,7 @@ def test_moving_elements(mode):
         assert got.dtype == np.asarray(each).dtype, k
 
 
-def test_errors_of_indices_and_shapes_name_them(mode):
+def test_errors_of_indices_and_shapes(mode):
     z, i = pt.zvector("z"), pt.lvector("i")
     f = bt.function([z, i], z[i], mode=mode)
     with pytest.raises(IndexError):
@@ -325,7 +325,7 @@ def test_errors_of_indices_and_shapes_name_them(mode):
 
 
 def gradient_by_differences(f, given, k):
-    """d f / d real + i d f / d imag, of the k-th argument."""
+    """The gradient d f / d real + i d f / d imag with respect to the k-th argument."""
     given = [np.array(each) for each in given]
     out = np.zeros(given[k].shape, "complex128")
     step = 1e-6
@@ -352,7 +352,7 @@ def check_gradient(build, *given):
 
 
 def cost_of(value):
-    """A real number in which each part counts for itself."""
+    """A real cost to which real and imaginary parts contribute differently."""
     return (value.real * 1.25).sum() + (pt.sqr(value.imag) * 0.75).sum() + (value.real * value.imag).sum()
 
 
@@ -387,8 +387,8 @@ def test_gradients_of_tensors():
     check_gradient(lambda x, y: cost_of(pt.complex_from_polar(x, y)), np.arange(1.0, 4), np.arange(3.0))
 
 
-def test_the_gradient_is_that_of_descent():
-    """PyTensor's convention: of |z|^2 it is 2 z, so that z - step * gradient goes down."""
+def test_gradient_convention():
+    """PyTensor's convention: the gradient of |z|^2 is 2 z, so that z - step * gradient decreases it."""
     z = pt.zvector("z")
     given = values(3)
     close(bt.function([z], bt.grad(pt.sqr(pt.abs(z)).sum(), z))(given), 2 * given)
@@ -410,15 +410,15 @@ def test_second_derivatives_and_tangents():
     np.testing.assert_allclose(tangent(a, b), (value(a + 1e-6 * b) - value(a - 1e-6 * b)) / 2e-6, rtol=1e-6)
 
 
-def test_directions_are_numpys(mode):
-    """Also where a size is 0, infinite or near the ends of the exponent."""
+def test_sign_agrees_with_numpy(mode):
+    """Also where the absolute value is 0, infinite or near the limits of the exponent range."""
     z = pt.zvector("z")
     ends = [0.0, -0.0, 1.0, -3.0, np.inf, -np.inf, np.nan, 5e-324, 1e-200]
     given = np.array([complex(a, b) for a in ends for b in ends])
     with np.errstate(all="ignore"):
         expected = np.sign(given)
     got = bt.function([z], pt.sign(z), mode=mode)(given)
-    tiny = np.abs(given) < 1e-300  # NumPy loses digits of these
+    tiny = np.abs(given) < 1e-300  # where NumPy loses digits
     np.testing.assert_allclose(got[~tiny], expected[~tiny], rtol=1e-15)
     np.testing.assert_allclose(np.abs(got[tiny]), given[tiny] != 0, rtol=1e-15)
     large = np.array([1e308 + 1e308j])
@@ -444,13 +444,13 @@ def test_running_products_and_sums_of_exponentials(mode, dtype):
         bt.grad(pt.real(pt.cumprod(z)[0]), z)
 
 
-# ---- what is refused -------------------------------------------------------------------------------------------------
+# ---- unsupported operations ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "name", ["floor", "ceil", "gammaln", "erf", "sigmoid", "softplus", "psi", "trunc"]
 )
-def test_functions_without_meaning_are_refused(name):
+def test_undefined_functions_are_rejected(name):
     with pytest.raises(TypeError, match=f"{name}: not defined for complex numbers"):
         getattr(pt, name)(pt.zvector("z"))
 
@@ -458,13 +458,13 @@ def test_functions_without_meaning_are_refused(name):
 @pytest.mark.parametrize(
     "name", ["lt", "le", "gt", "ge", "maximum", "minimum", "arctan2", "mod", "int_div", "and_", "hypot"]
 )
-def test_orders_and_remainders_are_refused(name):
+def test_comparisons_and_remainders_are_rejected(name):
     with pytest.raises(TypeError, match="complex"):
         getattr(pt, name)(pt.zvector("z"), pt.dvector("x"))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
-def test_nothing_loses_an_imaginary_part_silently(dtype):
+def test_imaginary_parts_are_never_discarded_silently(dtype):
     z, x = pt.zvector("z"), pt.tensor("x", dtype=dtype, shape=(None,))
     with pytest.raises(TypeError, match="real"):
         pt.cast(z, dtype)
@@ -490,7 +490,7 @@ def test_variances_are_real(dtype):
     np.testing.assert_allclose(slope, 2 * (value - value.mean()) / value.size, rtol=1e-4 if dtype == "complex64" else 1e-12)
 
 
-def test_ops_without_complex_form_are_named():
+def test_errors_name_ops_without_a_complex_form():
     z = pt.zmatrix("z")
     for build in (
         lambda: pt.sort(z),
@@ -510,7 +510,7 @@ def test_ops_without_complex_form_are_named():
         bt.grad(pt.abs(pt.prod(z)), z)
 
 
-def test_a_complex_input_takes_what_converts_safely():
+def test_a_complex_input_accepts_safe_conversions():
     z = pt.cvector("z")
     f = bt.function([z], z + 0)
     close(f(np.array([1, 2], "float32")), np.array([1, 2], "complex64"))
@@ -518,11 +518,11 @@ def test_a_complex_input_takes_what_converts_safely():
         f(np.array([1j]))  # complex128
 
 
-# ---- outside ---------------------------------------------------------------------------------------------------------
+# ---- exported functions ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["c", "object"])
-def test_exported_functions_take_pairs(tmp_path, form):
+def test_exported_functions_take_pairs_of_real_numbers(tmp_path, form):
     z, w = pt.zvector("z"), pt.zscalar("w")
     state = bt.shared(values(2, seed=7), name="state")
     total = pt.sum(z * w)
@@ -545,13 +545,13 @@ def test_exported_functions_take_pairs(tmp_path, form):
         close(got, np.asarray(each), 10)
 
 
-def test_addresses_are_of_real_functions():
+def test_complex_functions_have_no_address():
     z = pt.zvector("z")
     with pytest.raises(TypeError, match="complex128"):
         bt.function([z], z * 2).address("vector")
 
 
-def test_compiled_code_is_stored_and_found_again(tmp_path):
+def test_results_with_cached_code(tmp_path):
     script = (
         "import numpy as np, bitale as bt, bitale.tensor as pt\n"
         "z = pt.zvector('z')\n"
@@ -564,17 +564,17 @@ def test_compiled_code_is_stored_and_found_again(tmp_path):
     assert texts[0] == texts[1] and complex(texts[0].strip("[").split(",")[0]) == pytest.approx(2j * np.exp(1 + 2j))
 
 
-# ---- what random graphs found ----------------------------------------------------------------------------------------
+# ---- regressions found by random graphs ------------------------------------------------------------------------------
 
 
-def test_a_product_of_no_axis_is_a_value_of_its_own(mode):
+def test_products_over_no_axes(mode):
     z = pt.zscalar("z")
     f = bt.function([z], [pt.prod(z * 2), pt.prod(z)], mode=mode)
     for got, each in zip(f(0.25 + 0.8j), (0.5 + 1.6j, 0.25 + 0.8j)):
         close(got, np.asarray(each))
 
 
-def test_the_gradient_of_a_size_is_zero_at_zero():
+def test_the_gradient_of_an_absolute_value_is_zero_at_zero():
     z, x, y = pt.zvector("z"), pt.dscalar("x"), pt.dscalar("y")
     f = bt.function([z], bt.grad(pt.abs(z).sum() + pt.sqr(pt.abs(z)).sum(), z))
     close(f(np.array([0, 3 + 4j])), np.array([0, 6.6 + 8.8j]))

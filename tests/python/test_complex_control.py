@@ -1,4 +1,4 @@
-"""Complex tensors in choices, in ops that are graphs, and in loops: values and gradients in all linkers, against NumPy."""
+"""Complex tensors in ifelse, OpFromGraph and scan: values and gradients with all linkers, against NumPy."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def mode(request):
 
 
 @pytest.mark.parametrize("dtype", dtypes)
-def test_ifelse_gives_the_side_that_the_condition_says(mode, dtype):
+def test_ifelse_selects_a_branch(mode, dtype):
     c, z = pt.scalar("c", dtype="bool"), pt.tensor("z", dtype=dtype, shape=(None,))
     x = pt.dvector("x")
     outputs = [bt.ifelse(c, pt.exp(z), z[:1]), *bt.ifelse(c, [z * 2, x], [z.conj(), x + 1])]
@@ -35,7 +35,7 @@ def test_gradients_of_ifelse():
         check_gradient(lambda z, w: cost_of(bt.ifelse(pt.abs(z[0]) < 9 * truth, pt.exp(z) * w, w * 1j)), values(3), values(3, seed=1))
 
 
-def test_a_condition_is_real():
+def test_conditions_must_be_real():
     z = pt.zscalar("z")
     with pytest.raises(TypeError, match="expected a real condition"):
         bt.ifelse(z, z, z)
@@ -48,7 +48,7 @@ def test_a_condition_is_real():
 
 @pytest.mark.parametrize("inline", [True, False])
 @pytest.mark.parametrize("dtype", dtypes)
-def test_ops_that_are_graphs(mode, inline, dtype):
+def test_op_from_graph(mode, inline, dtype):
     a, b = pt.tensor(dtype=dtype, shape=(None,)), pt.dvector()
     op = bt.compile.OpFromGraph([a, b], [a * b + 1j, pt.abs(a), a], inline=inline)
     z, x = pt.tensor("z", dtype=dtype, shape=(None,)), pt.dvector("x")
@@ -56,13 +56,13 @@ def test_ops_that_are_graphs(mode, inline, dtype):
     f = bt.function([z, x], [pt.sin(outputs[0]), *outputs], mode=mode)
     given, real = values(3, dtype), np.arange(3.0)
     e = np.exp(given)
-    scale = 10 if dtype == "complex128" else 1e7  # its exp is rounded to complex64
+    scale = 10 if dtype == "complex128" else 1e7  # the result of exp is rounded to complex64
     for got, each in zip(f(given, real), [np.sin(e * real + 1j), e * real + 1j, np.abs(e), e]):
         close(got, each, 10 if got.dtype in ("complex64", "float32") else scale)
 
 
 @pytest.mark.parametrize("inline", [True, False])
-def test_gradients_of_ops_that_are_graphs(inline):
+def test_gradients_of_op_from_graph(inline):
     a, b = pt.zvector(), pt.dvector()
     op = bt.compile.OpFromGraph([a, b], [a**2 * b, pt.abs(a) * b], inline=inline)
 
@@ -74,7 +74,7 @@ def test_gradients_of_ops_that_are_graphs(inline):
 
 
 @pytest.mark.parametrize("inline", [True, False])
-def test_a_pullback_of_ones_own(inline):
+def test_user_defined_pullback(inline):
     a = pt.zvector()
     op = bt.compile.OpFromGraph([a], [a * 2], inline=inline, pullback=lambda inputs, outputs, given: [given[0] * 1j])
     z = pt.zvector("z")
@@ -82,12 +82,12 @@ def test_a_pullback_of_ones_own(inline):
     close(f(values(3)), np.full(3, 1j))
 
 
-def test_graphs_in_graphs(mode):
+def test_nested_op_from_graph(mode):
     a = pt.zvector()
     inner = bt.compile.OpFromGraph([a], [a * 1j], inline=False)
     outer = bt.compile.OpFromGraph([a], [inner(a) + inner(a * 2)], inline=False)
     x = pt.dvector("x")
-    within = bt.compile.OpFromGraph([x], [pt.abs(inner(pt.exp(x * 1j)) + 2)], inline=False)  # complex numbers inside alone
+    within = bt.compile.OpFromGraph([x], [pt.abs(inner(pt.exp(x * 1j)) + 2)], inline=False)  # complex only inside
     z = pt.zvector("z")
     f = bt.function([z, x], [outer(z), within(x)], mode=mode)
     given, real = values(3), np.arange(3.0)
@@ -120,7 +120,7 @@ def test_loops_over_complex_sequences_states_and_constants(mode, dtype):
     close(zero_steps[0], np.zeros(0, dtype))
 
 
-def test_matrices_taps_and_an_end_of_its_own(mode):
+def test_matrices_taps_and_a_stop_condition(mode):
     m, v, n, limit = pt.zmatrix("m"), pt.zvector("v"), pt.lscalar("n"), pt.dscalar("limit")
     ys, _ = bt.scan(lambda y, m: m @ y, outputs_info=[v], non_sequences=[m], n_steps=n)
     taps, _ = bt.scan(lambda a, b: a * 1j + b, outputs_info=[dict(initial=v, taps=[-1, -2])], n_steps=3)
@@ -143,7 +143,7 @@ def test_matrices_taps_and_an_end_of_its_own(mode):
         close(got, np.array(each), 100)
 
 
-def test_a_real_initial_value_becomes_complex_where_the_step_makes_it_so(mode):
+def test_a_real_initial_value_is_promoted_to_complex(mode):
     z = pt.zscalar("z")
     ys, _ = bt.scan(lambda y, z: y * z, outputs_info=[1.0], non_sequences=[z], n_steps=3)
     f = bt.function([z], ys, mode=mode)
@@ -152,7 +152,7 @@ def test_a_real_initial_value_becomes_complex_where_the_step_makes_it_so(mode):
         bt.scan(lambda y, z: y * z, outputs_info=[pt.dscalar()], non_sequences=[z], n_steps=3)
 
 
-def test_loops_whose_complex_numbers_are_inside_alone(mode):
+def test_loops_that_are_complex_only_inside(mode):
     x = pt.dvector("x")
     ys, _ = bt.scan(lambda x, y: pt.abs(pt.exp(pt.complex(x, y)) + y), sequences=[x], outputs_info=[pt.constant(1.0, dtype="float64")])
     f = bt.function([x], ys, mode=mode)
@@ -163,7 +163,7 @@ def test_loops_whose_complex_numbers_are_inside_alone(mode):
     close(f(given), np.array(expected))
 
 
-def test_a_loop_is_native_and_keeps_parts_in_registers():
+def test_a_loop_is_native_and_keeps_complex_numbers_in_registers():
     zs, w = pt.zvector("zs"), pt.zscalar("w")
     ys, _ = bt.scan(lambda z, y, w: y * w + z, sequences=[zs], outputs_info=[pt.constant(0j)], non_sequences=[w])
     text = bt.function([zs, w], ys[-1]).dprint("program", file="str")

@@ -96,7 +96,7 @@ def test_errors_of_singular_matrices_and_others(mode):
         f(singular, values(2))
     with pytest.raises(np.linalg.LinAlgError, match="singular: its diagonal is 0 at place 1"):
         g(np.diag([1j, 0]), values(2))
-    for n in (3, 40):  # in plain loops, and by LAPACK
+    for n in (3, 40):  # in inline loops, and by LAPACK
         with pytest.raises(np.linalg.LinAlgError, match="not positive definite: its leading minor of order 3"):
             h(np.diag([1, 1, *(n - 2) * [-1 + 0j]]))
         with pytest.raises(np.linalg.LinAlgError, match=f"no pivot is left at place {n - 1}"):
@@ -106,7 +106,7 @@ def test_errors_of_singular_matrices_and_others(mode):
     close(bt.function([a], pt.linalg.cholesky(a, on_error="nan"), mode=mode)(np.diag([1, -1 + 0j])).real, np.full((2, 2), np.nan))
 
 
-def test_equations_whose_real_matrices_of_twice_the_size_are_singular(mode):
+def test_equations_whose_real_embedding_is_singular(mode):
     """A and -B share no eigenvalue, but A and -conj(B) do."""
     a, b, q = matrix(), matrix(), matrix()
     f = bt.function([a, b, q], pt.linalg.solve_sylvester(a, b, q), mode=mode)
@@ -116,8 +116,8 @@ def test_equations_whose_real_matrices_of_twice_the_size_are_singular(mode):
     with pytest.raises(np.linalg.LinAlgError, match="no unique solution"):
         f(A, -A, Q)
     A = np.diag([1 + 1j, -1 - 1j])
-    for got, wanted in zip(g(A, Q), [scipy.linalg.solve_continuous_lyapunov(A, Q), scipy.linalg.solve_discrete_lyapunov(A, Q)]):
-        close(got, wanted, 100)
+    for got, expected in zip(g(A, Q), [scipy.linalg.solve_continuous_lyapunov(A, Q), scipy.linalg.solve_discrete_lyapunov(A, Q)]):
+        close(got, expected, 100)
 
 
 def test_factors_with_a_complex_diagonal_and_adjoint_systems(mode):
@@ -128,13 +128,13 @@ def test_factors_with_a_complex_diagonal_and_adjoint_systems(mode):
     for n in (4, 40):
         A, B = regular(n) / n, values((n, 3))
         L, U = np.tril(A), np.triu(A)
-        wanted = [np.linalg.solve(L @ adjoint(L), B), np.linalg.solve(adjoint(U) @ U, B)]
-        wanted += [np.linalg.solve(each, B) for each in (adjoint(U), adjoint(U), U.T)]
-        for got, each in zip(f(A, B), wanted):
+        expected = [np.linalg.solve(L @ adjoint(L), B), np.linalg.solve(adjoint(U) @ U, B)]
+        expected += [np.linalg.solve(each, B) for each in (adjoint(U), adjoint(U), U.T)]
+        for got, each in zip(f(A, B), expected):
             close(got, each, 1000)
 
 
-def test_equations_of_matrices_and_least_squares(mode):
+def test_matrix_equations_and_least_squares(mode):
     a, b, q = matrix(), matrix(), matrix()
     outputs = [pt.linalg.solve_sylvester(a, b, q), pt.linalg.solve_continuous_lyapunov(a, q), pt.linalg.pinv(q)]
     outputs += [pt.linalg.solve_discrete_lyapunov(a * 0.05, q), *pt.linalg.lstsq(q[:, :2], b)]
@@ -164,7 +164,7 @@ def test_cholesky_factors(mode, dtype):
         low, up = f(A)
         close(low, np.linalg.cholesky(A) if n else A, 100)
         close(up, adjoint(low), 100)
-        close(f(np.tril(A) + np.triu(values((n, n), dtype), 1))[0], low, 100)  # the other triangle is not read
+        close(f(np.tril(A) + np.triu(values((n, n), dtype), 1))[0], low, 100)  # reads only one triangle
         assert not np.iscomplex(np.diag(low)).any()
 
 
@@ -235,7 +235,7 @@ def test_eigenvalues_and_schur_forms(mode, dtype):
         close(adjoint(gv) @ B @ gv, np.eye(n, dtype=dtype), 1000)
 
 
-def test_lower_upper_factors(mode):
+def test_lu_factors(mode):
     a, b = matrix(), matrix()
     factors = pt.linalg.lu_factor(a)
     outputs = [*factors, *pt.linalg.lu(a), *pt.linalg.lu(a, permute_l=True), pt.linalg.lu_solve(factors, b), pt.linalg.lu_solve(factors, b, trans=True)]
@@ -267,8 +267,8 @@ def test_batches(mode):
 # ---- gradients -------------------------------------------------------------------------------------------------------
 
 
-def size_of(x):
-    """What does not depend on the phases of vectors."""
+def norm_of(x):
+    """A function that does not depend on the phases of the vectors."""
     return (pt.sqr(pt.abs(x)) * np.arange(1.0, 1 + 3)[:, None]).sum()
 
 
@@ -291,14 +291,14 @@ gradients = {
     "qr, tall": lambda a: sum(cost_of(each) for each in pt.linalg.qr(a[:, :2], mode="reduced")),
     "qr, wide": lambda a: sum(cost_of(each) for each in pt.linalg.qr(a[:2], mode="reduced")),
     "svdvals": lambda a: (pt.linalg.svd(a, compute_uv=False) * np.arange(1.0, 4)).sum(),
-    "svd": lambda a: size_of(pt.linalg.svd(a, full_matrices=False)[0]) + size_of(pt.linalg.svd(a, full_matrices=False)[2].T),
+    "svd": lambda a: norm_of(pt.linalg.svd(a, full_matrices=False)[0]) + norm_of(pt.linalg.svd(a, full_matrices=False)[2].T),
     "svd, product": lambda a: cost_of(pt.linalg.svd(a, full_matrices=False)[0] @ pt.linalg.svd(a, full_matrices=False)[2]),
-    "svd, tall": lambda a: size_of(pt.linalg.svd(a[:, :2], full_matrices=False)[0]),
-    "svd, wide": lambda a: size_of(pt.linalg.svd(a[:2], full_matrices=False)[2].T),
+    "svd, tall": lambda a: norm_of(pt.linalg.svd(a[:, :2], full_matrices=False)[0]),
+    "svd, wide": lambda a: norm_of(pt.linalg.svd(a[:2], full_matrices=False)[2].T),
     "eigvalsh": lambda a: (pt.linalg.eigvalsh(a) * np.arange(1.0, 4)).sum(),
-    "eigh": lambda a: size_of(pt.linalg.eigh(a)[1]) + size_of(pt.linalg.eigh(a, lower=False)[1]),
+    "eigh": lambda a: norm_of(pt.linalg.eigh(a)[1]) + norm_of(pt.linalg.eigh(a, lower=False)[1]),
     "eigvals": lambda a: cost_of(pt.sqr(pt.linalg.eigvals(a)).sum()),
-    "eig": lambda a: size_of(pt.linalg.eig(a)[1]),
+    "eig": lambda a: norm_of(pt.linalg.eig(a)[1]),
     "lu_factor": lambda a: cost_of(pt.linalg.lu_factor(a)[0]),
     "lu, wide": lambda a: cost_of(pt.linalg.lu_factor(a[:2])[0]),
     "lu, tall": lambda a: cost_of(pt.linalg.lu_factor(a[:, :2])[0]),
@@ -314,7 +314,7 @@ def test_gradients(name):
 
 def test_gradients_of_eigenvalues_of_real_matrices():
     a = np.random.default_rng(5).normal(size=(3, 3))
-    check_gradient(lambda x: cost_of(pt.sqr(pt.linalg.eigvals(x)).sum()) + size_of(pt.linalg.eig(x)[1]), a)
+    check_gradient(lambda x: cost_of(pt.sqr(pt.linalg.eigvals(x)).sum()) + norm_of(pt.linalg.eig(x)[1]), a)
 
 
 def test_gradients_of_batches():
@@ -324,7 +324,7 @@ def test_gradients_of_batches():
     check_gradient(lambda a: cost_of(pt.linalg.qr(a, mode="reduced")[1]), a)
 
 
-# ---- forms with pivots, pairs, bands ----------------------------------------------------------------------------------
+# ---- pivoting, matrix pairs, banded matrices -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(4, 3), (3, 4), (3, 3), (1, 1), (0, 2), (2, 0)])
@@ -338,11 +338,11 @@ def test_pivoted_and_raw_qr(mode, shape, kind):
             continue
         expected = scipy.linalg.qr(A, mode=kind, pivoting=pivoting)
         expected = [*expected[0], *expected[1:]] if kind == "raw" else list(expected)
-        if kind in ("r", "raw"):  # the rows that are not zero by their place
+        if kind in ("r", "raw"):  # only the rows that are not structurally zero
             expected[2 if kind == "raw" else 0] = expected[2 if kind == "raw" else 0][:k]
         assert len(got) == len(expected)
-        for each, wanted in zip(got, expected):
-            close(each, wanted, 10)
+        for each, reference in zip(got, expected):
+            close(each, reference, 10)
 
 
 def test_pivoted_qr_of_batches_and_its_gradient():
@@ -370,7 +370,7 @@ def test_generalized_schur_forms(mode, n, sort):
     w = alpha / beta
     chosen = {None: w.real < np.inf, "lhp": w.real < 0, "rhp": w.real > 0, "iuc": np.abs(w) < 1, "ouc": np.abs(w) > 1}[sort]
     assert (np.diff(chosen.astype(int)) <= 0).all()
-    # of real matrices, and of a real one beside a complex one
+    # real matrices, and a real one paired with a complex one
     x = pt.dmatrix()
     s, p, q, z = bt.function([x, b], pt.linalg.qz(x, b), mode=mode)(A.real, B)
     close(q @ s @ z.conj().T, A.real + 0j, 100)
@@ -424,7 +424,7 @@ def test_gradients_of_bands():
         check_gradient(lambda b, trans=trans: cost_of(pt.linalg.tridiagonal_lu_solve(factors, b, transposed=trans)), B)
 
 
-def test_batches_of_bands_and_pairs():
+def test_batches_of_banded_matrices_and_matrix_pairs():
     ab, b = pt.ztensor3(), pt.ztensor3()
     AB, B = values((3, 3, 4)), values((3, 4, 2), seed=1)
     AB[:, 1] += 5
@@ -438,8 +438,8 @@ def test_batches_of_bands_and_pairs():
         close(got[at], np.linalg.solve(a, B[at]), 100)
     pairs = [regular(3, batch=(2,)), regular(3, batch=(2,), seed=1)]
     s, p, q, z = bt.function([ab, b], pt.linalg.qz(ab, b))(*pairs)
-    for got, wanted in ((s, pairs[0]), (p, pairs[1])):
-        close(q @ got @ z.conj().swapaxes(-1, -2), wanted, 100)
+    for got, expected in ((s, pairs[0]), (p, pairs[1])):
+        close(q @ got @ z.conj().swapaxes(-1, -2), expected, 100)
 
 
 def test_nan_inside_does_not_reach_lapack(mode):
@@ -452,16 +452,16 @@ def test_nan_inside_does_not_reach_lapack(mode):
 
 
 @pytest.mark.parametrize("dtype", dtypes)
-def test_products_of_vectors_take_conjugates_as_numpys(mode, dtype):
+def test_vector_products_conjugate_as_numpy_does(mode, dtype):
     u, v, m = matrix(dtype), matrix(dtype), matrix(dtype)
     f = bt.function([u, v, m], [pt.vecdot(u, v), pt.vecdot(u[0], v[0]), pt.vecmat(u, m), pt.vecmat(u[0], m), pt.matvec(m, u[:, :3])], mode=mode)
     U, V, M = values((2, 3), dtype), values((2, 3), dtype, 1), values((3, 3), dtype, 2)
     expected = [np.vecdot(U, V), np.vecdot(U[0], V[0]), np.vecmat(U, M), np.vecmat(U[0], M), np.matvec(M, U)]
-    for got, wanted in zip(f(U, V, M), expected):
-        close(got, wanted, 10)
+    for got, reference in zip(f(U, V, M), expected):
+        close(got, reference, 10)
 
 
-def test_matrices_that_are_not_square_are_refused(mode):
+def test_non_square_matrices_are_rejected(mode):
     for function in (pt.linalg.cholesky, pt.linalg.inv, pt.linalg.expm, lambda a: pt.linalg.solve(a, a), lambda a: pt.linalg.solve_sylvester(a, a, a)):
         a = matrix()
         f = bt.function([a], function(a), mode=mode)

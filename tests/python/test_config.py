@@ -68,7 +68,7 @@ def test_environment():
     assert out.split() == ["float32", "float32"]
 
 
-def test_numbers_get_dtypes_by_the_cast_policy():
+def test_dtypes_of_python_numbers_follow_the_cast_policy():
     b, f = pt.bvector("b"), pt.fvector("f")
     assert (b + 1).dtype == "int8" and (b + 1.5).dtype == "float32" and (f + 0.1).dtype == "float64"
     with bt.config.change_flags(cast_policy="numpy+floatX"):
@@ -76,7 +76,7 @@ def test_numbers_get_dtypes_by_the_cast_policy():
         assert pt.constant(3).dtype == "int64" and pt.as_tensor(True).dtype == "bool"
     with bt.config.change_flags(cast_policy="numpy+floatX", floatX="float32"):
         assert (f + 0.1).dtype == "float32" and (b + 1.5).dtype == "float32" and pt.constant(0.1).dtype == "float32"
-        assert (f + np.float64(0.1)).dtype == "float64"  # a number of NumPy's has a dtype already
+        assert (f + np.float64(0.1)).dtype == "float64"  # NumPy scalars already have a dtype
         assert bt.function([b], b * 300)([2]).tolist() == [600]
     assert (b + 1).dtype == "int8"
 
@@ -88,7 +88,7 @@ def test_numbers_get_dtypes_by_the_cast_policy():
      ("check_stack_trace", ["off", "raise"], ["on"]), ("warn_float64", ["ignore", "pdb"], ["zzz"]), ("on_shape_error", ["warn", "raise"], ["zzz"]),
      ("mode", ["Mode", "FAST_RUN", "JAX", "CVM"], ["zzz"]), ("linker", ["py", "c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc", "jax", "auto"], ["zzz", "vm_no"])],
 )  # fmt: skip
-def test_flags_take_values_of_their_kind(name, good, bad):
+def test_flags_validate_their_values(name, good, bad):
     for value in good:
         with bt.config.change_flags({name: value}):
             assert str(getattr(bt.config, name)) in (str(value), str(bool(value)))
@@ -99,7 +99,7 @@ def test_flags_take_values_of_their_kind(name, good, bad):
         assert getattr(bt.config, name) == before
 
 
-def test_functions_run_by_the_linker_of_the_configuration():
+def test_functions_use_the_configured_linker():
     x = pt.dvector("x")
     for linker in ("py", "c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc"):
         with bt.config.change_flags(linker=linker):

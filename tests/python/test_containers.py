@@ -28,7 +28,7 @@ def test_defaults(mode):
     assert f(1.0, out=out) is out and out == -9.0
 
 
-def test_large_defaults_are_the_callers_business_no_more(mode):
+def test_large_defaults_are_copied(mode):
     x = pt.dvector("x")
     given = np.arange(1000.0)
     f = bt.function([bt.In(x, value=given)], x * 1, mode=mode)
@@ -100,7 +100,7 @@ def test_implicit_inputs(mode):
     np.testing.assert_array_equal(own["n"], [2.0, 2, 2])
 
 
-def test_containers_filter_what_they_get():
+def test_containers_filter_their_values():
     x, s = pt.lvector("x"), bt.shared(np.zeros(2), "s")
     f = bt.function([bt.In(x, value=[1, 2])], x.sum() + s.sum())
     assert set(f.container) == {"x", "s"} and len(f.container) == 2
@@ -165,7 +165,7 @@ def test_misuse(make, error):
     assert s.get_value().tolist() == [0.0, 0.0]
 
 
-def test_what_has_no_effect_is_accepted(mode):
+def test_options_without_effect_are_accepted(mode):
     x = pt.dvector("x")
     f = bt.function([bt.In(x, mutable=True, borrow=True)], bt.Out(x[::-1], borrow=True), trust_input=True, mode=mode)
     given = np.arange(3.0)
@@ -208,7 +208,7 @@ def test_copy(mode):
     assert s.get_value() == 4
 
 
-def test_a_swap_that_gives_a_variable_two_updates():
+def test_a_swap_that_causes_two_updates_of_one_variable():
     a, b, c = (bt.shared(k, name) for k, name in ((1.0, "a"), (2.0, "b"), (3.0, "c")))
     f = bt.function([], [a, b], updates={a: a + 1, b: b + 1})
     for swap in ({a: c, b: c}, {a: b}):
@@ -219,7 +219,7 @@ def test_a_swap_that_gives_a_variable_two_updates():
     assert [v.get_value() for v in (a, b, c)] == [2, 3, 3]
 
 
-def test_a_call_that_fails_changes_nothing(mode):
+def test_a_failed_call_changes_nothing(mode):
     x, n, s = pt.dvector("x"), pt.dvector("n"), bt.shared(np.zeros(2), "s")
     f = bt.function([x, bt.In(n, value=[1.0, 2.0], update=n + x)], n * x, updates={s: s + x}, mode=mode)
     for wrong in (np.ones(3), "abc", np.ones((2, 2))):
@@ -240,7 +240,7 @@ def test_copy_of_updates_that_are_inputs(mode):
     assert k.copy(delete_updates=True)() == 0 and held.get_value() == 0
 
 
-def test_functions_of_eval_have_no_recipe():
+def test_eval_can_be_repeated():
     x = pt.dscalar("x")
     y = x * 2
     assert y.eval({x: 1.0}) == 2.0 and y.eval({x: 2.0}) == 4.0
@@ -264,7 +264,7 @@ def test_free(mode):
 
 
 def rewrites_of(build):
-    """How often a graph is rewritten meanwhile: as often as one is compiled."""
+    """The number of graphs that are rewritten by calling `build`, which equals the number of compilations."""
     count = 0
 
     class Counting(bt.compile.FunctionMaker):
@@ -298,7 +298,7 @@ def test_copies_share_code():
         bt.function([x], x).copy(profile=3)
 
 
-def test_copies_of_copies_have_containers_of_their_own(mode):
+def test_copies_of_copies_have_separate_containers(mode):
     n = pt.dscalar("n")
     f = bt.function([bt.In(n, value=0.0, update=n + 1)], n, mode=mode)
     first = f.copy()

@@ -1,4 +1,4 @@
-"""Convolutions against NumPy's and SciPy's, their derivatives against differences, and what is refused."""
+"""Convolutions against NumPy and SciPy, derivatives against finite differences, and invalid arguments."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def values_of(shape, dtype):
 @pytest.mark.parametrize("dtype", dtypes)
 @pytest.mark.parametrize("mode", ["full", "valid", "same"])
 @pytest.mark.parametrize("n, k", [(1, 1), (5, 1), (1, 5), (5, 2), (5, 3), (3, 5), (33, 4), (4, 33), (100, 20), (6, 6)])
-def test_of_vectors(n, k, mode, dtype):
+def test_vectors(n, k, mode, dtype):
     a, b = values_of(n, dtype), values_of(k, dtype)
     expected = scipy.signal.convolve(a.astype("float64"), b.astype("float64"), mode, "direct")
     for known in (False, True):
@@ -33,7 +33,7 @@ def test_of_vectors(n, k, mode, dtype):
 @pytest.mark.parametrize("mode", ["full", "valid", "same"])
 @pytest.mark.parametrize("boundary, fillvalue", [("fill", 0), ("fill", 1.5), ("wrap", 0), ("symm", 0)])
 @pytest.mark.parametrize("n, k", [((1, 1), (1, 1)), ((4, 5), (2, 3)), ((5, 4), (3, 3)), ((6, 7), (1, 4)), ((9, 5), (4, 5))])
-def test_of_matrices(n, k, mode, boundary, fillvalue):
+def test_matrices(n, k, mode, boundary, fillvalue):
     a, b = rng.normal(size=n), rng.normal(size=k)
     x, y = pt.dmatrices("x", "y")
     expected = scipy.signal.convolve2d(a, b, mode, boundary, fillvalue)
@@ -67,7 +67,7 @@ def test_derivatives(n, k, mode):
     bt.verify_grad(lambda x, y: pt.signal.convolve2d(x, y, mode, boundary="wrap"), [a, b])
 
 
-def test_nan_reaches_what_it_is_part_of():
+def test_nan_reaches_only_sums_that_contain_it():
     x, y = pt.dvectors("x", "y")
     f = bt.function([x, y], pt.signal.convolve1d(x, y))
     np.testing.assert_array_equal(f([1, 2, np.nan, 4, 5], [1, 1]), [1, 3, np.nan, np.nan, 9, 5])
@@ -75,7 +75,7 @@ def test_nan_reaches_what_it_is_part_of():
 
 
 @pytest.mark.parametrize("mode", [bt.Mode("vm", "None"), None])
-def test_what_is_refused(mode):
+def test_invalid_arguments(mode):
     x, y = pt.dvectors("x", "y")
     f = bt.function([x, y], pt.signal.convolve1d(x, y), mode=mode)
     for a, b in (([], [1.0]), ([1.0], [])):

@@ -1,4 +1,5 @@
-"""The C++ headers declare the functions of bitale.tensor under the same names, but for those that tests/api/cpp.py lists."""
+"""The C++ headers declare the functions of bitale.tensor under the same names, except for those listed in
+tests/api/cpp.py."""
 
 import pathlib
 import sys
@@ -13,6 +14,6 @@ def test_functions_are_declared_in_cpp():
     assert [name for name in cpp.missing() if cpp.reason(name) is None] == []
 
 
-def test_reasons_are_of_names_that_are_missing():
+def test_every_reason_applies_to_a_missing_name():
     found = {cpp.reason(name) for name in cpp.missing()}
     assert [why for why in cpp.reasons.values() if why not in found] == []

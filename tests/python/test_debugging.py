@@ -28,7 +28,7 @@ def linker(request):
 # ---- errors ----------------------------------------------------------------------------------------------------------
 
 
-def test_an_error_has_the_node(linker):
+def test_errors_refer_to_the_node(linker):
     x, y = pt.dvector("x"), pt.dvector("y")
     f = bt.function([x, y], pt.exp(x) + y, mode=linker, name="model")
     with pytest.raises(bt.ShapeError) as caught:
@@ -39,14 +39,14 @@ def test_an_error_has_the_node(linker):
     assert "test_debugging.py" in str(error) and "function model" in str(error)
 
 
-def test_strides_are_those_of_the_argument(linker):
+def test_errors_show_the_strides_of_the_argument(linker):
     x, y = pt.dvector("x"), pt.dvector("y")
     f = bt.function([x, y], x + y, mode=linker)
     with pytest.raises(bt.ShapeError, match=r"x: f64 \(3,\), strides \(-16,\)"):
         f(np.arange(6.0)[::-2], [1.0, 2.0])
 
 
-def test_classes_stay(linker):
+def test_errors_keep_their_class(linker):
     x, i = pt.dvector("x"), pt.lvector("i")
     f = bt.function([x, i], x[i], mode=linker)
     with pytest.raises(IndexError, match="node ") as caught:
@@ -81,7 +81,7 @@ def test_python_exceptions_keep_their_class(linker):
 # ---- checks ----------------------------------------------------------------------------------------------------------
 
 
-def test_only_the_beginning_of_a_large_array_is_looked_at():
+def test_only_the_beginning_of_a_large_array_is_inspected():
     x = pt.fmatrix("x")
     f = bt.function([x], pt.linalg.det(x))
     large = np.ones((2**22 // 64 + 1, 64), "float32")
@@ -102,7 +102,7 @@ def test_check_and_raise(linker, cls):
         assert type(caught.value) is cls and caught.value.node is not None
 
 
-def test_classes_that_no_import_finds():
+def test_local_exception_classes():
     class Local(Exception):
         pass
 
@@ -138,8 +138,8 @@ def test_asserts_differentiate_vectorize_and_pickle():
         loaded([3.0])
 
 
-def test_a_check_of_a_constant_stays():
-    """Rules that know the constant's value don't see it through the check."""
+def test_a_check_of_a_constant_is_not_folded():
+    """Rules that know the constant's value do not see it through the check."""
     x = pt.dvector("x")
     for value in (1.0, -1.0, 0.0):
         f = bt.function([x], x * Assert("positive")(pt.constant(value), (x > 0).all()))
@@ -148,7 +148,7 @@ def test_a_check_of_a_constant_stays():
             f([-1.0, 2.0])
 
 
-def test_asserts_can_be_left_out():
+def test_asserts_can_be_removed():
     x = pt.dvector("x")
     f = bt.function([x], Assert()(x, (x > 0).all()), mode=bt.get_mode("FAST_RUN").including("local_remove_all_assert"))
     assert f([-1.0]).tolist() == [-1.0]
@@ -255,7 +255,7 @@ def test_missing_test_values(monkeypatch):
         get_test_value(x)
 
 
-def test_compiling_is_not_tried():
+def test_compiling_computes_no_test_values():
     with bt.config.change_flags(compute_test_value="raise"):
         x = pt.dvector("x")
         x.tag.test_value = [1.0, 2.0]
@@ -284,13 +284,13 @@ def test_tags():
     assert copy.copy(x) is x
 
 
-def test_tags_last_as_long_as_the_variable():
+def test_tags_live_as_long_as_the_variable():
     y = pt.exp(pt.dvector("x"))
     y.owner.inputs[0].tag.note = [1]
     assert y.owner.inputs[0].tag.note == [1]
 
 
-# ---- where a variable was made ----
+# ---- source locations of variables ----
 
 
 def helper(x):
@@ -320,7 +320,7 @@ def test_the_trace_of_a_variable():
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, -1])
-def test_how_much_of_a_trace_is_kept(limit):
+def test_length_limit_of_traces(limit):
     def nested(depth):
         return layer(pt.dvector()) if depth == 0 else nested(depth - 1)
 
@@ -331,11 +331,11 @@ def test_how_much_of_a_trace_is_kept(limit):
     elif limit > 0:
         assert len(lines_of(y)) == limit
     else:
-        assert lines_of(y)[0][0] == "test_how_much_of_a_trace_is_kept"
-        assert [name for name, _ in lines_of(y)].count("test_how_much_of_a_trace_is_kept.<locals>.nested") == 21
+        assert lines_of(y)[0][0] == "test_length_limit_of_traces"
+        assert [name for name, _ in lines_of(y)].count("test_length_limit_of_traces.<locals>.nested") == 21
 
 
-def test_the_same_line_from_several_places():
+def test_one_line_called_from_several_places():
     x = pt.dvector("x")
     first = layer(x)
     second = layer(x)
@@ -357,17 +357,17 @@ def test_errors_name_the_callers(linker):
     (at,) = [i for i, line in enumerate(lines) if line.startswith("  built at ")]
     assert "in `test_errors_name_the_callers.<locals>.add`" in lines[at]
     assert lines[at + 1].startswith("           called at ") and lines[at + 1].endswith("in `test_errors_name_the_callers`")
-    assert not any(line.strip().startswith("called at ") for line in lines[at + 2 :])  # not what runs the test
+    assert not any(line.strip().startswith("called at ") for line in lines[at + 2 :])  # no frames of the test runner
 
-    def input_of_its_own():
+    def undeclared_input():
         return pt.dvector("z")
 
     with pytest.raises(bt.MissingInputError, match="called at"):
-        bt.function([x], add(x, input_of_its_own()))
+        bt.function([x], add(x, undeclared_input()))
 
 
-def test_code_that_comes_and_goes():
-    """Lines are known again by their codes, which may be gone by then."""
+def test_lines_of_short_lived_code():
+    """Source lines are cached by code object, and a code object may have been freed in the meantime."""
     x = pt.dvector("x")
     for i in range(3000):
         names = {"x": x}

@@ -1,4 +1,4 @@
-"""DebugMode: what is right passes, what is wrong on purpose is found, and the exception says what it is about."""
+"""DebugMode: correct graphs pass, deliberate errors are found, and the exception describes them."""
 
 import pickle
 import sys
@@ -22,7 +22,7 @@ from bitale.compile import (
 
 
 def quick(**options):
-    """Without C, which takes a process per node."""
+    """A DebugMode without the C linker, which starts a compiler process per node."""
     return DebugMode(**{"native_linkers": ["jit"], "stability_patience": 3, **options})
 
 
@@ -58,7 +58,7 @@ def test_by_name_and_by_flag():
     assert {"DebugMode", "DEBUG_MODE"} <= set(bt.compile.mode_names())
 
 
-def test_c_code_too(tmp_path):
+def test_c_code(tmp_path):
     x = pt.dvector("x")
     f = bt.function([x], pt.exp(x) + 1, mode=DebugMode())
     assert f([0.0]).tolist() == [2.0]
@@ -68,7 +68,7 @@ def test_c_code_too(tmp_path):
 
 @pytest.fixture
 def bad_cosh():
-    """cosh(x) is not exp(x), but nearly so for a large x."""
+    """A wrong rewrite: cosh(x) becomes exp(x) / 2, which is accurate only for large x."""
 
     @bt.rewrite.node_rewriter(["cosh"])
     def cosh_is_exp(fgraph, node):
@@ -95,8 +95,8 @@ def test_a_rewrite_that_changes_values(bad_cosh):
     assert f([20.0, 30.0]).shape == (2,)
 
 
-def test_a_chain_of_right_rewrites_around_a_wrong_one(bad_cosh):
-    """The first value that is wrong is the one that is named, though all after it are wrong, too."""
+def test_a_wrong_rewrite_among_correct_ones(bad_cosh):
+    """The first wrong value is reported, although all values computed from it are wrong as well."""
     x = pt.dvector("x")
     y = pt.log(1 + pt.cosh(x + 0)) * 1
     with pytest.raises(BadOptimization) as caught:
@@ -104,19 +104,19 @@ def test_a_chain_of_right_rewrites_around_a_wrong_one(bad_cosh):
     assert caught.value.reason == "cosh_is_exp"
 
 
-def test_a_rewrite_that_looks_at_more_than_the_graph():
+def test_a_nondeterministic_rewrite():
     calls = []
 
     @bt.rewrite.node_rewriter(["cosh"])
-    def moody(fgraph, node):
+    def alternating(fgraph, node):
         (x,) = node.inputs
         calls.append(x)
         return [(pt.exp(x) + pt.exp(-x)) * 0.5 if len(calls) % 2 else (pt.exp(-x) + pt.exp(x)) / 2]
 
     x = pt.dvector("x")
     with pytest.raises(StochasticOrder, match="went another way"):
-        bt.function([x], pt.cosh(x), mode=quick().register((moody, 0.5)))
-    bt.function([x], pt.cosh(x), mode=quick(stability_patience=1).register((moody, 0.5)))([1.0])
+        bt.function([x], pt.cosh(x), mode=quick().register((alternating, 0.5)))
+    bt.function([x], pt.cosh(x), mode=quick(stability_patience=1).register((alternating, 0.5)))([1.0])
 
 
 def test_values_that_are_not_finite():
@@ -134,12 +134,12 @@ def test_values_that_are_not_finite():
     assert lenient([0.0]) == -np.inf and np.isnan(lenient([np.nan]))
     with bt.config.change_flags(DebugMode__check_finite=False):
         assert bt.function([x], pt.log(x), mode=quick())([0.0]) == -np.inf
-    # What the user wrote may overflow where what it became does not.
+    # The expression as written may overflow where the rewritten one does not.
     assert bt.function([x], pt.log(pt.exp(x).sum()), mode=quick())([1000.0, 0.0]) == 1000
 
 
-def test_an_op_that_gives_something_else_each_time(monkeypatch):
-    """Ops of Python's own can't break other promises: what they are given and what they give are copies."""
+def test_a_nondeterministic_op(monkeypatch):
+    """Python ops cannot violate other guarantees, since their inputs and outputs are copied."""
     values = iter(range(100))
 
     def change(*ignored):
@@ -158,7 +158,7 @@ def test_an_op_that_gives_something_else_each_time(monkeypatch):
     assert [value.tolist() for value in bad.inputs_val] == [True, [2.0]]
 
 
-def test_errors_of_the_computation_are_as_ever():
+def test_errors_of_the_computation_are_unchanged():
     x, y = pt.dvectors("x", "y")
     f = bt.function([x, y], x + y, mode=quick())
     with pytest.raises(bt.ShapeError):
@@ -167,7 +167,7 @@ def test_errors_of_the_computation_are_as_ever():
         f("abc", [1.0])
 
 
-def test_the_side_of_a_choice_that_is_not_taken():
+def test_the_branch_that_is_not_taken_is_not_checked():
     x, y = pt.dvectors("x", "y")
     f = bt.function([x, y], bt.ifelse(x.sum() > 0, pt.log(x), x + y), mode=quick())
     assert f([1.0], [1.0, 2.0]).tolist() == [0.0]
@@ -196,7 +196,7 @@ def test_wrong_options(options, message):
         DebugMode(colour="red")
 
 
-def test_modes_made_of_it_and_pickles():
+def test_derived_modes_and_pickles():
     mode = quick(check_isfinite=False)
     assert isinstance(mode, bt.Mode)
     x = pt.dvector("x")

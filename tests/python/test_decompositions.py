@@ -1,4 +1,4 @@
-"""Decompositions, least squares, functions and equations of matrices, against NumPy and SciPy: what they satisfy,
+"""Decompositions, least squares, matrix functions and matrix equations, against NumPy and SciPy: defining properties,
 derivatives, batches, errors."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def positive(*shape, seed=0):
 
 
 def each(function, *arrays, core=2):
-    """A function of matrices, of each of a batch."""
+    """The results of a function for each matrix of a batch."""
     batch = arrays[0].shape[:-core]
     return [function(*(a[at] for a in arrays)) for at in np.ndindex(batch)]
 
@@ -46,14 +46,14 @@ def linker(request):
 
 
 class Case:
-    """Compiles what a function makes of inputs, and compares."""
+    """Compiles a function of inputs, calls it, and compares the results."""
 
     def __init__(self, linker, dtype):
         self.linker, self.dtype = linker, dtype
         self.tolerance = 1e-9 if dtype == "float64" else 3e-3
 
     def __call__(self, function, *arrays, also=()):
-        """`also`: dtypes of results besides the case's own and those of pivots."""
+        """`also`: dtypes that results may have besides the case's dtype and those of pivots."""
         arrays = [a.astype(self.dtype) if a.dtype.kind == "f" else a for a in arrays]
         variables = [pt.tensor(f"x{i}", dtype=a.dtype.name, shape=(None,) * a.ndim) for i, a in enumerate(arrays)]
         outputs = function(*variables)
@@ -65,8 +65,8 @@ class Case:
             assert one.dtype in (self.dtype, "int32", "int64", *also)
         return got
 
-    def same(self, got, wanted):
-        np.testing.assert_allclose(got, wanted, rtol=self.tolerance, atol=self.tolerance)
+    def same(self, got, expected):
+        np.testing.assert_allclose(got, expected, rtol=self.tolerance, atol=self.tolerance)
 
 
 @pytest.fixture
@@ -91,12 +91,12 @@ def test_qr(shape, case):
     case.same(np.abs(case(lambda x: la.qr(x, mode="r"), a)), np.abs(case(lambda x: la.qr(x, mode="economic")[1], a)))
 
 
-def test_raw_qr_is_lapacks(case):
+def test_raw_qr_agrees_with_lapack(case):
     a = values(5, 3)
     h, tau, r = case(lambda x: la.qr(x, mode="raw"), a)
-    (wanted_h, wanted_tau), wanted_r = scipy.linalg.qr(a, mode="raw")
-    for got, wanted in [(h, wanted_h), (tau, wanted_tau), (r, wanted_r[:3])]:
-        case.same(got, wanted)
+    (expected_h, expected_tau), expected_r = scipy.linalg.qr(a, mode="raw")
+    for got, expected in [(h, expected_h), (tau, expected_tau), (r, expected_r[:3])]:
+        case.same(got, expected)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -116,8 +116,8 @@ def test_svd(shape, case):
 
 @pytest.mark.parametrize("shape", [(1, 6), (6, 1), (3, 11), (25, 4), (25, 25), (26, 25), (25, 26)])
 @pytest.mark.parametrize("kind", ["float64", "float32", "complex128", "complex64"])
-def test_small_svd_of_any_size_of_elements(shape, kind):
-    """Up to 25 rows and columns it goes another way, except where squares of elements overflow or vanish."""
+def test_small_svd_of_extreme_magnitudes(shape, kind):
+    """Up to 25 rows and columns another algorithm is used, unless squares of elements overflow or underflow."""
     x = pt.tensor("x", dtype=kind, shape=(None, None))
     f = bt.function([x], [*la.svd(x), *la.svd(x, full_matrices=False), la.svd(x, compute_uv=False)])
     near = np.finfo(kind).maxexp // 2
@@ -165,8 +165,8 @@ def test_lu(shape, case):
     case.same(np.take_along_axis(l @ u, np.broadcast_to(p[..., :, None], shape), -2), a)
     if a.size:
         factors, pivots = case(la.lu_factor, a)
-        for (wanted, places), got, at in zip(each(scipy.linalg.lu_factor, a), factors.reshape(-1, *shape[-2:]), range(99)):
-            case.same(got, wanted)
+        for (expected, places), got, at in zip(each(scipy.linalg.lu_factor, a), factors.reshape(-1, *shape[-2:]), range(99)):
+            case.same(got, expected)
             assert (pivots.reshape(-1, min(shape[-2:]))[at] == places).all()
 
 
@@ -181,7 +181,7 @@ def test_a_permutation_of_pivots_and_its_inverse():
 
 
 @pytest.mark.parametrize("shape", SQUARE)
-def test_systems_of_every_kind(shape, case):
+def test_systems_with_every_assumption(shape, case):
     n = shape[-1]
     a, p = values(*shape) + 2 * np.eye(n), positive(*shape)
     matrices = {"gen": a, "sym": a + t(a), "her": a + t(a), "pos": p, "banded": np.tril(np.triu(a, -2), 3), "diagonal": a * np.eye(n),
@@ -199,7 +199,7 @@ def test_systems_of_every_kind(shape, case):
     case.same(t(a) @ transposed, b)
 
 
-def test_only_what_a_kind_reads_is_read():
+def test_only_the_assumed_structure_is_read():
     a, b = values(4, 4) + 4 * np.eye(4), values(4)
     x, y = pt.dmatrix(), pt.dvector()
     for kind, kept, whole in [
@@ -211,7 +211,7 @@ def test_only_what_a_kind_reads_is_read():
         np.testing.assert_allclose(f(np.where(kept == 0, 99.0, kept), b), np.linalg.solve(kept if whole is None else whole, b))
 
 
-def test_a_full_matrix_is_a_band_as_well(case):
+def test_a_full_matrix_as_a_banded_one(case):
     a, b = values(20, 20), values(20, 3, seed=1)
     case.same(a @ case(lambda x, y: la.solve(x, y, assume_a="banded"), a, b), b)
     case.same(a.T @ case(lambda x, y: la.solve(x, y, assume_a="banded", transposed=True), a, b), b)
@@ -219,13 +219,13 @@ def test_a_full_matrix_is_a_band_as_well(case):
 
 @pytest.mark.parametrize("below, above", [(0, 0), (1, 1), (2, 1), (0, 3), (5, 0)])
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 33])
-def test_banded_systems_given_by_diagonals_are_scipys(n, below, above, case):
+def test_solve_banded_agrees_with_scipy(n, below, above, case):
     ab, b = values(below + above + 1, n), values(n, 2, seed=1)
     ab[above] += 9
-    ab[0, : above and 1] = 1e9  # outside of the matrix: not read
-    wanted = scipy.linalg.solve_banded((below, above), ab, b) if n else b
-    case.same(case(lambda x, y: la.solve_banded((below, above), x, y), ab, b), wanted)
-    case.same(case(lambda x, y: la.solve_banded((below, above), x, y), ab, b[:, 0]), wanted[:, 0])
+    ab[0, : above and 1] = 1e9  # outside the matrix: not read
+    expected = scipy.linalg.solve_banded((below, above), ab, b) if n else b
+    case.same(case(lambda x, y: la.solve_banded((below, above), x, y), ab, b), expected)
+    case.same(case(lambda x, y: la.solve_banded((below, above), x, y), ab, b[:, 0]), expected[:, 0])
 
 
 @pytest.mark.parametrize("batch", [(0,), (3,), (2, 2)])
@@ -247,9 +247,9 @@ def test_tridiagonal_factors(shape, case):
     gttrf = scipy.linalg.get_lapack_funcs("gttrf", dtype="float64")
     if n > 2:
         for at in np.ndindex(shape[:-2]):
-            *wanted, pivots, _ = gttrf(*(np.diag(a[at], k) for k in (-1, 0, 1)))
-            for got, each_wanted in zip(factors, [*wanted, pivots - 1]):
-                case.same(got[at], each_wanted)
+            *expected, pivots, _ = gttrf(*(np.diag(a[at], k) for k in (-1, 0, 1)))
+            for got, each_expected in zip(factors, [*expected, pivots - 1]):
+                case.same(got[at], each_expected)
     for transposed in (False, True):
         read = t(a) if transposed else a
         solve = lambda x, y, **named: la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x), y, transposed=transposed, **named)  # noqa: B023, E731
@@ -262,13 +262,13 @@ def test_tridiagonal_factors(shape, case):
 def test_least_squares(shape, case):
     a = values(*shape)
     for b in (values(shape[0], 2, seed=1), values(shape[0], seed=1)):
-        for got, wanted in zip(case(la.lstsq, a, b), np.linalg.lstsq(a, b, rcond=None), strict=True):
-            assert got.shape == np.shape(wanted)
-            case.same(got, wanted)
+        for got, expected in zip(case(la.lstsq, a, b), np.linalg.lstsq(a, b, rcond=None), strict=True):
+            assert got.shape == np.shape(expected)
+            case.same(got, expected)
     case.same(case(la.pinv, a), np.linalg.pinv(a))
 
 
-def test_least_squares_of_lower_rank_have_the_least_norm():
+def test_rank_deficient_least_squares_have_minimal_norm():
     a = np.outer([1.0, 2, 3], [1.0, 1])
     x, b = pt.dmatrix(), pt.dvector()
     solution, residuals, rank, _ = bt.function([x, b], la.lstsq(x, b))(a, [1.0, 0, 2])
@@ -281,8 +281,8 @@ def test_least_squares_of_a_batch(case):
     a, b = values(3, 4, 2), values(3, 4, 1)
     x, residuals, rank, s = case(la.lstsq, a, b)
     for k in range(3):
-        for got, wanted in zip((x, residuals, rank, s), np.linalg.lstsq(a[k], b[k], rcond=None)):
-            case.same(got[k], wanted)
+        for got, expected in zip((x, residuals, rank, s), np.linalg.lstsq(a[k], b[k], rcond=None)):
+            case.same(got[k], expected)
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1, 30])
@@ -292,8 +292,8 @@ def test_expm(shape, scale, linker):
     a = values(*shape) * scale / max(1, shape[-1])
     got = case(la.expm, a)
     assert got.shape == shape
-    for one, wanted in zip(got.reshape(-1, *shape[-2:]), each(scipy.linalg.expm, a)) if a.size else []:
-        np.testing.assert_allclose(one, wanted, rtol=1e-8, atol=1e-10 * np.abs(wanted).max())
+    for one, expected in zip(got.reshape(-1, *shape[-2:]), each(scipy.linalg.expm, a)) if a.size else []:
+        np.testing.assert_allclose(one, expected, rtol=1e-8, atol=1e-10 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("shape", SQUARE)
@@ -305,13 +305,13 @@ def test_schur(shape, case):
         assert (np.tril(upper, -2) == 0).all()
 
 
-def test_sorted_schur_is_scipys():
+def test_sorted_schur_agrees_with_scipy():
     a = values(6, 6)
     x = pt.dmatrix()
     for sort in ("lhp", "rhp", "iuc", "ouc"):
         upper, z = bt.function([x], la.schur(x, sort=sort))(a)
-        wanted, _, count = scipy.linalg.schur(a, sort=sort)
-        np.testing.assert_allclose(np.diag(upper)[:count].sum(), np.diag(wanted)[:count].sum())
+        expected, _, count = scipy.linalg.schur(a, sort=sort)
+        np.testing.assert_allclose(np.diag(upper)[:count].sum(), np.diag(expected)[:count].sum())
 
 
 @pytest.mark.parametrize("shape", SQUARE)
@@ -335,7 +335,7 @@ def test_qz(shape, case):
             assert max(distances.min(0).max(), distances.min(1).max()) < 1e-9
 
 
-def test_qz_without_eigenvalues_and_with_infinite_ones():
+def test_qz_with_and_without_infinite_eigenvalues():
     a, b = values(3, 3), np.diag([1.0, 0.0, 2.0])
     x, y = pt.dmatrices(2)
     s, p, q, z = bt.function([x, y], la.qz(x, y))(a, b)
@@ -369,8 +369,8 @@ def test_matrix_equations(shape, case):
     weight, cost = np.broadcast_to(np.eye(n), shape), b[..., :2, :2]
     x = case(la.solve_discrete_are, a / n if n else a, q[..., :2], weight, cost)
     arrays = [each(lambda *m: scipy.linalg.solve_discrete_are(*m), a / n, q[..., :2], weight, cost)] if a.size else []
-    for wanted in arrays:
-        case.same(x.reshape(-1, n, n), wanted)
+    for expected in arrays:
+        case.same(x.reshape(-1, n, n), expected)
 
 
 @pytest.mark.parametrize("shape", [s for s in SQUARE if s[-1] < 10])
@@ -386,7 +386,7 @@ def test_powers_and_products(shape, case):
 
 
 @pytest.mark.parametrize("shape", [(4, 2), (3, 3), (2, 3, 4)])
-def test_norms_are_numpys(shape, case):
+def test_norms_agree_with_numpy(shape, case):
     a = values(*shape)
     inf = np.inf
     orders = [None, "fro", "nuc", 1, -1, 2, -2, inf, -inf]
@@ -404,19 +404,19 @@ def test_norms_are_numpys(shape, case):
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 2), (2, 0)])
-def test_norms_of_nothing_are_numpys(shape, case):
+def test_norms_of_empty_arrays_agree_with_numpy(shape, case):
     for order in [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf]:
         try:
-            wanted = np.linalg.norm(np.zeros(shape), order)
+            expected = np.linalg.norm(np.zeros(shape), order)
         except ValueError:
             with pytest.raises(ValueError):
                 case(lambda x, order=order: la.norm(x, order), np.zeros(shape))
             continue
-        case.same(case(lambda x, order=order: la.norm(x, order), np.zeros(shape)), wanted)
+        case.same(case(lambda x, order=order: la.norm(x, order), np.zeros(shape)), expected)
     case.same(case(lambda x: la.norm(x, np.inf, axis=1), np.zeros((2, 0))), np.zeros(2))
 
 
-def test_wrong_norms_are_refused():
+def test_invalid_norms_are_rejected():
     x = pt.dtensor3()
     for arguments, message in [
         (dict(ord="fro"), "one or two axes"),
@@ -455,7 +455,7 @@ def test_blocks_along_the_diagonal(case):
 
 
 def weighted(*outputs):
-    """A loss that tells apart the elements of outputs, and not the signs of their columns or rows."""
+    """A loss that depends on the elements of the outputs, but not on the signs of their columns or rows."""
     rng = np.random.default_rng(7)
     return sum((out**2 * pt.as_tensor(rng.normal(size=99)[: np.prod(shape)].reshape(shape))).sum() for out, shape in outputs)
 
@@ -492,7 +492,7 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("name", LOSSES)
-def test_first_and_second_derivatives_are_differences(name):
+def test_first_and_second_derivatives_agree_with_differences(name):
     loss, shape = LOSSES[name]
     point = values(*shape, seed=5) + 2 * np.eye(*shape)
     direction, other = values(*shape, seed=6), values(*shape, seed=8)
@@ -511,7 +511,7 @@ def test_first_and_second_derivatives_are_differences(name):
 
 
 @pytest.mark.parametrize("name", ["qr", "svd", "eigh", "lu", "pinv", "expm", "riccati", "continuous riccati", "banded", "solve_banded"])
-def test_gradients_of_a_batch_are_those_of_each(name):
+def test_gradients_of_a_batch(name):
     loss, shape = LOSSES[name]
     points = np.stack([values(*shape, seed=k) + 2 * np.eye(*shape) for k in range(3)])
     x, batch = pt.dmatrix("x"), pt.dtensor3("batch")
@@ -521,12 +521,12 @@ def test_gradients_of_a_batch_are_those_of_each(name):
     np.testing.assert_allclose(got, [each_gradient(p) for p in points], rtol=1e-9, atol=1e-11)
 
 
-def test_equal_values_have_derivatives_where_the_loss_does_not_use_their_vectors():
+def test_equal_values_have_derivatives_unless_the_loss_uses_their_vectors():
     x = pt.dmatrix("x")
     w, v = la.eigh(x)
     a = np.diag([2.0, 2.0, 5.0])
     gradient = lambda loss, at: bt.function([x], bt.grad(loss, x))(at)  # noqa: E731
-    # Of the last vector alone: as differences say.
+    # Of the last vector only: finite differences agree.
     got, step = gradient(v[0, 2] * v[2, 2], a), 1e-6
     nudged = a.copy()
     nudged[2, 0] += step
@@ -539,12 +539,13 @@ def test_equal_values_have_derivatives_where_the_loss_does_not_use_their_vectors
     np.testing.assert_allclose(got[3, 2], 0.2, rtol=1e-9)
     assert np.isfinite(got).all()
     assert np.isfinite(gradient(w.sum() + s.sum(), np.eye(3))).all()
-    # What uses them has none, even a function of the matrix, of which the vectors' derivatives can't tell.
+    # A loss that uses the vectors of equal values has no derivative; neither has one that is a smooth function of the
+    # matrix, since the pullbacks cannot detect this.
     for loss, at in [(v[0, 0], a), (u[0, 0], np.eye(3)), (((v * pt.exp(w)) @ v.T)[0, 1], a), (((u * s) @ vt)[0, 1], np.eye(3))]:
         assert np.isnan(gradient(loss, at)).any()
 
 
-def test_what_has_no_derivative_says_so():
+def test_missing_derivatives_are_errors():
     x = pt.dmatrix("x")
     factors = la.tridiagonal_lu_factor(x)
     for y in (la.qr(x)[0], la.qr(x, "raw")[0], la.svd(x)[0], la.schur(x)[0], la.qz(x, x)[0], factors[1],
@@ -557,7 +558,7 @@ def test_what_has_no_derivative_says_so():
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-def test_nan_inside_gives_nan_and_returns(bad, linker):
+def test_nan_gives_nan_and_terminates(bad, linker):
     x = pt.dmatrix()
     outputs = [*la.qr(x), *la.svd(x), *la.eigh(x), la.expm(x), *la.schur(x), la.pinv(x), la.svd(x, compute_uv=False), la.eigvalsh(x),
                la.solve_sylvester(x, x, x), la.solve_discrete_are(x, x, x, x), la.lstsq(x, x)[0],
@@ -579,7 +580,7 @@ def test_integers_are_computed_in_float64():
 
 
 @pytest.mark.parametrize("function", [la.eigh, la.eigvalsh, la.expm, la.schur, la.inv, la.det, lambda x: la.qz(x, x)])
-def test_matrices_that_are_not_square_are_refused(function, linker):
+def test_non_square_matrices_are_rejected(function, linker):
     with pytest.raises(ValueError, match="square"):
         function(pt.tensor("x", dtype="float64", shape=(3, 4)))
     with pytest.raises(ValueError, match="matrix"):
@@ -591,7 +592,7 @@ def test_matrices_that_are_not_square_are_refused(function, linker):
         f(np.ones((3, 4)))
 
 
-def test_sizes_that_do_not_fit_are_refused(linker):
+def test_mismatched_sizes_are_rejected(linker):
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     mode = bt.compile.Mode(linker=linker)
     for function, message in [(lambda: la.lstsq(x, y)[0], "rows"), (lambda: la.solve_sylvester(x, x, y), "solve_sylvester"),
@@ -606,7 +607,7 @@ def test_sizes_that_do_not_fit_are_refused(linker):
             bt.function([x, y], function(), mode=mode)(np.eye(3), np.ones((4, 2)))
 
 
-def test_bands_and_factors_that_are_none_are_refused():
+def test_invalid_bands_and_factors_are_rejected():
     x = pt.dmatrix("x")
     for call, kind, message in [
         (lambda: la.solve_banded((-1, 0), x, x), ValueError, "negative"),
@@ -621,7 +622,7 @@ def test_bands_and_factors_that_are_none_are_refused():
             call()
 
 
-def test_pivots_that_are_none_are_refused(linker):
+def test_invalid_pivots_are_rejected(linker):
     x, pivots = pt.dmatrix("x"), pt.ivector("pivots")
     factors = [*la.tridiagonal_lu_factor(x)[:4], pivots]
     f = bt.function([x, pivots], la.tridiagonal_lu_solve(factors, x), mode=bt.compile.Mode(linker=linker))
@@ -631,7 +632,7 @@ def test_pivots_that_are_none_are_refused(linker):
             f(np.eye(3), bad)
 
 
-def test_the_matrix_of_a_batch_is_named(linker):
+def test_errors_name_the_matrix_of_a_batch(linker):
     mode = bt.compile.Mode(linker=linker)
     a = np.stack([np.eye(2), -np.eye(2), np.eye(2)])
     x = pt.dtensor3("x")
@@ -642,7 +643,7 @@ def test_the_matrix_of_a_batch_is_named(linker):
         bt.function([x], la.solve(x, x, assume_a="tridiagonal"), mode=mode)(a)
 
 
-def test_a_riccati_equation_without_solution_is_an_error(linker):
+def test_a_riccati_equation_without_a_solution_is_an_error(linker):
     x = pt.dmatrix("x")
     for solve in (la.solve_discrete_are, la.solve_continuous_are):
         f = bt.function([x], solve(x, pt.zeros_like(x), np.eye(2), np.eye(2)), mode=bt.compile.Mode(linker=linker))
@@ -650,7 +651,7 @@ def test_a_riccati_equation_without_solution_is_an_error(linker):
             f(2 * np.eye(2))
 
 
-def test_singular_systems_may_give_nan(linker, dtype):
+def test_singular_systems_give_nan_on_request(linker, dtype):
     mode = bt.compile.Mode(linker=linker)
     for n in (2, 20):
         a = np.stack([np.eye(n), np.zeros((n, n)), 2 * np.eye(n)]).astype(dtype)
@@ -672,7 +673,7 @@ def test_singular_systems_may_give_nan(linker, dtype):
         la.solve(x, y, on_error="ignore")
 
 
-def test_arguments_that_are_no_choice_are_named():
+def test_errors_name_invalid_choices():
     x = pt.dmatrix()
     with pytest.raises(ValueError, match="output"):
         la.qz(x, x, output="other")
@@ -683,7 +684,8 @@ def test_arguments_that_are_no_choice_are_named():
 
 
 UNIT, TALL, ZERO = np.eye(3), np.ones((3, 2)), np.zeros((3, 3))
-COMPOSED = {  # of inner ops: the function, matrices of wrong sizes, matrices of right sizes with which it fails
+# composed of other ops: the function, matrices of wrong sizes, and matrices of correct sizes for which it fails
+COMPOSED = {
     "solve_discrete_lyapunov": (la.solve_discrete_lyapunov, [(TALL, UNIT), (UNIT, np.eye(2)), (UNIT, TALL)], (UNIT, UNIT)),
     "solve_continuous_lyapunov": (la.solve_continuous_lyapunov, [(TALL, UNIT), (UNIT, np.eye(2))], (ZERO, UNIT)),
     "eigh": (la.eigh, [(TALL, UNIT), (UNIT, TALL), (UNIT, np.eye(2))], (UNIT, -UNIT)),
@@ -704,7 +706,7 @@ COMPOSED = {  # of inner ops: the function, matrices of wrong sizes, matrices of
 @pytest.mark.parametrize("complex_too", [False, True])
 @pytest.mark.parametrize("name", COMPOSED)
 def test_errors_name_the_function_that_was_called(name, complex_too):
-    """Functions that are made of other ops check sizes themselves; where an inner op fails, the error says of which call it is."""
+    """Composed functions check sizes themselves; if an inner op fails, the error names the composed function."""
     function, of_wrong_sizes, failing = COMPOSED[name]
     called = name.split()[0]
     for arrays in [*of_wrong_sizes, *([failing] if failing else [])]:

@@ -120,8 +120,8 @@ def test_debugging(capsys):
     assert "x is __str__ = [1. 2.]\n" in out
     assert "x has shape = (2,)\nx has max = 2.0\n" in out
     (shown,) = blocks("debugging.md", "text")
-    told = [line for line in str(names["error"]).splitlines() if not line.startswith("  built at")]
-    assert told == [line for line in shown.splitlines() if not line.startswith("  built at")]
+    message = [line for line in str(names["error"]).splitlines() if not line.startswith("  built at")]
+    assert message == [line for line in shown.splitlines() if not line.startswith("  built at")]
 
 
 def test_random():
@@ -131,8 +131,9 @@ def test_random():
 
 
 @pytest.mark.parametrize("page", ["pipeline.md", *(f"tutorial/{page.name}" for page in sorted((DOCS / "tutorial").glob("*.md")))])
-def test_what_pages_print(page):
-    """In a process each, since some add ops and rewrites. Programs are printed for vectors of 256 bits."""
+def test_output_shown_on_pages(page):
+    """Runs each page in a separate process, since some pages register ops and rewrites. Programs are printed for
+    vectors of 256 bits."""
     tool = DOCS.parent / "tools" / "tutorial.py"
     ran = subprocess.run([sys.executable, tool, "python", DOCS / page], cwd=DOCS.parent, capture_output=True, text=True,
                          env={**os.environ, "PYTHONPATH": str(Path(bt.__file__).parents[1]),
@@ -142,7 +143,7 @@ def test_what_pages_print(page):
 
 @pytest.mark.skipif(shutil.which("doxygen") is None, reason="Doxygen is not installed")
 def test_cpp_reference(tmp_path):
-    """Doxygen makes pages in which functions have the comments of the headers."""
+    """Doxygen generates pages in which functions have the comments of the headers."""
     settings = f'@INCLUDE = docs/Doxyfile\nOUTPUT_DIRECTORY = "{tmp_path}"\n'
     ran = subprocess.run(["doxygen", "-"], input=settings, cwd=DOCS.parent, capture_output=True, text=True)
     assert ran.returncode == 0 and "warning" not in ran.stderr, ran.stderr
@@ -151,7 +152,7 @@ def test_cpp_reference(tmp_path):
 
 
 def test_links_of_pages():
-    """Files that pages refer to are there, and so are the headings."""
+    """The files and headings to which pages link exist."""
     for page in [DOCS.parent / "README.md", *DOCS.glob("**/*.md")]:
         text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
         for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", text)):
@@ -165,8 +166,8 @@ def test_links_of_pages():
                 assert heading in [re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-") for each in headings], target
 
 
-def test_pages_that_show_something_else(tmp_path):
-    """What a page shows is compared with what its code prints, and corrected on request."""
+def test_pages_with_outdated_output(tmp_path):
+    """The output shown on a page is compared with what its code prints, and updated on request."""
     tool, page = DOCS.parent / "tools" / "tutorial.py", tmp_path / "page.md"
 
     def outcome(*options):
@@ -177,16 +178,16 @@ def test_pages_that_show_something_else(tmp_path):
     right = f"{first}\n{second}\n```text\n3\n```\n\nmore\n"
     for wrong in (right.replace("text\n3", "text\n4"), right.replace("\n```text\n3\n```\n", ""), right.replace("words\n", "```text\n3\n```\n")):
         page.write_text(wrong)
-        code, told = outcome()
-        assert code == 1 and "page.md" in told and page.read_text() == wrong
+        code, message = outcome()
+        assert code == 1 and "page.md" in message and page.read_text() == wrong
     page.write_text(right.replace("text\n3", "text\n4"))
     assert outcome("--write") == (0, "") and page.read_text() == right and outcome() == (0, "")
     page.write_text(right.replace("x = 3", "x = 1 / 0"))
     assert outcome()[0] == 1
 
 
-def test_names_between_the_code():
-    """What the tutorial's sentences and tables call bt.NAME or pt.NAME is there."""
+def test_names_outside_of_code_blocks():
+    """The names bt.NAME and pt.NAME in the text and tables of the tutorial exist."""
     for page in [DOCS / "pipeline.md", *(DOCS / "tutorial").glob("*.md")]:
         python = re.sub(r"```.*?```", "", page.read_text().split("\n## In C++")[0], flags=re.S)
         for code in re.findall(r"`([^`]+)`", python):

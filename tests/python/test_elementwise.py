@@ -44,7 +44,7 @@ def always_bool(*dtypes):
     return "bool"
 
 
-# ---- name: (reference, dtype rule or None for any, lowest and highest value) ------------------------------------------
+# ---- name: (reference, dtype rule or None for any, lowest and highest value) -----------------------------------------
 
 
 def floored(x, y):
@@ -136,8 +136,8 @@ BINARY = {
     "second": (lambda x, y: y + 0 * x, None),
     "polygamma": (lambda n, x: scipy.special.polygamma(n, x), lambda n, x: to_float(x)),
 }
-def by_third_parameter(a, b, c, z):
-    """The derivative of hyp2f1 by c, from Gauss's series, whose terms are known."""
+def derivative_by_third_parameter(a, b, c, z):
+    """The derivative of hyp2f1 with respect to c, summed from Gauss's series."""
     total, term, slope = np.zeros_like(z), np.ones_like(z), np.zeros_like(z)
     for n in range(60):
         slope -= 1 / (c + n)
@@ -146,7 +146,7 @@ def by_third_parameter(a, b, c, z):
     return total
 
 
-SPECIAL = {  # reference, intervals of the arguments
+SPECIAL = {  # reference, and the interval of each argument
     "jv": (scipy.special.jv, (0.5, 4), (0.5, 9)),
     "ive": (scipy.special.ive, (0.5, 4), (0.5, 9)),
     "kve": (scipy.special.kve, (0.5, 4), (0.5, 9)),
@@ -159,11 +159,11 @@ SPECIAL = {  # reference, intervals of the arguments
     "betaincinv": (scipy.special.betaincinv, (0.1, 9), (0.1, 9), (0.05, 0.95)),
     "hyp2f1": (scipy.special.hyp2f1, (0.1, 4), (0.1, 4), (0.5, 5), (-0.9, 0.9)),
     "hyp2f1_derivative": (elementwise.table["hyp2f1_derivative"], (0.5, 3), (0.5, 3), (0.5, 4), (-0.7, 0.7)),
-    "hyp2f1_derivative_by_c": (by_third_parameter, (0.5, 2), (0.5, 2), (2, 4), (-0.3, 0.3)),
+    "hyp2f1_derivative_by_c": (derivative_by_third_parameter, (0.5, 2), (0.5, 2), (2, 4), (-0.3, 0.3)),
     "gammainc_derivative": (elementwise.table["gammainc_derivative"], (0.1, 9), (0.1, 9)),
     "betainc_derivative": (elementwise.table["betainc_derivative"], (0.1, 9), (0.1, 9), (0.05, 0.95)),
 }
-NO_BOOL = {"neg", "sub", "sign", "abs", "maximum", "minimum", "clip"}  # not everywhere defined for bool
+NO_BOOL = {"neg", "sub", "sign", "abs", "maximum", "minimum", "clip"}  # some of their inputs may not be bool
 DISCRETE_ONLY = {"invert", "and_", "or_", "xor"}
 
 
@@ -193,7 +193,7 @@ def check(name, inputs, reference, dtype, mode):
     np.testing.assert_allclose(result, expected.astype(out.dtype), rtol=tol, atol=tol)
 
 
-def test_every_function_is_here():
+def test_every_function_has_a_reference():
     names = {name for name, arity in _core.elementwise_functions()}
     assert names == set(UNARY) | set(BINARY) | set(SPECIAL) | {"switch", "clip"}
 
@@ -248,7 +248,7 @@ def test_special_function_of_several_arguments(name, mode):
         np.testing.assert_allclose(got, function(*(x.astype(float) for x in arguments)), rtol=rtol, atol=rtol / 10)
 
 
-def test_derivatives_by_parameters_are_accurate():
+def test_derivatives_with_respect_to_parameters_are_accurate():
     mpmath = pytest.importorskip("mpmath")
     k, a, b, x = pt.dscalars("k", "a", "b", "x")
     by_k = bt.function([k, x], bt.grad(pt.gammainc(k, x), k))
@@ -265,7 +265,7 @@ def test_derivatives_by_parameters_are_accurate():
             assert float(by_b(*point)) == pytest.approx(float(expected), rel=1e-10)
 
 
-HYPERGEOMETRIC = [  # a, b, c, z: everywhere, near and at 1, beyond the circle, with poles that cancel, large parameters
+HYPERGEOMETRIC = [  # a, b, c, z: ordinary points, z near and at 1, |z| > 1, cancelling poles, large parameters
     (0.5, 0.75, 1.25, 0.3), (1.0, 1.0, 2.0, -1.0), (2.5, -1.5, 0.5, 0.74), (2.5, -1.5, 0.5, 0.76), (0.5, 0.5, 1.5, 0.999),
     (1.0, 2.0, 3.0, 0.99), (1.0, 1.0, 2.0, 1 - 1e-12), (0.3, 0.7, 1.0, 1 - 1e-9), (0.3, 0.4, 2.0, 1.0), (1.5, 2.0, 1.0, -1e10),
     (3.25, 0.5, 0.75, -7.5), (2.0, 3.0, 1.0 + 1e-11, 0.9), (100.0, 75.5, 30.0, -0.9), (20.5, -30.25, 4.0, 0.95), (1e-3, 1e-3, 1e-3, 0.5),
@@ -297,7 +297,8 @@ def test_derivatives_of_hypergeometric_polynomials():
     with mpmath.workdps(50):
         for point in [(-3.0, 2.5, 1.5, 4.0), (2.5, -3.0, 1.5, 4.0), (-2.0, 1.5, -0.75, 1.0), (-2.0, 1.5, -3.0, 2.0)]:
             found = slopes(*point)
-            which = 1 if point[0] < 0 else 0  # by the other parameter: there are real values on one side of the degree only
+            # The index of the other parameter. The derivative with respect to the negative integer is not real.
+            which = 1 if point[0] < 0 else 0
             assert np.isnan(found[1 - which])
             at = list(map(mpmath.mpf, point))
             for i in (which, 2, 3):
@@ -312,7 +313,7 @@ def test_the_hypergeometric_function_at_its_limits():
     assert f(1.0, 1.0, 2.0, 1.0) == np.inf and f(-0.5, 1.0, 0.25, 1.0) == -np.inf  # poles at 1
     assert f(1.0, 1.0, 2.0, 0.0) == f(0.0, 1.0, 2.0, 5.0) == 1 and f(1.0, 2.0, -3.0, 0.5) == np.inf
     for point in ((1.0, 1.0, 2.0, 1.5), (np.inf, 1.0, 2.0, 0.5), (1.0, 1.0, 2.0, -np.inf), (1.0, np.nan, 2.0, 0.5)):
-        assert np.isnan(f(*point))  # no real value, or none at all
+        assert np.isnan(f(*point))  # no real value, or undefined
     a, b, c, z = variables
     with pytest.raises(bt.NullTypeGradError):
         bt.grad(bt.grad(pt.hyp2f1(a, b, c, z), a), b)
@@ -331,12 +332,12 @@ def test_scaled_bessel_functions_of_large_arguments():
             pv, px = map(mpmath.mpf, point)
             assert float(i(*point)) == pytest.approx(float(mpmath.besseli(pv, px) * mpmath.exp(-px)), rel=1e-13)
             assert float(k(*point)) == pytest.approx(float(mpmath.besselk(pv, px) * mpmath.exp(px)), rel=1e-13)
-    # Orders so large that the uniform expansion holds; mpmath does not converge.
+    # Here mpmath does not converge, but the uniform expansion for large orders holds.
     assert float(i(1e4, 2e4)) == pytest.approx(scipy.special.ive(1e4, 2e4), rel=1e-11)
     assert float(k(1e4, 2e4)) == pytest.approx(scipy.special.kve(1e4, 2e4), rel=1e-11)
 
 
-def test_no_derivative_by_an_order_is_an_error():
+def test_missing_derivatives_with_respect_to_orders_are_errors():
     v, x = pt.dscalars("v", "x")
     with pytest.raises(bt.NullTypeGradError, match="no derivative"):
         bt.grad(pt.jv(v, x), v)

@@ -1,4 +1,4 @@
-"""What Python, its tools and notebooks expect of objects: copies, pickles, examples in docstrings, displays, types."""
+"""Conventions of Python, its tools and notebooks: copies, pickles, examples in docstrings, displays, types."""
 
 import ast
 import copy
@@ -20,7 +20,7 @@ import bitale.tensor as pt
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
 def test_copies_of_variables_are_themselves(copied):
-    """A variable never changes, and what depends on it knows it by identity."""
+    """Variables are immutable and compared by identity, so that a copy is the variable itself."""
     x = pt.dvector("x")
     y = pt.exp(x)
     for v in (x, y, pt.constant(2.0)):
@@ -38,7 +38,7 @@ def test_pickled_variables_are_new():
 
 
 def test_shared_variables():
-    """A copy is the same container, so that graphs still read it; a pickle brings its value along."""
+    """A copy is the same container, so that graphs still read it; a pickle includes its value."""
     s = bt.shared(np.zeros(2), "s")
     assert copy.copy(s) is s and copy.deepcopy(s) is s
     stored = pickle.loads(pickle.dumps(s))
@@ -47,7 +47,7 @@ def test_shared_variables():
 
 
 def test_functions():
-    """copy.copy shares the state, copy.deepcopy and pickles have their own."""
+    """copy.copy shares the state; copy.deepcopy and pickles have a separate one."""
     s = bt.shared(0.0, "s")
     f = bt.function([], s, updates=[(s, s + 1)])
     f()
@@ -94,8 +94,8 @@ def test_formulas(made, expected):
     assert y._repr_latex_() == rf"$\displaystyle {expected}$"
 
 
-def test_every_formula_is_balanced():
-    """Every op's own way of writing itself gives LaTeX whose braces and brackets are closed."""
+def test_latex_of_every_op_is_balanced():
+    """The LaTeX form of every op has balanced braces and brackets."""
     x, m, i = pt.dvector("x_a{b}"), pt.dmatrix("m%#"), pt.lvector("i")
     for y in (
         m[i, 1:],
@@ -131,7 +131,7 @@ def test_functions_show_their_inputs():
 
 
 def test_messages():
-    """Inputs are counted from 0 wherever a message counts them."""
+    """Messages count inputs from 0."""
     x, y = pt.dvectors("x", "y")
     with pytest.raises(bt.UnusedInputError, match=r"no output depends on input 1 \(`y`\)"):
         bt.function([x, y], x)
@@ -141,7 +141,7 @@ def test_messages():
         bt.function([x], x)([2**70])
     with pytest.raises(AttributeError, match="module 'bitale' has no attribute 'functoin'") as caught:
         bt.functoin
-    assert caught.value.name == "functoin" and caught.value.obj is bt  # which is what "Did you mean" needs
+    assert caught.value.name == "functoin" and caught.value.obj is bt  # required for "Did you mean" suggestions
 
 
 # ---- configuration ---------------------------------------------------------------------------------------------------
@@ -206,12 +206,12 @@ DOCUMENTED = [
 
 
 @pytest.mark.parametrize("documented", DOCUMENTED, ids=lambda d: getattr(d, "__name__", "?"))
-def test_functions_of_every_day_have_examples(documented):
-    assert doctest.DocTestParser().get_examples(documented.__doc__ or ""), "no example"
+def test_common_functions_have_examples(documented):
+    assert doctest.DocTestParser().get_examples(documented.__doc__ or ""), "the docstring has no example"
 
 
 def documented_with_examples():
-    """Every public function and class that has an example, once, with the module that it was found in."""
+    """Every public function and class that has an example, once, with the module in which it was found."""
     found = {}
     for place in ("bitale", "bitale.tensor", "bitale.tensor.special", "bitale.tensor.linalg", "bitale.tensor.fft", "bitale.tensor.signal",
                   "bitale.tensor.optimize", "bitale.tensor.blas", "bitale.tensor.unexported", "bitale.tensor.utils", "bitale.compile.debug.nanguardmode", "bitale.typed_list", "bitale.d3viz", "bitale.gradient", "bitale.graph.basic", "bitale.graph.op", "bitale.graph.traversal",
@@ -236,7 +236,7 @@ def test_functions_have_examples():
         if callable(value := getattr(module, name)) and name[0] != "_" and not inspect.isclass(value)
         and value is not pt.TensorLike and not isinstance(value, bt.graph.type.Type) and not name.endswith("grad_") and ">>>" not in (value.__doc__ or "")
     }
-    inside_ops = {"grad_not_implemented", "grad_undefined"}  # for the pullback of an op
+    inside_ops = {"grad_not_implemented", "grad_undefined"}  # used in the pullback of an op
     assert without <= inside_ops | {"eig", "eigvals", "ordqz"}
 
 
@@ -256,8 +256,8 @@ def test_examples_in_docstrings(documented, module):
 # ---- type checkers -----------------------------------------------------------------------------------------------------
 
 
-def test_packages_say_which_names_are_theirs():
-    """Checkers take an imported name for a module's own only where __all__ says so."""
+def test_packages_list_their_public_names():
+    """Type checkers treat an imported name as public only if __all__ lists it."""
     for module in ("bitale", "bitale.compile", "bitale.compile.mode", "bitale.graph", "bitale.graph.basic", "bitale.graph.features", "bitale.link"):
         found = importlib.import_module(module)
         assert all(hasattr(found, name) for name in found.__all__) and len(set(found.__all__)) == len(found.__all__), module
@@ -266,7 +266,7 @@ def test_packages_say_which_names_are_theirs():
         assert module != "bitale" or own == set(), own
 
 
-def test_stubs_say_what_comes_back():
+def test_stubs_have_return_types():
     stub = ast.parse(pathlib.Path(bt._core.__file__).with_name("_core.pyi").read_text())
     public = [node for node in stub.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_" and node.name in dir(pt)]
     assert len(public) > 300

@@ -1,4 +1,4 @@
-"""Every Python example runs, for a few steps."""
+"""Every Python example runs for a few steps."""
 
 import os
 import subprocess

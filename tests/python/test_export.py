@@ -1,4 +1,4 @@
-"""Functions outside of the library: C code, addresses; and the page about it, whose examples run."""
+"""Functions outside the library: C code, addresses, and the documentation page about them, whose examples run."""
 
 import ctypes
 import gc
@@ -29,7 +29,7 @@ def test_page(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not shutil.which("cmake") or not shutil.which("ninja"), reason="no CMake or Ninja")
-def test_cmake_builds_what_is_exported(tmp_path):
+def test_cmake_builds_exported_functions(tmp_path):
     x = pt.dvector("x")
     bitale.function([x], pt.dot(x, x), name="square").export_c(tmp_path / "square")
     (tmp_path / "main.c").write_text("""#include "square.h"
@@ -51,7 +51,7 @@ target_link_libraries(main square)
         assert run.returncode == 0, run.stdout + run.stderr
 
 
-def test_address_from_many_threads():
+def test_address_called_from_many_threads():
     x = pt.dvector("x")
     y = pt.exp(x).sum()
     f = bitale.function([x], [bitale.grad(y, x), y])
@@ -97,7 +97,7 @@ def test_errors():
         bitale.function([x], x).export_c("nowhere", name="for")
 
 
-def test_object_says_what_it_can_not_be(tmp_path):
+def test_errors_of_export_object(tmp_path):
     x = pt.dvector("x")
     f = bitale.function([x], pt.exp(x))
     with pytest.raises(ValueError, match="no target `z80`; targets are native, x86-64"):
@@ -130,12 +130,12 @@ def test_symmetric_and_banded_systems_in_c(tmp_path, n, below, above):
         arguments += [value.ctypes.data_as(ctypes.c_void_p), length(value.shape[0]), length(value.shape[1])]
     arguments += [each.ctypes.data_as(ctypes.c_void_p) for each in out]
     assert ctypes.CDLL(library).systems(*arguments, room.ctypes.data_as(ctypes.c_void_p)) == 0
-    for got, wanted in zip(out, f(a, bands, right)):
-        np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-8)
+    for got, expected in zip(out, f(a, bands, right)):
+        np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-8)
 
 
-def test_complex_systems_are_refused_by_name(tmp_path):
-    """They are calls of LAPACK; of bands, which go by real matrices of twice the size, there is C code."""
+def test_complex_systems_are_rejected_by_name(tmp_path):
+    """They call LAPACK; banded systems, which are solved as real ones of twice the size, can be exported as C code."""
     z, w, la = pt.zmatrix("z"), pt.zmatrix("w"), pt.linalg
     for name, out in {
         "solve": la.solve(z, w), "solve_triangular": la.solve_triangular(z, w, lower=True), "cholesky": la.cholesky(z),

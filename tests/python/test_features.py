@@ -1,4 +1,4 @@
-"""Features of FunctionGraphs: the library's, and those written in Python."""
+"""Features of FunctionGraphs: those of the library, and those written in Python."""
 
 import gc
 import weakref
@@ -90,7 +90,7 @@ class Refusing(ft.Feature):
 
 
 @pytest.mark.parametrize("callback", ["on_import", "on_prune", "on_change_input", "on_validate"])
-def test_what_a_callback_raises_undoes_the_change(callback):
+def test_exceptions_of_callbacks_undo_the_change(callback):
     graph, x, y = graph_of(Refusing(callback, KeyError("mine")))
     before = bt.pprint(graph.outputs[1])
     with pytest.raises(KeyError) as caught:
@@ -101,7 +101,7 @@ def test_what_a_callback_raises_undoes_the_change(callback):
     graph.check_integrity()
 
 
-def test_a_refusal_says_who_what_and_where():
+def test_rejections_name_feature_reason_and_location():
     graph, x, y = graph_of(Refusing("on_validate", bt.InconsistencyError("not this")))
     with pytest.raises(bt.InconsistencyError) as caught:
         graph.replace(graph.outputs[1], pt.cos(x), reason="my_rule")
@@ -113,11 +113,11 @@ def test_a_refusal_says_who_what_and_where():
 
 
 def test_callbacks_may_not_change_the_graph():
-    class Meddler(ft.Feature):
+    class GraphChanger(ft.Feature):
         def on_validate(self, fgraph):
             fgraph.replace(fgraph.outputs[0], fgraph.inputs[0])
 
-    graph, x, y = graph_of(Meddler())
+    graph, x, y = graph_of(GraphChanger())
     with pytest.raises(bt.InternalError):
         graph.replace(graph.outputs[1], pt.cos(y))
     assert len(graph) == 3
@@ -155,7 +155,7 @@ def test_already_there():
     recorder = Recorder()
     graph.attach_feature(recorder)
     graph.attach_feature(recorder)
-    graph.attach_feature(Recorder())  # another one of the class is welcome
+    graph.attach_feature(Recorder())  # another instance of the class is accepted
     assert len(graph.features) == 4
     with pytest.raises(TypeError):
         graph.attach_feature("no feature")
@@ -278,19 +278,19 @@ def test_destroy_handler_and_supervisor():
         ft.Supervisor([1, "x"])
 
 
-def test_features_of_a_compiled_function_stay():
+def test_features_of_a_compiled_function_are_fixed():
     x = pt.dvector("x")
     f = bt.function([x], pt.exp(x) + 1)
     with pytest.raises(TypeError, match="clone"):
         f.fgraph.attach_feature(ft.History())
 
 
-def test_a_feature_that_knows_its_graph_is_no_leak():
-    class Knowing(ft.Feature):
+def test_a_feature_that_references_its_graph_does_not_leak():
+    class Referencing(ft.Feature):
         def on_attach(self, fgraph):
             self.fgraph = fgraph
 
-    graph, x, y = graph_of(Knowing())
+    graph, x, y = graph_of(Referencing())
     assert graph.features[0].fgraph is graph
     reference = weakref.ref(graph)
     del graph

@@ -1,4 +1,4 @@
-"""Fourier transforms against NumPy's, their derivatives against differences, and what is refused."""
+"""Fourier transforms against NumPy, derivatives against finite differences, and invalid arguments."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ shapes = [(1, 1), (2, 1), (3, 2), (2, 5), (1, 33), (4, 6), (0, 4), (2, 97), (2, 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "bool"])
 @pytest.mark.parametrize("norm", [None, "ortho", "no_norm"])
 @pytest.mark.parametrize("shape", shapes)
-def test_rfft_is_numpys(shape, norm, dtype):
+def test_rfft_agrees_with_numpy(shape, norm, dtype):
     values = (np.random.default_rng(1).normal(size=shape) * 5).astype(dtype)
     x = pt.tensor(dtype=dtype, shape=(None,) * len(shape))
     out = bt.function([x], pt.fft.rfft(x, norm=norm))(values)
@@ -33,7 +33,7 @@ def test_rfft_is_numpys(shape, norm, dtype):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("norm", [None, "ortho", "no_norm"])
 @pytest.mark.parametrize("shape", [(1, 2), (2, 3), (1, 33), (4, 6), (0, 4), (2, 3, 4), (3, 4, 5), (2, 3, 4, 5)])
-def test_irfft_is_numpys(shape, norm, dtype):
+def test_irfft_agrees_with_numpy(shape, norm, dtype):
     rng = np.random.default_rng(2)
     values = rng.normal(size=(*shape, 2)).astype(dtype)
     z = pt.tensor(dtype=dtype, shape=(None,) * (len(shape) + 1))
@@ -78,7 +78,7 @@ def test_transforms_run_natively():
 
 
 @pytest.mark.parametrize("mode", [bt.Mode("vm", "None"), None])
-def test_what_has_no_transform(mode):
+def test_invalid_lengths(mode):
     x, z = pt.dmatrix("x"), pt.dtensor3("z")
     with pytest.raises(ValueError, match="length 0"):
         bt.function([x], pt.fft.rfft(x), mode=mode)(np.zeros((3, 0)))
@@ -91,7 +91,7 @@ def test_what_has_no_transform(mode):
         inverse(np.zeros((1, 0, 2)))
 
 
-def test_arguments_that_are_wrong():
+def test_invalid_arguments():
     with pytest.raises(ValueError, match="batch of real numbers"):
         pt.fft.rfft(pt.dvector())
     with pytest.raises(ValueError, match="batch of pairs"):

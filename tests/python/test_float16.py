@@ -35,7 +35,7 @@ def test_casts_of_every_value(mode, dtype):
         same(bt.function([x], x.astype(dtype), mode=mode)(values), values.astype(dtype))
 
 
-def test_rounding_is_to_the_nearest_even_value_once(mode):
+def test_rounding_to_nearest_even_happens_once(mode):
     halves = all_values()
     halves = np.sort(halves[np.isfinite(halves)]).astype("float64")
     between = (halves[1:] + halves[:-1]) / 2
@@ -54,7 +54,7 @@ def test_rounding_is_to_the_nearest_even_value_once(mode):
         same(bt.function([n], n.astype("float16"), mode=mode)(integers), integers.astype("float16"))
 
 
-def test_promotion_is_that_of_numpy():
+def test_promotion_agrees_with_numpy():
     for other in ["bool", "int8", "uint8", "int16", "uint16", "int32", "int64", "float16", "float32", "float64"]:
         out = pt.vector(dtype="float16") + pt.vector(dtype=other)
         assert out.dtype == np.result_type("float16", other)
@@ -132,9 +132,9 @@ def test_indexing(mode):
     outputs = [x[1::2], x[at], pt.set_subtensor(x[at], 7), pt.inc_subtensor(x[at], 1), pt.sort(-x), pt.concatenate([x, x])]
     got = bt.function([x], outputs, mode=mode)(values)
     expected = [[2, 4], [1, 1, 5], [7, 2, 3, 4, 7], [3, 2, 3, 4, 6], [-5, -4, -3, -2, -1], [1, 2, 3, 4, 5] * 2]
-    for one, wanted in zip(got, expected):
+    for one, reference in zip(got, expected):
         assert one.dtype == "float16"
-        np.testing.assert_array_equal(one, wanted)
+        np.testing.assert_array_equal(one, reference)
 
 
 def test_gradients(mode):
@@ -192,11 +192,11 @@ def test_exported_code(tmp_path):
     half = ctypes.CDLL(str(library)).half
     workspace = np.empty(1 << 16, "uint8")
     assert half(pointer(values), ctypes.c_int64(9), pointer(outputs[0]), pointer(outputs[1]), pointer(workspace)) == 0
-    for got, wanted in zip(outputs, f(values)):
-        np.testing.assert_array_equal(got, wanted)
+    for got, expected in zip(outputs, f(values)):
+        np.testing.assert_array_equal(got, expected)
 
 
-def test_constants_are_joined_where_float16_holds_the_sum(mode):
+def test_constants_are_folded_if_float16_represents_the_sum(mode):
     x = pt.vector("x", dtype="float16")
     values = np.array([-2047, -1], "float16")
     f = bt.function([x], (x + np.float16(2048)) + np.float16(1), mode=mode)

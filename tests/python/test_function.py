@@ -67,7 +67,7 @@ def test_bad_calls(call, mode):
     assert f(3.0, 1.0) == 2.0
 
 
-def test_functions_come_from_function_only():
+def test_functions_are_created_by_function_only():
     x = pt.dvector("x")
     kind = type(bt.function([x], x))
     for make in (kind, lambda: kind.__new__(kind), lambda: type("Mine", (kind,), {})()):
@@ -76,7 +76,7 @@ def test_functions_come_from_function_only():
 
 
 def test_kinds_of_numbers(mode):
-    """Numbers go straight into registers, or through conversion: the values and errors are the same."""
+    """Python numbers are passed in registers directly, or after conversion: values and errors are the same."""
     x, n = pt.dscalar("x"), pt.lscalar("n")
     f = bt.function([x, n], [x, n], mode=mode)
     for one in (1, 1.0, True, np.float64(1), np.float32(1), np.int8(1), np.array(1.0), np.array(1)):
@@ -93,13 +93,13 @@ def test_kinds_of_numbers(mode):
             f(1.0, bad)
 
 
-def test_long_calls_let_other_threads_go_on(mode):
+def test_long_calls_return_writable_results(mode):
     x = pt.dvector("x")
     f = bt.function([x], [pt.sum(pt.exp(x)), x * 2, pt.zeros((0,)), x[:3]], mode=mode)
     total, double, empty, few = f(np.zeros(1_000_000))
     assert total == 1e6 and double.shape == (1_000_000,) and empty.shape == (0,) and few.shape == (3,)
     for result in (total, double, few):
-        result[...] = 1  # is the caller's own
+        result[...] = 1  # the result belongs to the caller
 
 
 def test_errors_name_the_input():
@@ -112,8 +112,8 @@ def test_errors_name_the_input():
         f()
 
 
-def test_updates_of_numbers_leave_values_alone_that_somebody_holds():
-    """Such calls write into the memory of the value before the present one, unless it is held."""
+def test_updates_of_scalars_do_not_change_referenced_values():
+    """Such calls reuse the memory of the value before the current one, unless it is still referenced."""
     count = bt.shared(np.float64(0.0))
     f = bt.function([], count * 2, updates={count: count + 1})
     held = []
@@ -125,7 +125,7 @@ def test_updates_of_numbers_leave_values_alone_that_somebody_holds():
     assert f() == 20 and f() == 22 and count.get_value() == 12
 
 
-def test_a_failing_call_changes_none_of_several_numbers():
+def test_a_failing_call_updates_none_of_several_scalars():
     a, b, x = bt.shared(np.int64(1)), bt.shared(np.int64(2)), pt.dscalar("x")
     checked = Assert("positive")(x, x > 0)
     f = bt.function([x], checked, updates={a: b, b: a + b})
@@ -140,7 +140,7 @@ def test_a_failing_call_changes_none_of_several_numbers():
     assert (int(a.get_value()), int(b.get_value())) == (8, 13)
 
 
-def test_updates_happen_together(mode):
+def test_updates_are_simultaneous(mode):
     a, b = bt.shared(1.0, "a"), bt.shared(2.0, "b")
     f = bt.function([], [a, b], updates=[(a, b), (b, a + b)], mode=mode)
     assert f() == [1.0, 2.0]
@@ -159,7 +159,7 @@ def test_failed_calls_change_nothing(mode):
     np.testing.assert_array_equal(s.get_value(), np.ones(3))
 
 
-def test_a_computed_variable_as_input_cuts_off_the_graph(mode):
+def test_a_computed_variable_as_input_replaces_its_graph(mode):
     x, y, q = pt.dscalars("x", "y", "q")
     z = x + y
     w = 2 * z
@@ -171,7 +171,7 @@ def test_a_computed_variable_as_input_cuts_off_the_graph(mode):
     s = bt.shared(1.0, "s")
     f = bt.function([bt.In(z, name="z", value=5.0)], w, updates={s: s + z}, mode=mode)
     assert f() == 10.0 and f(3.0) == 6.0 and f(z=1.0) == 2.0 and s.get_value() == 10.0
-    g = bt.function([x, bt.In(z, value=s, update=z + x)], w, mode=mode)  # implicit
+    g = bt.function([x, bt.In(z, value=s, update=z + x)], w, mode=mode)  # an implicit input
     assert g(1.0) == 20.0 and s.get_value() == 11.0
     with pytest.raises(bt.UnusedInputError, match="`x`"):
         bt.function([x, z], w, mode=mode)
@@ -195,7 +195,7 @@ def test_eval_with_the_value_of_a_computed_variable():
         w.eval({"z": 3.0})
 
 
-def test_givens_for_an_input_are_refused():
+def test_givens_for_an_input_are_rejected():
     x, y = pt.dscalars("x", "y")
     for givens in ({x: x + 1}, [(x, y)]):
         with pytest.raises(ValueError, match="`x` is an input"):
@@ -231,7 +231,7 @@ def test_givens(mode):
         lambda x, y, s: bt.function([x], x, accept_inplace=True),
     ],
 )
-def test_what_can_not_be_compiled(build):
+def test_invalid_functions(build):
     x, y, s = pt.dscalar("x"), pt.dscalar("y"), bt.shared(0.0, "s")
     with pytest.raises(
         (TypeError, ValueError, NotImplementedError, bt.MissingInputError, bt.UnusedInputError)
@@ -253,7 +253,7 @@ def test_missing_and_unused_inputs():
         bt.function([x, x], x * 2, on_unused_input="warn")
 
 
-def test_results_are_the_callers(mode):
+def test_results_belong_to_the_caller(mode):
     x = pt.dvector("x")
     s = bt.shared(np.zeros(100), "s")
     for given in (np.zeros(3), np.zeros(100)):
@@ -359,7 +359,7 @@ def test_from_many_threads(mode):
     assert not errors
 
 
-def test_nothing_is_kept(mode):
+def test_calls_keep_no_references(mode):
     x = pt.dvector("x")
     f = bt.function([x], [x * 2, x[::2], x], mode=mode)
     for given in (np.ones(3), np.ones(1000)):
@@ -377,7 +377,7 @@ def test_nothing_is_kept(mode):
     assert sys.getrefcount(given) == before
 
 
-def test_objects_go_away():
+def test_variables_are_freed():
     def count():
         gc.collect()
         return sum(isinstance(o, bt.Variable) for o in gc.get_objects())
@@ -392,7 +392,7 @@ def test_objects_go_away():
     assert count() == before
 
 
-def test_what_a_function_says_of_itself():
+def test_attributes_of_functions():
     x = pt.dscalar("x")
     f = bt.function([x], x + 1, name="next")
     assert f.name == "next" and f.inputs == [x]

@@ -1,6 +1,7 @@
-"""Random graphs of the whole language against the oracle: a part of what `./dev fuzz` does, and the seeds that failed once.
+"""Random graphs of the whole language against the oracle: a part of what `./dev fuzz` runs, and the cases that have
+failed before.
 
-BITALE_TEST_FUZZ_GRAPHS says how many (2300), BITALE_TEST_FUZZ_SEED where they begin.
+BITALE_TEST_FUZZ_GRAPHS is the number of graphs (default 2300), BITALE_TEST_FUZZ_SEED the first seed.
 """
 
 import os
@@ -43,7 +44,7 @@ def test_random_graphs():
 
 
 @pytest.mark.parametrize("path", sorted((tests / "fuzz" / "seeds").glob("*.json")), ids=lambda path: path.stem)
-def test_cases_that_failed(path):
+def test_cases_that_failed_before(path):
     failure = check(cases.from_json(path.read_text()), bt, ways.ALL)
     assert failure is None, f"{failure.way.name}: {failure.message}\n\n{cases.script(failure.case, failure.way.mode)}"
 
@@ -58,7 +59,7 @@ def small_case():
 
 
 @pytest.mark.parametrize("way", ways.ALL, ids=lambda way: way.name)
-def test_a_right_result_passes(way):
+def test_a_correct_result_passes(way):
     assert run(small_case(), bt, way, Ensemble(small_case())) is None
 
 
@@ -102,10 +103,10 @@ def test_a_script_runs():
     np.testing.assert_allclose(namespace["got"][0], Ensemble(small_case()).native["v2"].array)
 
 
-def test_a_seed_is_a_graph():
+def test_a_seed_determines_the_graph():
     assert cases.script(random_case(5, bt, kinds.registry)) == cases.script(random_case(5, bt, kinds.registry))
 
 
-def test_known_differences_name_what_they_excuse():
+def test_known_differences_do_not_excuse_other_failures():
     failure = Failure(small_case(), ways.FAST_RUN, "v2: 1 of 4 elements are wrong")
     assert not known.explains(failure)

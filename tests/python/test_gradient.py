@@ -51,7 +51,7 @@ def test_one_and_several():
     assert [float(v) for v in f(2.0, 3.0)] == [3.0, 2.0]
 
 
-def test_three_kinds_of_nothing():
+def test_disconnected_and_integer_inputs():
     x, y, i = pt.dscalar("x"), pt.dscalar("y"), pt.lscalar("i")
     with pytest.raises(bt.DisconnectedInputError, match="y"):
         bt.grad(x**2, y)
@@ -153,7 +153,7 @@ PRODUCTS = {
 
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products_of_zeros_to_the_third_order(name, mode):
-    """Products are polynomials: their derivatives at zeros are the limits of those beside."""
+    """Products are polynomials, so that their derivatives at zeros are the limits of those at nearby points."""
     x, u, v = pt.dvectors("x", "u", "v")
     cost = PRODUCTS[name](x)
     second = bt.hessian_vector_product(cost, [x], [u])[0]
@@ -175,12 +175,12 @@ def test_products_of_zeros_to_the_third_order(name, mode):
 
 
 @pytest.mark.parametrize("function", [pt.prod, pt.cumprod])
-def test_products_of_nothing_have_no_gradient(function, mode):
+def test_products_of_empty_arrays_have_empty_gradients(function, mode):
     x = pt.dvector("x")
     assert bt.function([x], bt.grad(function(x).sum(), x), mode=mode)(np.zeros(0)).shape == (0,)
 
 
-def test_elements_that_are_not_selected_have_no_part_in_the_derivative_of_a_logarithm():
+def test_derivatives_of_a_logarithm_ignore_elements_that_are_not_selected():
     scale, x = pt.dvector("scale"), pt.dmatrix("x")
-    cost = pt.log(pt.diagonal(pt.exp(scale)[:, None] * x)).sum()  # log(x) is -inf beside the diagonal
+    cost = pt.log(pt.diagonal(pt.exp(scale)[:, None] * x)).sum()  # log(x) is -inf off the diagonal
     np.testing.assert_array_equal(bt.function([scale, x], bt.grad(cost, x))([1.0, 2.0], np.diag([2.0, 4.0])), np.diag([0.5, 0.25]))

@@ -1,4 +1,4 @@
-"""Nodes as Python sees them, walks, replacement, FunctionGraphs, types."""
+"""The graph interface in Python: nodes, traversal, replacement, FunctionGraphs, types."""
 
 import gc
 import pickle
@@ -53,15 +53,15 @@ def test_ops():
         bt.Apply(op, [x], [a])
 
 
-def test_where_it_was_built():
+def test_source_location():
     x = pt.dvector("x")
     z = pt.exp(x)
-    assert "test_graph.py" in z.owner.where and "test_where_it_was_built" in z.owner.where
-    assert "test_graph.py" in pt.ptp(x).owner.where  # by way of the package's own Python
+    assert "test_graph.py" in z.owner.where and "test_source_location" in z.owner.where
+    assert "test_graph.py" in pt.ptp(x).owner.where  # although the node is built inside the package's Python code
     assert "test_graph.py" in x.where
 
 
-def test_walks():
+def test_traversal():
     x, y = pt.dscalars("x", "y")
     s = bt.shared(1.0, "s")
     z = pt.exp(x * y) + s * 2
@@ -109,7 +109,7 @@ def test_function_graph():
     x, y = pt.dscalars("x", "y")
     z = pt.exp(x) + pt.exp(x) * y
     graph = bt.FunctionGraph([x, y], [z], clone=False)
-    assert len(graph) == 3 and len(graph.apply_nodes) == 3  # equal nodes are one
+    assert len(graph) == 3 and len(graph.apply_nodes) == 3  # equal nodes are merged
     exp = [node for node in graph.toposort() if node.nin == 1][0]
     assert len(graph.get_clients(exp.out)) == 2 and len(graph.clients[exp.out]) == 2
     assert exp in graph and exp.out in graph and pt.dscalar() not in graph
@@ -166,7 +166,7 @@ def test_types():
             pt.TensorType(**{"dtype": "int8", "shape": (), **bad})
 
 
-def test_types_with_names_are_one_object():
+def test_named_types_are_singletons():
     for name in ("dscalar", "lvector", "fmatrix", "brow", "wcol", "dtensor3", "dtensor7"):
         named = getattr(pt, name)
         assert named("x").type is named and (named() if name == "brow" else named() + named()).type == named
@@ -249,7 +249,7 @@ def test_constants():
         lambda x: x.nothing,
     ],
 )
-def test_variables_are_no_values(use):
+def test_variables_cannot_be_used_as_values(use):
     with pytest.raises((TypeError, AttributeError)):
         use(pt.dvector("x"))
 
@@ -261,7 +261,7 @@ def test_iteration_over_known_lengths():
     assert n.dtype == "int64"
 
 
-def test_classes_of_ops():
+def test_op_classes():
     from bitale.tensor.basic import ARange, Join, MakeVector
     from bitale.tensor.elemwise import CAReduce, DimShuffle, Elemwise
     from bitale.tensor.math import Argmax, Dot, Max, Min, Prod, Sum
@@ -298,7 +298,7 @@ def test_classes_of_ops():
         Sum(axis=-1)
 
 
-def test_classes_of_ops_take_what_pytensors_take():
+def test_op_classes_accept_pytensors_arguments():
     from bitale.tensor.basic import Join
     from bitale.tensor.elemwise import CAReduce, DimShuffle
     from bitale.tensor.extra_ops import CumOp, SearchsortedOp
@@ -320,7 +320,7 @@ def test_classes_of_ops_take_what_pytensors_take():
     assert isinstance(pt.cumsum(v).owner.op, CumOp) and isinstance(pt.searchsorted(v, 1.0).owner.op, SearchsortedOp)
 
 
-def test_classes_of_ops_without_attributes_of_their_own_are_built_as_well():
+def test_op_classes_without_attributes():
     from bitale.tensor.blas import BatchedDot, Dot22Scalar, Gemm, Gemv
     from bitale.tensor.blockwise import Blockwise
     from bitale.tensor.op_classes import CumOp, IfElse, Nonzero, SearchsortedOp, SortOp, SpecifyShape
@@ -367,7 +367,7 @@ def test_classes_of_ops_without_attributes_of_their_own_are_built_as_well():
 @pytest.mark.parametrize(
     "index", [np.s_[1], np.s_[1:, 2], np.s_[::-1], np.s_[-3:, ::2], np.s_[[0, 2]], np.s_[:, [1, 1]], np.s_[[0, 1], [2, 0]], np.s_[1:2]]
 )
-def test_the_index_of_a_node_is_found_again(index):
+def test_the_index_of_a_node_is_recovered(index):
     from bitale.tensor.op_classes import AdvancedIncSubtensor, AdvancedSubtensor, IncSubtensor, Subtensor
     from bitale.tensor.subtensor import flatten_index_variables, get_idx_list, indices_from_subtensor
 
@@ -431,7 +431,8 @@ def test_shared_variables_of_a_copied_graph_are_collected():
         {"sum": x * s + counter, "input": bt.Out(x, borrow=True)}, [bt.In(x)], replace={s: y}, updates={counter: counter * x}, copy_inputs_over=False
     )
     assert inputs[0] is not x and copies[x] is inputs[0] and outputs["input"].variable is inputs[0] and shared == [counter]
-    assert updates[counter].eval({inputs[0]: 3.0}) == 3 and counter.get_value() == 2  # each call counts
+    # both updates of the counter apply
+    assert updates[counter].eval({inputs[0]: 3.0}) == 3 and counter.get_value() == 2
     assert outputs["sum"].eval({inputs[0]: 3.0, y: 5.0}) == 17
     inputs, outputs, (_, updates, _, shared) = rebuild_collect_shared([x * s + counter], [x], updates=[(s, s + x)])
     assert inputs == [x] and shared == [s, counter] and set(updates) == {s, counter} and updates[counter].eval() == 4
@@ -444,7 +445,7 @@ def test_shared_variables_of_a_copied_graph_are_collected():
         rebuild_collect_shared(x, [x], updates=[(s, pt.dvector("v"))])
 
 
-def test_classes_of_formulas_take_their_arguments_and_then_inputs():
+def test_op_classes_of_composed_functions():
     from bitale.tensor import basic, extra_ops, formula_classes
     from bitale.tensor.reshape import JoinDims, SplitDims
 

@@ -84,7 +84,7 @@ def test_storing_and_export(abc, tmp_path):
     assert bt.function([c], ifelse(c, c + 1, c * 2), name="g").export_c(tmp_path)
 
 
-def test_constant_side(mode):
+def test_constant_branch(mode):
     c, x, side = pt.bscalar("c"), pt.dvector("x"), pt.constant(np.array([7.0]))
     f = bt.function([c, x], [pt.as_tensor(each) for each in bt.ifelse(c, [side, x], [x, side])], mode=mode)
     assert [each.tolist() for each in f(1, [1.0, 2.0])] == [[7.0], [1.0, 2.0]]
@@ -92,8 +92,9 @@ def test_constant_side(mode):
 
 
 @pytest.mark.parametrize("linker", ["vm", "jit", "c"])
-def test_sides_are_native(linker):
-    """Sides with loops, reductions, calls, sides of their own; lengths that differ; nothing of the other side is done."""
+def test_branches_are_native(linker):
+    """Branches with loops, reductions, calls and nested branches, of different lengths; only the selected branch is
+    evaluated."""
     c, d = pt.iscalars("c", "d")
     x, y = pt.dmatrix("x"), pt.dvector("y")
     inner = ifelse(d > 0, pt.tanh(x).sum(axis=1), pt.sort(y)[::-1])
@@ -111,7 +112,7 @@ def test_sides_are_native(linker):
         for a, b in zip(got, [*expected, expected[0].sum() * expected[1]]):
             np.testing.assert_allclose(a, b, rtol=1e-12)
     assert f(1, 1, values[:, :0], v)[0].tolist() == [2.0] * 4
-    assert f(1, 0, np.zeros((2, 2)), v)[1] == 0  # no singular matrix on this side
+    assert f(1, 0, np.zeros((2, 2)), v)[1] == 0  # the singular matrix is in the other branch
     with pytest.raises(np.linalg.LinAlgError, match="singular"):
         f(0, 0, np.zeros((2, 2)), v)
     with pytest.raises(IndexError, match="out of bounds"):
@@ -119,7 +120,7 @@ def test_sides_are_native(linker):
 
 
 @pytest.mark.parametrize("linker", ["jit", "c"])
-def test_gradients_through_native_sides(linker):
+def test_gradients_through_native_branches(linker):
     c, x = pt.bscalar("c"), pt.dvector("x")
     cost = ifelse(c, pt.sqr(pt.cumsum(x)).sum(), pt.sin(x).prod())
     f = bt.function([c, x], bt.grad(cost, x), mode=bt.Mode(linker))
@@ -129,7 +130,7 @@ def test_gradients_through_native_sides(linker):
     np.testing.assert_allclose(f(0, v), np.cos(v) * np.sin(v).prod() / np.sin(v))
 
 
-def test_deep_nests_of_sides():
+def test_deeply_nested_branches():
     c, x = pt.iscalar("c"), pt.dvector("x")
     out = x
     for depth in range(40):

@@ -1,4 +1,4 @@
-"""Indexing against NumPy: every kind of index in every place, numbers at the ends of their range, and random cases."""
+"""Indexing against NumPy: every kind of index in every position, extreme integers, and random cases."""
 
 import itertools
 import os
@@ -12,12 +12,12 @@ from index_cases import Case, Generator, Item, LARGEST, LEAST, difference
 
 S = np.s_
 MODES = ["FAST_COMPILE", "FAST_RUN"]
-COUNT = int(os.environ.get("BITALE_TEST_INDEX_CASES", 250))  # of each kind
+COUNT = int(os.environ.get("BITALE_TEST_INDEX_CASES", 250))  # per kind
 
 
 @pytest.fixture(autouse=True)
 def strict():
-    """A rule that raises is an error."""
+    """Turns an exception in a rewrite rule into an error."""
     with bt.config.change_flags(on_opt_error="raise"):
         yield
 
@@ -28,7 +28,7 @@ def check(cases, mode):
 
 
 def table(shape, items, kinds=("read", "set", "inc")):
-    """That index of that shape: known and symbolic, of known and unknown lengths."""
+    """Cases of this index for an array of this shape: constant and symbolic, with known and unknown lengths."""
     x = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
     for kind, known, symbolic in itertools.product(kinds, [True, False], [True, False]):
         own = []
@@ -49,7 +49,7 @@ NUMBERS = [None, 0, 1, 2, 7, 8, -1, -2, -7, -8, 2**31, -(2**31), LARGEST, LARGES
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("length", [0, 1, 7])
 def test_bounds_of_slices(length, mode):
-    """All at once for one slice: its start and stop, with each step."""
+    """A random sample of combinations of start, stop and step, and each step with open bounds."""
     random = np.random.default_rng(length)
     chosen = [S[a:b:c] for a, b, c in itertools.product(NUMBERS, NUMBERS, NUMBERS) if c != 0]
     for k in random.choice(len(chosen), 60, replace=False):
@@ -107,11 +107,11 @@ def test_linkers(linker):
     check((generator.case() for _ in range(20 if linker == "c" else 60)), bt.Mode(linker=linker))
 
 
-# ---- what the table does not reach ----------------------------------------------------------------------------------
+# ---- special cases --------------------------------------------------------------------------------------------------
 
 
-def test_nothing_is_read_before_its_check(mode):
-    """The positions of the mask are fewer than those beside them."""
+def test_indices_are_checked_before_memory_is_read(mode):
+    """The mask selects fewer positions than the index array beside it has."""
     x, b = pt.dmatrix(), pt.tensor(dtype="bool", shape=(2,))
     many = np.arange(200_000) % 3
     for out in (x[many, b], x[many, b].inc(1.0), x[many, b].sum()):
@@ -124,7 +124,7 @@ def test_nothing_is_read_before_its_check(mode):
             bt.function([lengths, v], out, mode=mode)([1, 2], [1.0, 2.0])
 
 
-def test_masks_of_one_are_repeated(mode):
+def test_masks_with_one_element_broadcast(mode):
     x, b = pt.dmatrix(), pt.tensor(dtype="bool", shape=(1,))
     many, ones = np.arange(1000) % 3, np.ones((3, 1))
     a, c = bt.function([x, b], [x[many, b], x[many, b].inc(1.0)], mode=mode)(ones, [True])
@@ -151,7 +151,7 @@ def test_lengths_of_1_in_gradients(mode):
     np.testing.assert_array_equal(g(given, [1.0]), [weight[1:, ::2].sum()])
 
 
-def test_arrays_that_count_rows_are_not_repeated(mode):
+def test_row_numbers_do_not_broadcast(mode):
     x, j = pt.dmatrix(), pt.lvector()
     f = bt.function([x, j], x[pt.arange(x.shape[0]), j], mode=mode)
     given = np.arange(6.0).reshape(3, 2)
@@ -163,7 +163,7 @@ def test_arrays_that_count_rows_are_not_repeated(mode):
 
 
 def test_rules_keep_errors(mode):
-    """What a rule would not look at any more."""
+    """Out-of-range errors remain although rewriting would eliminate the access."""
     x, y, i = pt.dvector(), pt.dvector(), pt.lscalar()
     given, long = np.arange(3.0), np.arange(5.0)
     outs = [x[5].set(1.0)[5], x[5].set(1.0)[0], x[[0, 5]].set(1.0)[[0]], x[5].inc(0.0), x[1:2][1], x[:2][2], x[1:][-3],
@@ -182,8 +182,8 @@ def test_values_of_other_dtypes(mode):
     given, values = [10, 20, 30], [1.75, -2.75, 3.5]
     outs = bt.function([k, f], [k[0].set(1.75), k[:].set(f), k[[0, 0]].inc(1.75), k[:].inc(f), pt.gt(k, 9)[0].set(0.5)],
                        mode=mode)(given, values)
-    for out, wanted in zip(outs, [[1, 20, 30], [1, -2, 3], [12, 20, 30], [11, 18, 33], [True] * 3]):
-        np.testing.assert_array_equal(out, wanted)
+    for out, expected in zip(outs, [[1, 20, 30], [1, -2, 3], [12, 20, 30], [11, 18, 33], [True] * 3]):
+        np.testing.assert_array_equal(out, expected)
 
 
 @pytest.mark.parametrize("how", ["raise", "clip", "wrap"])
@@ -193,9 +193,10 @@ def test_take_modes(how, mode):
     for axis in (None, 0, 1, -1):
         f = bt.function([x, i, k], [x.take(i, axis=axis, mode=how), pt.take(x, k, axis, how)], mode=mode)
         inside = at if how != "raise" else at[:3]
-        for out, wanted in zip(f(given, inside, inside[:5].astype("int8")), [inside, inside[:5]]):
-            wanted = wanted % (given.size if axis is None else given.shape[axis]) if how == "wrap" else wanted  # NumPy counts
-            np.testing.assert_array_equal(out, given.take(wanted, axis=axis, mode=how))
+        for out, positions in zip(f(given, inside, inside[:5].astype("int8")), [inside, inside[:5]]):
+            # NumPy wraps indices in this way
+            positions = positions % (given.size if axis is None else given.shape[axis]) if how == "wrap" else positions
+            np.testing.assert_array_equal(out, given.take(positions, axis=axis, mode=how))
         if how == "raise":
             with pytest.raises(IndexError):
                 f(given, at, np.zeros(1, "int8"))
@@ -208,8 +209,8 @@ def test_take_modes(how, mode):
 def test_where_of_a_condition(mode):
     x = pt.dmatrix()
     given = np.array([[0.0, 1.0], [2.0, 0.0]])
-    for out, wanted in zip(bt.function([x], list(pt.where(x)), mode=mode)(given), np.where(given)):
-        np.testing.assert_array_equal(out, wanted)
+    for out, expected in zip(bt.function([x], list(pt.where(x)), mode=mode)(given), np.where(given)):
+        np.testing.assert_array_equal(out, expected)
     with pytest.raises(ValueError):
         pt.where(x, x)
 
@@ -232,7 +233,7 @@ def test_axis_errors():
             pt.stack([x, x], axis=axis * 2)
 
 
-def test_masked_arrays_are_refused():
+def test_masked_arrays_are_rejected():
     x = pt.dvector()
     masked = np.ma.array([1.0, 2.0], mask=[False, True])
     for use in [lambda: pt.as_tensor_variable(masked), lambda: bt.function([x], x)(masked), lambda: x + masked,
@@ -245,10 +246,10 @@ def test_empty_lists_and_unsigned_numbers(mode):
     x, u = pt.dmatrix(), pt.scalar(dtype="uint64")
     given = np.arange(6.0).reshape(2, 3)
     f = bt.function([x, u], [x[:, ()], x[[]], x[[[], []]], x[np.array(False)], x[u:], x[:u]], mode=mode)
-    for out, wanted in zip(f(given, 2**64 - 1), [given[:, ()], given[[]], given[[[], []]], given[np.array(False)],
-                                                 given[2:], given]):
-        np.testing.assert_array_equal(out, wanted)
-        assert out.shape == wanted.shape
+    for out, expected in zip(f(given, 2**64 - 1), [given[:, ()], given[[]], given[[[], []]], given[np.array(False)],
+                                                   given[2:], given]):
+        np.testing.assert_array_equal(out, expected)
+        assert out.shape == expected.shape
     with pytest.raises(IndexError):
         bt.function([x, u], x[u], mode=mode)(given, 2**64 - 1)
 

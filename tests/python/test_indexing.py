@@ -1,4 +1,4 @@
-"""x[...] against NumPy, and changed copies."""
+"""x[...] against NumPy, and updated copies."""
 
 import numpy as np
 import pytest
@@ -144,7 +144,7 @@ def test_repeated_indices_add_up(mode):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
 @pytest.mark.parametrize("order", ["sorted", "random", "equal", "negative"])
-def test_sums_by_groups(dtype, order):
+def test_sums_by_group(dtype, order):
     x, mu, index = pt.vector(dtype=dtype), pt.vector(dtype=dtype), pt.lvector()
     f = bt.function([x, mu, index], mu[index].inc(x - mu[index]))
     random = np.random.default_rng(0)
@@ -183,7 +183,7 @@ def test_take(mode):
 
 @pytest.mark.parametrize("linker", ["jit", "c", "vm"])
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float64"])
-def test_a_truth_as_index(linker, dtype):
+def test_a_boolean_scalar_as_index(linker, dtype):
     x, v = pt.vector("x", dtype=dtype), pt.vector("v", dtype="float32")
     f = bt.function([x, v], v[pt.cast(x > 0, "int64")], mode=bt.Mode(linker, "fast_run"))
     values = (np.arange(33) % 3 == 0).astype(dtype)

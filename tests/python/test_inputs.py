@@ -1,4 +1,4 @@
-"""What a function takes as an input: dtypes, downcasts, lists, layouts, byte orders."""
+"""The values that functions accept as inputs: dtypes, downcasts, lists, layouts, byte orders."""
 
 import threading
 
@@ -56,7 +56,7 @@ def test_layouts(layout, dtype, mode):
 
 
 def test_no_copies_of_inputs(mode):
-    """A borrowed input is read in place: what is done to it between calls is seen."""
+    """Inputs are read in place, without a copy: changes between calls have an effect."""
     x = pt.dvector("x")
     f = bt.function([x], x.sum(), mode=mode)
     given = np.ones(1000)
@@ -110,7 +110,7 @@ def test_scalar_likes(given, mode):
         ("bool", np.array([1])),
     ],
 )
-def test_values_that_would_change(dtype, given):
+def test_conversions_that_would_change_values(dtype, given):
     ndim = np.ndim(given)
     with pytest.raises(TypeError, match="x"):
         identity(dtype, ndim)(given)
@@ -121,18 +121,18 @@ def test_values_that_would_change(dtype, given):
 
 @pytest.mark.parametrize("given", [np.ones(2, "float16"), np.ones(2, np.longdouble), np.longdouble(1), np.float16(1)])
 @pytest.mark.parametrize("dtype", ["int8", "float32", "float64"])
-def test_downcasting_takes_all_real_numbers(given, dtype):
+def test_downcasting_accepts_all_real_numbers(given, dtype):
     result = identity(dtype, np.ndim(given), allow_input_downcast=True)(given)
     assert result.dtype == dtype and (result == 1).all()
 
 
 @pytest.mark.parametrize("given", [1j, np.ones(2, "complex64"), "a", None, [1, "a"], np.datetime64("2020-01-01"), b"3"])
-def test_downcasting_does_not_take_what_is_no_number(given):
+def test_downcasting_rejects_non_numbers(given):
     with pytest.raises((TypeError, ValueError, NotImplementedError)):
         identity("float64", np.ndim(given), allow_input_downcast=True)(given)
 
 
-def test_ints_beyond_64_bits_are_floats():
+def test_ints_beyond_64_bits_become_floats():
     assert identity("float64", 0)(-(2**70)) == -(2.0**70)
     assert identity("float64", 0)(2**64) == 2.0**64
     assert identity("float32", 0)(2**100) == np.float32(2.0**100)
@@ -145,7 +145,7 @@ def test_ints_beyond_64_bits_are_floats():
         identity("int64", 0)(2**64)
 
 
-def test_ints_are_checked_for_fit(mode):
+def test_ints_are_range_checked(mode):
     assert identity("int8", 0, mode)(100) == 100
     assert identity("int8", 0, mode)(np.int64(100)) == 100
     assert identity("float32", 0, mode)(3) == 3
@@ -181,13 +181,13 @@ def test_float_literals():
         lambda: 0,
     ],
 )
-def test_no_numbers(given):
+def test_non_numbers_are_rejected(given):
     with pytest.raises((TypeError, ValueError)):
         identity("float64", 1)(given)
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_complex_numbers_are_no_real_ones(dtype):
+def test_complex_numbers_are_rejected_for_real_inputs(dtype):
     for downcast in (False, None, True):
         for given in (np.ones(1, dtype), [1j]):
             with pytest.raises(TypeError, match="complex"):
@@ -226,7 +226,7 @@ def test_subclasses_and_protocols():
     np.testing.assert_array_equal(identity("float64", 2)(np.matrix([[1.0, 2.0]])), [[1.0, 2.0]])
 
 
-def test_arrays_can_go_before_results():
+def test_inputs_may_be_freed_before_results():
     f = identity("float64", 1)
     x = pt.dvector("x")
     view = bt.function([x], x[::2])(np.arange(1000.0))
@@ -234,8 +234,8 @@ def test_arrays_can_go_before_results():
     assert f(np.arange(3.0)).tolist() == [0, 1, 2]
 
 
-def test_other_strides_again_and_again(mode):
-    """Copied at first, then read where they are; from many threads; errors are the same."""
+def test_repeated_calls_with_other_strides(mode):
+    """Other layouts are copied in the first calls and later read in place; many threads call; errors are the same."""
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     f = bt.function([x, y], [x * 2 + y, (x * y).sum()], mode=mode)
     big = np.random.default_rng(0).normal(size=(500, 1000))
@@ -293,7 +293,7 @@ def test_out(layout, mode):
     assert bt.function([x], {"a": x}, mode=mode)(given, out=[out])["a"] is out
 
 
-def test_out_that_overlaps_what_is_read(mode):
+def test_out_that_overlaps_an_input(mode):
     x = pt.dvector("x")
     f = bt.function([x], x[::-1] + 0, mode=mode)
     for make_out in (lambda a: a, lambda a: a[::-1], lambda a: np.roll(a, 0)[:], lambda a: a.view()):
@@ -340,7 +340,7 @@ def test_bad_out(out, error, mode):
     np.testing.assert_array_equal(f(np.ones(3), out=None), [2.0, 2, 2])
 
 
-def test_out_is_left_alone_by_calls_that_fail(mode):
+def test_failed_calls_leave_out_unchanged(mode):
     x, i = pt.dvector("x"), pt.lvector("i")
     f = bt.function([x, i], [x * 2, x[i]], mode=mode)
     out = (np.full(3, -1.0), np.full(2, -1.0))
@@ -351,7 +351,7 @@ def test_out_is_left_alone_by_calls_that_fail(mode):
     assert (out[0] == -1).all() and (out[1] == -1).all()
 
 
-def test_an_input_called_out(mode):
+def test_an_input_named_out(mode):
     out = pt.dscalar("out")
     assert bt.function([out], out * 2, mode=mode)(out=2.0) == 4.0
 
@@ -367,6 +367,6 @@ def test_short_lengths(length, mode):
         for right in (a, np.asfortranarray(a), a[::-1, ::-1], np.broadcast_to(np.float64(1.0), (3, length))):
             fresh = f(left, right)
             into = f(left, right, out=[np.empty_like(e) for e in expected])
-            for got, again, want in zip(fresh, into, expected):
-                np.testing.assert_array_equal(got, want)
-                np.testing.assert_array_equal(again, want)
+            for got, again, reference in zip(fresh, into, expected):
+                np.testing.assert_array_equal(got, reference)
+                np.testing.assert_array_equal(again, reference)

@@ -1,4 +1,4 @@
-"""interp against numpy.interp; interpolate1d against plain loops; derivatives and errors of both."""
+"""interp against numpy.interp, interpolate1d against plain loops; derivatives and errors of both."""
 
 import numpy as np
 import pytest
@@ -12,14 +12,14 @@ queries = np.array([[-1.0, 0.0, 0.3, 1.0], [2.0, 2.5, 6.9999, 7.0], [8.0, np.nan
 
 
 @pytest.mark.parametrize("ends", [{}, {"left": -10.0}, {"right": 20.0}, {"left": np.nan, "right": 4}, {"period": 5.0}, {"period": -3.5}])
-def test_interp_is_numpys(ends):
+def test_interp_agrees_with_numpy(ends):
     x = pt.dmatrix("x")
     at = queries if "period" not in ends else np.where(np.isfinite(queries), queries, 3.25)
     out = bitale.function([x], pt.interp(x, points_x, points_y, **ends))(at)
     np.testing.assert_allclose(out, np.interp(at, points_x, points_y, **ends), rtol=1e-14)
 
 
-def test_interp_takes_symbolic_points_repeated_points_and_one_point():
+def test_interp_with_symbolic_repeated_and_single_points():
     x, xp, fp = pt.dvectors("x", "xp", "fp")
     f = bitale.function([x, xp, fp], pt.interp(x, xp, fp))
     for px, py in (([1.0, 2.0, 2.0, 3.0], [0.0, 1.0, 5.0, 6.0]), ([2.0], [7.0]), ([1.0, 2.0, 2.0], [0.0, 1.0, 5.0])):
@@ -45,14 +45,14 @@ def expected(method, q):
 @pytest.mark.parametrize("extrapolate", [True, False])
 @pytest.mark.parametrize("method", ["linear", "nearest", "first", "last", "mean"])
 def test_interpolate1d(method, extrapolate):
-    order = [3, 0, 4, 2, 1]  # the points come in any order
+    order = [3, 0, 4, 2, 1]  # the points need not be sorted
     at = np.array([-1.0, 0.2, 1.0, 1.75, 3.9, 7.0, 9.0])
     x = pt.dvector("x")
     f = pt.interpolate1d(points_x[order], points_y[order], method, left_pad=-5.0, right_pad=50.0, extrapolate=extrapolate)
-    want = [expected(method, q) for q in at]
+    reference = [expected(method, q) for q in at]
     if not extrapolate:
-        want[0], want[-1] = -5.0, 50.0
-    np.testing.assert_allclose(bitale.function([x], f(x))(at), want, rtol=1e-14)
+        reference[0], reference[-1] = -5.0, 50.0
+    np.testing.assert_allclose(bitale.function([x], f(x))(at), reference, rtol=1e-14)
 
 
 def test_interp_has_derivatives():

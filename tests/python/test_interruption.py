@@ -1,4 +1,4 @@
-"""Ctrl-C ends a call, however long it would take, and the process lives."""
+"""Ctrl-C interrupts a call, however long it would take, and the process continues."""
 
 import os
 import signal
@@ -10,8 +10,8 @@ import time
 import pytest
 
 
-def after_an_interrupt(body: str, seconds: float = 0.3) -> str:
-    """What a process prints that gets SIGINT some time after it has printed "ready"."""
+def output_after_sigint(body: str, seconds: float = 0.3) -> str:
+    """The output of a process that receives SIGINT a given time after it has printed "ready"."""
     script = (
         textwrap.dedent(
             """
@@ -54,7 +54,7 @@ SCANS = {
 @pytest.mark.parametrize("linker", ["jit", "vm"])
 @pytest.mark.parametrize("state", SCANS)
 def test_steps(state, linker):
-    output = after_an_interrupt(
+    output = output_after_sigint(
         f"""
         n = pt.lscalar("n")
         f = bt.function([n], {SCANS[state]}, mode=bt.Mode(linker="{linker}"))
@@ -66,7 +66,7 @@ def test_steps(state, linker):
 
 
 def test_steps_in_c():
-    output = after_an_interrupt(
+    output = output_after_sigint(
         f"""
         n = pt.lscalar("n")
         f = bt.function([n], {SCANS["a number"]}, mode=bt.Mode(linker="c"))
@@ -78,7 +78,7 @@ def test_steps_in_c():
 
 
 def test_loops_in_loops():
-    output = after_an_interrupt(
+    output = output_after_sigint(
         """
         x, y = pt.dvectors("xy")
         f = bt.function([x, y], pt.log1p(pt.abs(x[:, None, None] - y[None, :, None]) + y[None, None, :]).max(axis=(1, 2)), mode=bt.Mode(linker="jit"), threads=1)
@@ -89,7 +89,7 @@ def test_loops_in_loops():
 
 
 def test_a_handler_that_does_not_raise():
-    output = after_an_interrupt(
+    output = output_after_sigint(
         f"""
         signal.signal(signal.SIGINT, lambda *_: print("handled", flush=True))
         n = pt.lscalar("n")
@@ -100,9 +100,9 @@ def test_a_handler_that_does_not_raise():
     assert output.split() == ["handled", "returned"]
 
 
-def test_other_threads_go_on():
-    """The exception is raised in the main thread; a call of another one ends as it would."""
-    output = after_an_interrupt(
+def test_calls_in_other_threads_are_completed():
+    """The exception is raised in the main thread; a call in another thread is completed."""
+    output = output_after_sigint(
         f"""
         n = pt.lscalar("n")
         f = bt.function([n], {SCANS["a number"]})
@@ -118,7 +118,7 @@ def test_other_threads_go_on():
 
 
 def test_a_fork():
-    output = after_an_interrupt(
+    output = output_after_sigint(
         f"""
         import os
         n = pt.lscalar("n")
@@ -140,8 +140,8 @@ def test_a_fork():
     assert output.split() == ["interrupted", "7"]
 
 
-def test_calls_by_an_address_end_as_they_would():
-    output = after_an_interrupt(
+def test_calls_by_address_are_completed():
+    output = output_after_sigint(
         """
         import ctypes
         x = pt.dscalar("x")
@@ -152,4 +152,4 @@ def test_calls_by_an_address_end_as_they_would():
         print(interrupted(lambda: done.append(call(3e7))), done == [f(3e7)] or not done)
         """
     )
-    assert output.split()[0] == "interrupted"  # by Python, when the call is done
+    assert output.split()[0] == "interrupted"  # Python raises the exception when the call has returned

@@ -1,4 +1,4 @@
-"""Gradients, forward derivatives and Hessians against JAX, where it has the function. Skipped without JAX (./dev test --peers)."""
+"""Gradients, forward derivatives and Hessians against JAX. Skipped without JAX (./dev test --peers)."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,7 @@ ELEMENTWISE = {  # name: (JAX's function, lowest and highest argument)
     "tan": (jnp.tan, -1.2, 1.2), "tanh": (jnp.tanh, -3, 3),
 }  # fmt: skip
 
-ONE = {  # of a matrix of 4 x 4 numbers between 0.2 and 2
+ONE = {  # functions of a 4 x 4 matrix with elements between 0.2 and 2
     "sum": (lambda x: x.sum(axis=0), lambda x: x.sum(axis=0)),
     "prod": (lambda x: pt.prod(x, axis=1), lambda x: jnp.prod(x, axis=1)),
     "prod of zeros": (lambda x: pt.prod(pt.where(x > 1, x, 0.0), axis=1), lambda x: jnp.prod(jnp.where(x > 1, x, 0.0), axis=1)),
@@ -63,7 +63,7 @@ ONE = {  # of a matrix of 4 x 4 numbers between 0.2 and 2
     "tril": (lambda x: pt.tril(x) ** 2, lambda x: jnp.tril(x) ** 2),
 }
 
-TWO = {  # of two vectors of 5 numbers between 0.2 and 2
+TWO = {  # functions of two vectors of 5 elements between 0.2 and 2
     "power": (lambda x, y: x**y, lambda x, y: x**y),
     "true_div": (lambda x, y: x / y, lambda x, y: x / y),
     "mod": (lambda x, y: x % y, lambda x, y: x % y),
@@ -81,15 +81,16 @@ TWO = {  # of two vectors of 5 numbers between 0.2 and 2
 }
 
 
-LATER = {"i0", "i1", "betaln", "gammainc", "gammaincc", "betainc"}  # tested as soon as the library has them
+LATER = {"i0", "i1", "betaln", "gammainc", "gammaincc", "betainc"}  # tested once the library has them
 
 
-def of_ours(names):
+def available(names):
     return [name for name in names if name not in LATER or hasattr(pt, name)]
 
 
 def compare(ours, theirs, values, second=True):
-    """Of the sum of squares and of weighted results: gradients, a product of the Jacobian, second derivatives along a direction."""
+    """Compares gradients, a Jacobian-vector product and second derivatives along a direction, of the sum of squares and
+    of weighted results."""
     values = [jnp.asarray(v) for v in values]
     variables = [pt.tensor(dtype="float64", shape=v.shape) for v in values]
     result = ours(*variables)
@@ -111,18 +112,18 @@ def compare(ours, theirs, values, second=True):
         np.testing.assert_allclose(got, right, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", of_ours(ELEMENTWISE))
+@pytest.mark.parametrize("name", available(ELEMENTWISE))
 def test_elementwise(name):
     theirs, low, high = ELEMENTWISE[name]
     compare(getattr(pt, name), theirs, [np.linspace(low, high, 7)], second=name not in {"psi"})
 
 
-@pytest.mark.parametrize("name", of_ours(ONE))
+@pytest.mark.parametrize("name", available(ONE))
 def test_of_a_matrix(name):
     compare(*ONE[name], [np.random.default_rng(5).uniform(0.2, 2, (4, 4))])
 
 
-@pytest.mark.parametrize("name", of_ours(TWO))
+@pytest.mark.parametrize("name", available(TWO))
 def test_of_two_vectors(name):
     values = np.random.default_rng(7).uniform(0.2, 2, (2, 5))
     compare(*TWO[name], list(values), second=name not in {"gammainc", "gammaincc", "betainc"})

@@ -1,4 +1,5 @@
-"""Functions that rearrange, create, search and contract, against NumPy: values, dtypes, static shapes, errors, gradients."""
+"""Functions that rearrange, create, search and contract, against NumPy: values, dtypes, static shapes, errors,
+gradients."""
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ B = np.linspace(-1, 2, 24).reshape(2, 3, 4)
 
 
 def check(build, numpy, *arrays, mode="FAST_RUN", dtype=None, rtol=1e-13, gradient=True):
-    """What `build` gives of variables, with lengths known and not, is what `numpy` gives of the arrays."""
+    """Checks that `build` gives for variables of known and unknown lengths the result of `numpy` for the arrays."""
     with np.errstate(all="ignore"):
         expected = np.asarray(numpy(*arrays))
     for known in (False, True):
@@ -101,7 +102,8 @@ def test_pad(pad_mode, width, mode):
 @pytest.mark.parametrize("pad_mode", ["symmetric", "reflect"])
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16", "float32", "float64"])
 def test_pad_by_points(pad_mode, dtype, mode):
-    """Also when more is added than there is, and of infinities, which must not reach elements that do not depend on them."""
+    """Also if the padding is longer than the array, and for infinities, which must not affect elements that do not
+    depend on them."""
     for n in (1, 2, 5):
         values = np.arange(3, 3 + n).astype(dtype) ** 2
         x = pt.TensorType(dtype, (None,))("x")
@@ -133,13 +135,13 @@ def test_einsum(subscripts, arrays, mode):
     check(lambda *xs: pt.einsum(subscripts, *xs), lambda *xs: np.einsum(subscripts, *xs), *arrays, mode=mode)
 
 
-def test_einsum_of_one_number_each_is_a_loop():
+def test_einsum_of_batched_vector_products_is_a_loop():
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     f = bt.function([x, y], pt.einsum("ij,ij->i", x, y))
     assert not any("Dot" in str(node.op) for node in f.maker.fgraph.toposort())
 
 
-def test_einsum_multiplies_the_smallest_first():
+def test_einsum_contracts_the_smallest_operands_first():
     x, y, z = pt.tensor("x", shape=(500, 2)), pt.tensor("y", shape=(2, 500)), pt.tensor("z", shape=(500, 3))
     f = bt.function([x, y, z], pt.einsum("ij,jk,kl->il", x, y, z))
     shapes = [node.outputs[0].type.shape for node in f.maker.fgraph.toposort()]
@@ -168,7 +170,7 @@ def test_errors_of_einsum_point_at_the_letter(subscripts, place):
     ("ij,jk->ik", [(2, 3), (4, 2)], " ^ ^    "), ("ii->i", [(2, 3)], "^^  ^"), ("i,i,i->", [(2,), (2,), (3,)], "^ ^ ^  "),
     ("...i,...i", [(2, 3), (3, 3)], "^^^  ^^^ "),
 ])  # fmt: skip
-def test_lengths_of_einsum_that_differ_when_called_point_at_the_letter(subscripts, shapes, arrows):
+def test_runtime_length_errors_of_einsum_point_at_the_letter(subscripts, shapes, arrows):
     variables = [pt.tensor(f"x{k}", dtype="float64", shape=(None,) * len(shape)) for k, shape in enumerate(shapes)]
     f = bt.function(variables, pt.einsum(subscripts, *variables))
     with pytest.raises(ValueError, match="einsum.*lengths that must be equal differ") as caught:
@@ -177,7 +179,7 @@ def test_lengths_of_einsum_that_differ_when_called_point_at_the_letter(subscript
     assert shown.removeprefix("  where    ") == subscripts and found[11:].rstrip() == arrows.rstrip()
 
 
-def test_lengths_of_einsum_that_differ_name_the_letter():
+def test_length_errors_of_einsum_name_the_letter():
     with pytest.raises(ValueError, match='einsum, "j": lengths 3 and 2'):
         pt.einsum("ij,jk", pt.tensor(shape=(2, 3)), pt.tensor(shape=(2, 2)))
     with pytest.raises(ValueError, match='einsum, "i": lengths 2 and 3'):
@@ -303,8 +305,8 @@ def test_pack_and_unpack(mode):
         np.testing.assert_array_equal(got, expected)
 
 
-def test_batches_of_what_is_built_of_a_shape(mode):
-    """A length is the same for all of a batch, also where it is an element of `x.shape`."""
+def test_batches_of_expressions_of_a_shape(mode):
+    """A length is the same for all elements of a batch, also if it is an element of `x.shape`."""
     x, many = pt.dmatrix("x"), pt.dtensor3("many")
     outputs = [pt.eye(x.shape[0]) @ x, pt.zeros(x.shape) + x[0], x.reshape((x.shape[1], x.shape[0])), pt.arange(x.shape[1]) * x, x[: x.shape[0] - 1], x.shape]
     values = A.reshape(2, -1, 2)
@@ -332,7 +334,7 @@ def test_parts_of_real_numbers(mode):
         check(getattr(pt, name), getattr(np, name), x, mode=mode, gradient=False)
 
 
-def test_what_is_known():
+def test_static_shapes():
     assert pt.get_vector_length(pt.as_tensor([1, 2, 3])) == 3
     with pytest.raises(ValueError):
         pt.get_vector_length(pt.dvector())
@@ -357,7 +359,7 @@ def test_wrong_arguments(build, error):
         build(pt.dmatrix("x"))
 
 
-def test_lengths_that_differ_are_errors_of_calls(mode):
+def test_runtime_length_mismatches_are_errors(mode):
     x, y, n = pt.dmatrix("x"), pt.dmatrix("y"), pt.lvector("n")
     with pytest.raises(ValueError):
         bt.function([x, y], pt.tensordot(x, y, 1), mode=mode)(A, A)
@@ -397,7 +399,7 @@ def test_parts_of_variables():
     assert (pt.as_tensor(3) + 4).get_underlying_scalar_constant() == 7
 
 
-def test_gradients_on_their_way_back(mode):
+def test_gradient_transformations(mode):
     x = pt.dvector("x")
     for control, expected in ((lambda v: bt.gradient.grad_scale(v, -2.0), -4 * V), (lambda v: bt.gradient.grad_clip(v, -1, 2), np.clip(2 * V, -1, 2))):
         value, gradient = bt.function([x], [control(x) + 0, bt.grad((control(x) ** 2).sum(), x)], mode=mode)(V)
@@ -409,7 +411,7 @@ def test_gradients_on_their_way_back(mode):
         bt.gradient.grad_clip(x, 2, 1)
 
 
-def test_verify_grad_takes_pytensors_arguments():
+def test_verify_grad_accepts_pytensors_arguments():
     bt.gradient.verify_grad(lambda x: x**2, [V], n_tests=1, rng=np.random.default_rng(0), eps=1e-6, mode="FAST_COMPILE")
 
 
@@ -425,14 +427,14 @@ def test_flags_without_effect_keep_their_value():
 
 @pytest.mark.parametrize("name", ["max", "min"])
 @pytest.mark.parametrize("shape, axis", [((0,), None), ((3,), 0), ((0, 0), None), ((2, 0), 1), ((0, 3), 0), ((2, 3), -1), ((), None)])
-def test_extrema_with_an_initial_element(name, shape, axis):
+def test_extrema_with_an_initial_value(name, shape, axis):
     x, value = pt.tensor("x", dtype="float64", shape=(None,) * len(shape)), np.arange(np.prod(shape)).reshape(shape) - 2.5
     for initial in (-0.5, -np.inf if name == "max" else np.inf):
         got = bt.function([x], getattr(pt, name)(x, axis=axis, keepdims=True, initial=initial))(value)
         np.testing.assert_array_equal(got, getattr(np, name)(value, axis=axis, keepdims=True, initial=initial))
 
 
-def test_initial_elements_that_the_dtype_does_not_hold():
+def test_initial_values_out_of_range_of_the_dtype():
     x = pt.bvector("x")
     assert bt.function([x], pt.max(x, initial=-3))(np.array([], "int8")) == -3
     for initial in (2.5, 300, np.inf):
@@ -490,7 +492,7 @@ def test_unique_slices(axis, dtype):
         pt.unique(x, axis=3)
 
 
-def test_dot_of_more_than_two_dimensions_is_numpys(mode):
+def test_dot_of_more_than_two_dimensions_agrees_with_numpy(mode):
     rng = np.random.default_rng(5)
     a, b = rng.normal(size=(2, 3, 4)), rng.normal(size=(5, 4, 2))
     for x, y in ((a, b), (a, b[0]), (a, b[0, :, 0]), (a[0, 0], b), (a[0], b)):
@@ -503,7 +505,7 @@ def test_dot_of_more_than_two_dimensions_is_numpys(mode):
         bt.function([u, v], pt.dot(u, v))(a, b[1, :3])
 
 
-def test_products_of_scalars_are_refused_as_in_numpy():
+def test_products_of_scalars_are_rejected_as_in_numpy():
     x = pt.dvector("x")
     for product in (lambda: pt.matmul(x, 2.0), lambda: x @ pt.dscalar("s"), lambda: 2.0 @ x):
         with pytest.raises(ValueError, match="no dimension to sum over"):
@@ -518,9 +520,9 @@ def test_meshgrid(mode, indexing, sparse):
     for n in (1, 2, 3):
         made = pt.meshgrid(*[x, y, z][:n], indexing=indexing, sparse=sparse)
         expected = np.meshgrid(*values[:n], indexing=indexing, sparse=sparse)
-        for got, wanted in zip(bt.function([x, y, z][:n], made, mode=mode)(*values[:n]), expected, strict=True):
-            np.testing.assert_array_equal(got, wanted)
-            assert got.dtype == wanted.dtype and got.shape == wanted.shape
+        for got, reference in zip(bt.function([x, y, z][:n], made, mode=mode)(*values[:n]), expected, strict=True):
+            np.testing.assert_array_equal(got, reference)
+            assert got.dtype == reference.dtype and got.shape == reference.shape
     assert pt.meshgrid() == [] and [g.eval().shape for g in pt.meshgrid(1.0, [])] == [(0, 1), (0, 1)]
     slope = bt.grad((pt.meshgrid(x, y)[0] ** 2).sum(), x)
     np.testing.assert_allclose(slope.eval({x: values[0], y: values[1]}), 4 * values[0])
@@ -528,7 +530,7 @@ def test_meshgrid(mode, indexing, sparse):
         pt.meshgrid(x, y, indexing="yx")
 
 
-def test_numbers_of_elements_must_not_be_negative(mode):
+def test_counts_must_not_be_negative(mode):
     n, m = pt.lscalars("n", "m")
     with pytest.raises(ValueError, match="eye: .* at least 0, got -1"):
         pt.eye(-1)
@@ -551,7 +553,7 @@ def test_numbers_of_elements_must_not_be_negative(mode):
     assert not any("CheckAndRaise" in str(node.op) for node in bt.graph.toposort([pt.eye(x.shape[0] + 1), pt.linspace(0, 1, x.shape[0] * 2)]))
 
 
-def test_dropped_dimensions_of_unknown_length_are_checked_in_the_call(mode):
+def test_dropped_dimensions_of_unknown_length_are_checked_at_run_time(mode):
     m = pt.dmatrix("m")
     f = bt.function([m], m.dimshuffle(1), mode=mode)
     np.testing.assert_array_equal(f([[1.0, 2.0]]), [1.0, 2.0])
@@ -573,18 +575,18 @@ def test_split_into_a_number_of_parts(mode):
 
 
 @pytest.mark.parametrize("call", [lambda: pt.cast(1.0, "real"), lambda: pt.matrix("a", dtype="zz"), lambda: pt.zeros(3, dtype="object")])
-def test_dtypes_that_are_none_are_type_errors(call):
+def test_invalid_dtypes_are_type_errors(call):
     with pytest.raises(TypeError, match="dtype"):
         call()
 
 
-def test_conversions_say_what_they_expected():
+def test_conversion_errors_state_the_expected_type():
     for nothing in (None, "text", object()):
         with pytest.raises(TypeError, match="expected a variable, a number or an array"):
             pt.as_tensor_variable(nothing)
 
 
-def test_ops_of_elementwise_functions_broadcast():
+def test_elementwise_ops_broadcast():
     x, s = pt.dmatrix("x"), pt.dvector("s")
     for op in (pt.add(x, x).owner.op, pt.elemwise.Elemwise("add")):
         np.testing.assert_array_equal(op(x, s).eval({x: [[1.0, 2.0]], s: [3.0, 4.0]}), [[4.0, 6.0]])

@@ -1,8 +1,9 @@
-"""A length of 1 is repeated where the type says so, and nowhere else: the same outcome in all modes and linkers.
+"""A length of 1 broadcasts only where it is static: the outcome is the same in all modes and with all linkers.
 
-Each expression of the table is evaluated node by node as it was built, for all small lengths of its inputs. Every mode
-must give the same value, or fail with a ShapeError where that does. `MAY_RUN` lists the expressions that rewriting may
-compute although they fail as written: an operand that cancels takes its check along (docs/rewrites.md, "Lengths").
+Each expression of the table is evaluated node by node as built, for all small lengths of its inputs. Every mode must
+give the same value, or fail where that evaluation fails. `MAY_RUN` lists the expressions that rewriting may compute
+although they fail as written: the length check of an operand that cancels is eliminated with it (docs/rewrites.md,
+"Lengths").
 """
 import itertools
 
@@ -38,7 +39,7 @@ def inputs():
     }
 
 
-# What is written, as a function of the inputs named.
+# The expressions, as functions of the named inputs.
 TABLE = {
     "v + y": lambda v, y: v + y,
     "v * y - v": lambda v, y: v * y - v,
@@ -107,7 +108,7 @@ TABLE = {
     "clip(v, y, one)": lambda v, y, one: pt.clip(v, y, one),
 }
 
-# These fail as written for some lengths, and may give a value when rewritten: no other.
+# The only expressions that fail as written for some lengths and may return a value when rewritten.
 MAY_RUN = {
     "alloc(one, n) + y",
     "alloc(2, n) + y",
@@ -131,7 +132,7 @@ def outcome(compiled, values):
         return np.asarray(compiled(*values))
     except bitale.ShapeError:
         return "ShapeError"
-    except ValueError as error:  # a ShapeError is one as well; others refuse lengths by themselves
+    except ValueError as error:  # other length errors, which are no ShapeError
         return type(error).__name__
 
 
@@ -144,7 +145,7 @@ def value_of(name, length):
 
 
 def table_of(name, modes):
-    """Outcomes of an expression: [(values, as built, {mode: outcome})]."""
+    """The outcomes of an expression: a list of (values, outcome as built, {mode: outcome})."""
     given = inputs()
     names = TABLE[name].__code__.co_varnames[: TABLE[name].__code__.co_argcount]
     variables = [given[each] for each in names]
@@ -188,7 +189,7 @@ def test_the_same_outcome_from_the_c_compiler():
         check(name, {"c": bitale.Mode("c", "fast_run")})
 
 
-def test_a_length_of_one_is_repeated_where_the_type_says_so():
+def test_only_static_lengths_of_one_broadcast():
     repeated = {name: table_of(name, {})[-1] for name in ("one + y", "v[None, :] + y[:, None]", "alloc(one, n) + y")}
     assert all(not isinstance(built, str) for _, built, _ in repeated.values())
     for name in ("v + y", "v[:1] + y", "alloc(v, n) + y"):
@@ -197,8 +198,8 @@ def test_a_length_of_one_is_repeated_where_the_type_says_so():
                 assert built == "ShapeError"
 
 
-def test_what_may_run_is_no_longer_than_it_must_be():
-    """An expression of the list that no mode computes where it fails as written does not belong there."""
+def test_may_run_is_minimal():
+    """Each expression of the list is computed in some mode for lengths for which it fails as written."""
     for name in MAY_RUN:
         assert any(
             isinstance(built, str) and any(not isinstance(got, str) for got in results.values())
@@ -209,7 +210,7 @@ def test_what_may_run_is_no_longer_than_it_must_be():
 @pytest.mark.parametrize("linker", ["jit", "c"])
 @pytest.mark.parametrize("last", [0, 3])
 def test_divisions_by_lengths_of_zero_are_not_computed_before_empty_loops(linker, last):
-    """Positions in a rolled array are quotients by its lengths, which are invariant in the loops over it."""
+    """Positions in a rolled array are divided by its lengths, and the division is loop-invariant."""
     x = pt.tensor("x", dtype="uint8", shape=(65, 0, None))
     rolled = pt.tanh(pt.roll(pt.cos(x), 3, axis=None))
     product = pt.matmul(rolled, pt.swapaxes(rolled, -1, -2)) + pt.eye(rolled.shape[1], dtype="float32")

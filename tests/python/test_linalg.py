@@ -1,4 +1,4 @@
-"""Factors of matrices and systems of equations, against NumPy and SciPy: values, derivatives, batches, errors."""
+"""Matrix factorizations and linear systems, against NumPy and SciPy: values, derivatives, batches, errors."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def compiled(inputs, outputs, linker="jit"):
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 24, 25, 33, 100])
-def test_cholesky_has_numpys_values(n, dtype, linker):
+def test_cholesky_agrees_with_numpy(n, dtype, linker):
     x = pt.tensor("x", dtype=dtype, shape=(None, None))
     value = positive(n, n, dtype=dtype)
     f = compiled([x], [pt.linalg.cholesky(x), pt.linalg.cholesky(x, lower=False)], linker)
     before = value.copy()
     lower, upper = f(value)
-    wanted = np.linalg.cholesky(value) if n else value
+    expected = np.linalg.cholesky(value) if n else value
     tolerance = 1e-11 if dtype == "float64" else 1e-4
-    np.testing.assert_allclose(lower, wanted, rtol=tolerance, atol=tolerance)
-    np.testing.assert_allclose(upper, wanted.T, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(lower, expected, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(upper, expected.T, rtol=tolerance, atol=tolerance)
     assert lower.dtype == dtype and (np.triu(lower, 1) == 0).all() and (np.tril(upper, -1) == 0).all()
     assert (value == before).all()
 
@@ -66,7 +66,7 @@ SIZES = [(0, 2), (1, 1), (3, 0), (3, 2), (16, 3), (17, 3), (40, 40)]
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("trans", [0, 1, "T"])
 @pytest.mark.parametrize("unit", [True, False])
-def test_solve_triangular_has_scipys_values(n, columns, lower, trans, unit, linker):
+def test_solve_triangular_agrees_with_scipy(n, columns, lower, trans, unit, linker):
     a, b, v = pt.dmatrix("a"), pt.dmatrix("b"), pt.dvector("v")
     options = dict(lower=lower, trans=trans, unit_diagonal=unit)
     A = regular(n, n) / (10 if unit else 1)
@@ -85,14 +85,14 @@ def test_batches_of_systems_broadcast(linker):
     a, b, v = pt.dtensor3("a"), pt.dtensor4("b"), pt.dmatrix("v")
     A, B = regular(3, 4, 4), np.random.default_rng(2).normal(size=(2, 3, 4, 2))
     got = compiled([a, b], pt.linalg.solve_triangular(a, b, lower=True), linker)(A, B)
-    wanted = [[scipy.linalg.solve_triangular(A[j], B[i, j], lower=True) for j in range(3)] for i in range(2)]
-    np.testing.assert_allclose(got, wanted, rtol=1e-10)
+    expected = [[scipy.linalg.solve_triangular(A[j], B[i, j], lower=True) for j in range(3)] for i in range(2)]
+    np.testing.assert_allclose(got, expected, rtol=1e-10)
     one = pt.dmatrix("one")
     got = compiled([one, v], pt.linalg.solve_triangular(one, v, b_ndim=1), linker)(A[0], B[0, :, :, 0])
     np.testing.assert_allclose(got, [scipy.linalg.solve_triangular(A[0], B[0, j, :, 0]) for j in range(3)], rtol=1e-10)
 
 
-def test_other_layouts_are_read_where_they_are():
+def test_other_layouts_are_read_in_place():
     x, b = pt.dmatrix("x"), pt.dmatrix("b")
     f = bt.function([x, b], [pt.linalg.cholesky(x), pt.linalg.solve_triangular(x.T, b, lower=True)])
     big, right = positive(12, 12), np.arange(12.0).reshape(6, 2)
@@ -113,7 +113,7 @@ def test_integers_are_computed_in_float64(dtype):
 
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("n", [3, 30])
-def test_a_matrix_that_is_not_positive_definite_is_named(n, linker):
+def test_errors_name_the_matrix_that_is_not_positive_definite(n, linker):
     x = pt.dtensor3("x")
     y = pt.linalg.cholesky(x)
     f = compiled([x], y.sum(), linker)
@@ -136,7 +136,7 @@ def test_a_matrix_that_is_not_positive_definite_is_named(n, linker):
 
 
 @pytest.mark.parametrize("linker", LINKERS)
-def test_on_error_nan_gives_nan_and_leaves_the_others_alone(linker):
+def test_on_error_nan_affects_only_failing_matrices(linker):
     x = pt.dtensor3("x")
     f = compiled([x], pt.linalg.cholesky(x, on_error="nan"), linker)
     value = positive(3, 4, 4)
@@ -147,7 +147,7 @@ def test_on_error_nan_gives_nan_and_leaves_the_others_alone(linker):
 
 
 @pytest.mark.parametrize("linker", LINKERS)
-def test_a_singular_triangle_is_named(linker):
+def test_errors_name_the_singular_triangular_matrix(linker):
     a, b = pt.dtensor3("a"), pt.dtensor3("b")
     f = compiled([a, b], pt.linalg.solve_triangular(a, b), linker)
     A, B = regular(3, 4, 4), np.ones((3, 4, 2))
@@ -157,7 +157,7 @@ def test_a_singular_triangle_is_named(linker):
     assert "place 2" in str(failed.value) and "in matrix [1] of [3]" in str(failed.value)
 
 
-def test_lengths_that_do_not_fit():
+def test_mismatched_lengths():
     with pytest.raises(ValueError, match="square"):
         pt.linalg.cholesky(pt.tensor("x", shape=(3, 4)))
     with pytest.raises(ValueError, match="expected a matrix"):
@@ -176,7 +176,7 @@ def test_lengths_that_do_not_fit():
             compiled([x, b], pt.linalg.solve_triangular(x, b), linker)(np.ones((3, 3)), np.ones((4, 2)))
 
 
-def test_a_failure_leaves_shared_variables_and_inputs_alone():
+def test_a_failure_changes_no_shared_variables_or_inputs():
     x, s = pt.dmatrix("x"), bt.shared(np.zeros((2, 2)), "s")
     f = bt.function([x], [], updates={s: pt.linalg.cholesky(x)})
     bad = -np.eye(2)
@@ -239,8 +239,8 @@ def test_second_derivatives_of_a_normal_log_density():
     hessian = bt.function([scale], bt.gradient.hessian(logp, scale))(at)
     np.testing.assert_allclose(gradient(at), numeric(bt.function([scale], logp), at), rtol=1e-6, atol=1e-8)
     for k in range(3):
-        wanted = numeric(lambda v: gradient(v)[k], at)
-        np.testing.assert_allclose(hessian[k], wanted, rtol=1e-6, atol=1e-7)
+        expected = numeric(lambda v: gradient(v)[k], at)
+        np.testing.assert_allclose(hessian[k], expected, rtol=1e-6, atol=1e-7)
 
 
 def test_cho_solve_solves():
@@ -251,7 +251,7 @@ def test_cho_solve_solves():
         np.testing.assert_allclose(got, np.linalg.solve(A, B), rtol=1e-9)
 
 
-def test_vectorize_gives_batches():
+def test_vectorize_over_batches():
     x, batch = pt.dmatrix("x"), pt.dtensor3("batch")
     y = pt.linalg.cholesky(x) @ x
     value = positive(3, 4, 4)
@@ -259,7 +259,7 @@ def test_vectorize_gives_batches():
     np.testing.assert_allclose(bt.function([batch], out)(value), np.linalg.cholesky(value) @ value, rtol=1e-10)
 
 
-def test_one_native_function_with_the_loops_around():
+def test_linear_algebra_in_one_native_function_with_loops():
     x = pt.dtensor3("x")
     f = bt.function([x], pt.exp(pt.linalg.cholesky(x * 2)).sum())
     import io
@@ -272,7 +272,7 @@ def test_one_native_function_with_the_loops_around():
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 8, 16, 17])
 def test_batches_of_small_matrices(n, dtype):
-    """Batches that repeat along some of their dimensions, too."""
+    """Also batches that broadcast along some of their dimensions."""
     numbers = np.random.default_rng(n)
     a = (numbers.normal(size=(3, 1, 5, n, n)) + 3 * np.roll(np.eye(n), 1, axis=1)).astype(dtype)
     b = numbers.normal(size=(1, 4, 5, n, 2)).astype(dtype)
@@ -289,7 +289,7 @@ def test_batches_of_small_matrices(n, dtype):
 
 @pytest.mark.parametrize("n", [1, 5, 33, 70])
 @pytest.mark.parametrize("lower", [True, False])
-def test_the_gradient_of_a_factor_is_one_operation(n, lower):
+def test_the_gradient_of_cholesky_is_one_op(n, lower):
     x, g = pt.dmatrix("x"), pt.dmatrix("g")
     factor = pt.linalg.cholesky(x, lower=lower)
     f = bt.function([x, g], bt.grad((factor * g).sum(), x))
@@ -304,7 +304,7 @@ def test_the_gradient_of_a_factor_is_one_operation(n, lower):
     np.testing.assert_allclose(f(value, weights), expected if lower else expected.T, rtol=1e-9, atol=1e-10)
 
 
-def test_in_a_batch_of_small_matrices_one_fails():
+def test_a_failing_matrix_in_a_batch_of_small_matrices():
     value = positive(20, 4, 4)
     value[13, 2, 2] = -1
     x = pt.dtensor3("x")
@@ -334,7 +334,7 @@ int main(void) {
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
-def test_exported_c_has_the_factor_in_loops(tmp_path):
+def test_exported_c_has_cholesky_in_loops(tmp_path):
     x = pt.dmatrix("x")
     factor = pt.linalg.cholesky(x)
     z = pt.linalg.solve_triangular(factor, pt.constant(np.array([1.0, 0.5])), lower=True)
@@ -356,7 +356,7 @@ def test_exported_c_has_the_factor_in_loops(tmp_path):
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("n", [0, 1, 2, 5, 16, 17, 40])
-def test_solve_inv_and_det_have_numpys_values(n, dtype, linker):
+def test_solve_inv_and_det_agree_with_numpy(n, dtype, linker):
     rng = np.random.default_rng(n)
     A, B = rng.normal(size=(n, n)).astype(dtype), rng.normal(size=(n, 3)).astype(dtype)
     a, b, v = (pt.tensor(name, dtype=dtype, shape=shape) for name, shape in (("a", (None,) * 2), ("b", (None,) * 2), ("v", (None,))))
@@ -365,10 +365,10 @@ def test_solve_inv_and_det_have_numpys_values(n, dtype, linker):
                pt.linalg.det(a), sign, logarithm]  # fmt: skip
     got = compiled([a, b, v], outputs, linker)(A, B, B[:, 0].copy())
     wide = A.astype(float)
-    wanted = [np.linalg.solve(wide, B), np.linalg.solve(wide, B[:, 0]), np.linalg.solve(wide.T, B), np.linalg.inv(wide),
-              np.linalg.det(wide), *np.linalg.slogdet(wide)]  # fmt: skip
+    expected = [np.linalg.solve(wide, B), np.linalg.solve(wide, B[:, 0]), np.linalg.solve(wide.T, B),
+                np.linalg.inv(wide), np.linalg.det(wide), *np.linalg.slogdet(wide)]  # fmt: skip
     tolerance = (1e-9 if dtype == "float64" else 3e-3) * max(1, np.linalg.cond(wide) / 100 if n else 1)
-    for g, w in zip(got, wanted):
+    for g, w in zip(got, expected):
         assert g.dtype == dtype and g.shape == np.shape(w)
         np.testing.assert_allclose(g, w, rtol=tolerance, atol=tolerance)
 
@@ -379,13 +379,13 @@ def test_batches_of_general_systems(linker):
     a, b = pt.dtensor3("a"), pt.tensor("b", shape=(None, 1, None, None))
     sign, logarithm = pt.linalg.slogdet(a)
     got = compiled([a, b], [pt.linalg.solve(a, b), pt.linalg.inv(a), pt.linalg.det(a), sign, logarithm], linker)(A, B)
-    wanted = [np.linalg.solve(A, B), np.linalg.inv(A), np.linalg.det(A), *np.linalg.slogdet(A)]
-    for g, w in zip(got, wanted):
+    expected = [np.linalg.solve(A, B), np.linalg.inv(A), np.linalg.det(A), *np.linalg.slogdet(A)]
+    for g, w in zip(got, expected):
         np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("linker", LINKERS)
-def test_singular_systems_are_named(linker):
+def test_errors_name_singular_matrices(linker):
     a, b = pt.dtensor3("a"), pt.dtensor3("b")
     A, B = regular(3, 3, 3), np.ones((3, 3, 1))
     A[1] = [[1, 2, 3], [2, 4, 6], [0, 0, 1]]
@@ -410,8 +410,8 @@ def test_kinds_of_matrices():
         kind = f"{'lower' if lower else 'upper'} triangular"
         for transposed in (True, False):
             got = bt.function([a, b], pt.linalg.solve(a, b, assume_a=kind, transposed=transposed))(A, B)
-            wanted = scipy.linalg.solve_triangular(A, B, lower=lower, trans=int(transposed))
-            np.testing.assert_allclose(got, wanted, rtol=1e-10)
+            expected = scipy.linalg.solve_triangular(A, B, lower=lower, trans=int(transposed))
+            np.testing.assert_allclose(got, expected, rtol=1e-10)
 
 
 def test_gradients_of_general_systems_and_determinants():
@@ -442,7 +442,7 @@ def test_gradients_of_general_systems_and_determinants():
 
 @pytest.mark.parametrize("k", [-3, -1, 0, 1, 2, 5])
 @pytest.mark.parametrize("shape", [(3, 4), (4, 3), (2, 3, 3), (0, 2), (4,)])
-def test_triangles_and_diagonals_are_numpys(shape, k):
+def test_triangles_and_diagonals_agree_with_numpy(shape, k):
     value = np.arange(1.0, np.prod(shape) + 1).reshape(shape)
     x = pt.tensor("x", shape=(None,) * len(shape))
     pairs = [(pt.tril(x, k), np.tril(value, k)), (pt.triu(x, k), np.triu(value, k))]
@@ -451,9 +451,9 @@ def test_triangles_and_diagonals_are_numpys(shape, k):
         pairs += [(pt.diagonal(x, k, -2, -1), np.diagonal(value, k, -2, -1))]
     if len(shape) < 3:
         pairs += [(pt.diag(x, k), np.diag(value, k))]
-    for got, wanted in zip(bt.function([x], [p[0] for p in pairs])(value), [p[1] for p in pairs]):
-        assert got.shape == wanted.shape
-        np.testing.assert_array_equal(got, wanted)
+    for got, expected in zip(bt.function([x], [p[0] for p in pairs])(value), [p[1] for p in pairs]):
+        assert got.shape == expected.shape
+        np.testing.assert_array_equal(got, expected)
 
 
 def test_eye():
@@ -468,7 +468,7 @@ def test_eye():
 
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("n", [3, 20])
-def test_infinities_inside_are_not_singular(n, linker):
+def test_infinite_elements_are_not_reported_as_singular(n, linker):
     x, batch = pt.dmatrix("x"), pt.dtensor3("batch")
     a = np.eye(n)
     a[1, 2] = np.inf

@@ -1,6 +1,6 @@
-"""Every public function of linear algebra against NumPy and SciPy, a row of one table each: in all dtypes, batches and
-sizes, with derivatives against finite differences. What is not unique is compared by what it satisfies. A public name
-without a row fails."""
+"""Every public linear algebra function against NumPy and SciPy, as rows of one table: in all dtypes, batches and sizes,
+with derivatives against finite differences. Results that are not unique are compared by their defining properties. A
+public name without a row is an error."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def adjoint(a: np.ndarray) -> np.ndarray:
 
 
 class Draw:
-    """The inputs of one case. Those after the first have fewer batch dimensions than that, so that they broadcast."""
+    """The inputs of one case. All but the first have fewer batch dimensions than the first, so that they broadcast."""
 
     def __init__(self, dtype: str, batch: tuple[int, ...], n: int):
         self.dtype, self.batch, self.n = dtype, batch, n
@@ -47,7 +47,7 @@ class Draw:
         return (scale * x).astype(self.dtype)
 
     def regular(self, n: int | None = None) -> np.ndarray:
-        """Eigenvalues around 3, in a circle of radius 1."""
+        """Matrices with eigenvalues near 3, in a disk of radius 1."""
         n = self.n if n is None else n
         return (self.any(n, n, scale=1 / np.sqrt(max(n, 1))) + 3 * np.eye(n)).astype(self.dtype)
 
@@ -60,8 +60,8 @@ class Draw:
         a = self.any(n, n, scale=1 / np.sqrt(max(n, 1)))
         return (a @ a.conj().swapaxes(-1, -2) + np.eye(n)).astype(self.dtype)
 
-    def apart(self) -> np.ndarray:
-        """Eigenvalues and singular values that are not close to each other."""
+    def separated(self) -> np.ndarray:
+        """Matrices with well-separated eigenvalues and singular values."""
         return (self.small() + np.diag(1.0 + np.arange(self.n))).astype(self.dtype)
 
     def bands(self, below: int, above: int) -> np.ndarray:
@@ -72,18 +72,20 @@ class Draw:
 
 @dataclass(frozen=True)
 class Row:
-    name: str  # of the public function; text behind a comma says which of its forms it is
-    function: Callable[..., Any]  # of variables
+    name: str  # of the public function; the text after a comma distinguishes variants
+    function: Callable[..., Any]  # takes variables
     inputs: Callable[[Draw], list[np.ndarray]]
-    formula: Callable[..., Any]  # of one matrix each: the results; or, with `by_pairs`, of these and of what came: pairs
+    # takes one matrix per input and returns the results; with `by_pairs` also takes the computed results and returns
+    # pairs that must agree
+    formula: Callable[..., Any]
     by_pairs: bool = False
-    batched: bool = True  # False: the function takes single matrices, and vectorize_graph makes batches of it
-    empty: Callable[..., Any] | None = None  # the results at size 0, where NumPy and SciPy have none
-    # What derivatives are compared of: of what a user may rely on, or why there are none.
+    batched: bool = True  # False if the function takes single matrices, so that vectorize_graph makes the batch
+    empty: Callable[..., Any] | None = None  # the results at size 0, where NumPy and SciPy raise
+    # Functions of the outputs whose derivatives are compared, or the reason why there are none.
     smooth: Callable[..., Any] | str = lambda *outputs: outputs
-    scale: float = 1.0  # of the tolerance
+    scale: float = 1.0  # factor of the tolerance
     sizes: tuple[int, ...] = SIZES
-    smooth_to: int = 33  # the largest size at which small steps don't change an order that LAPACK chooses
+    smooth_to: int = 33  # the largest size at which small steps do not change a permutation chosen by LAPACK
 
 
 ROWS: list[Row] = []
@@ -98,7 +100,7 @@ def first(*indices: int) -> Callable[..., Any]:
 
 
 def square(x: Any) -> Any:
-    """Absolute values squared: of vectors, what does not depend on their phases."""
+    """Squared absolute values, which do not depend on the phases of vectors."""
     return pt.sqr(pt.real(x)) + pt.sqr(pt.imag(x)) if x.dtype.startswith("complex") else pt.sqr(x)
 
 
@@ -162,7 +164,7 @@ row("matrix_transpose", pt.matrix_transpose, wide, np.transpose)
 
 
 def distinct(d: Draw) -> list[np.ndarray]:
-    """Absolute values that are not close to 0 or to each other, so that small steps don't change their order."""
+    """Elements whose absolute values are distinct and not near 0, so that small steps do not change their order."""
     x = d.any(d.n, d.n + 1)
     sizes = 0.3 + np.argsort(d.rng.random(x.shape), axis=-1) / 10
     return [(x / np.abs(x) * sizes).astype(d.dtype)]
@@ -195,7 +197,7 @@ row("tensorsolve", la.tensorsolve, lambda d: [d.regular(2 * d.n).reshape(*d.batc
 
 
 def read_of(kind: str, a: np.ndarray, lower: bool) -> np.ndarray:
-    """The matrix that is meant where a part of `a` is read."""
+    """The matrix that is used if only a part of `a` is read."""
     strict = np.tril(a, -1) if lower else np.triu(a, 1)
     main = np.diag(np.diag(a))
     return {
@@ -250,8 +252,8 @@ def tridiagonal_pairs(a: np.ndarray, below: Any, main: Any, above: Any, second: 
     if n < 3:
         return [(main.prod(), np.linalg.det(read_of("tridiagonal", a, False)) * (-1) ** (pivots != np.arange(n)).sum())]
     gttrf = scipy.linalg.get_lapack_funcs("gttrf", dtype=a.dtype)
-    *wanted, places, _ = gttrf(*(np.diag(a, k) for k in (-1, 0, 1)))
-    return [*zip((below, main, above, second), wanted), (pivots, places - 1)]
+    *expected, places, _ = gttrf(*(np.diag(a, k) for k in (-1, 0, 1)))
+    return [*zip((below, main, above, second), expected), (pivots, places - 1)]
 
 
 row("tridiagonal_lu_factor", la.tridiagonal_lu_factor, lambda d: [d.any(d.n, d.n)], tridiagonal_pairs, by_pairs=True,
@@ -272,14 +274,15 @@ for below, above in ((1, 1), (2, 0), (0, 3)):
 
 def least_squares(a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
     x, residuals, rank, s = np.linalg.lstsq(a, b, rcond=None)
-    if not residuals.size:  # of a batch they have one shape, whatever the rank
+    # NumPy returns no residuals for a rank-deficient matrix, but in a batch they have the same shape for all matrices
+    if not residuals.size:
         residuals = (np.abs(b - a @ x) ** 2).sum(0)
     return [x, residuals, np.int64(rank), s]
 
 
 def fits(a: np.ndarray, b: np.ndarray, *got: np.ndarray) -> Pairs:
-    wanted = least_squares(a, b)
-    pairs = list(zip(got, wanted))
+    expected = least_squares(a, b)
+    pairs = list(zip(got, expected))
     return pairs if got[1].size or not b.shape[1] else [pairs[0], *pairs[2:]]
 
 
@@ -318,8 +321,8 @@ for tail, shape in SHAPES.items():
     def raw_pairs(a: np.ndarray, h: Any, tau: Any, r: Any) -> Pairs:
         if not a.size:
             return [(r, np.zeros((0, a.shape[1])))]
-        (wanted_h, wanted_tau), wanted_r = scipy.linalg.qr(a, mode="raw")
-        return [(h, wanted_h), (tau, wanted_tau), (r, wanted_r[: min(a.shape)])]
+        (expected_h, expected_tau), expected_r = scipy.linalg.qr(a, mode="raw")
+        return [(h, expected_h), (tau, expected_tau), (r, expected_r[: min(a.shape)])]
 
     row(f"qr, raw{tail}", lambda a: la.qr(a, mode="raw"), inputs, raw_pairs, by_pairs=True, smooth="documented: none of the reflections",
         scale=4)  # fmt: skip
@@ -355,20 +358,20 @@ row("pivot_to_permutation", lambda a: la.pivot_to_permutation(la.lu_factor(a)[1]
     lambda a: permutation(scipy.linalg.lu_factor(a)[1]), smooth="integers", empty=lambda a: np.zeros(0, "int64"))  # fmt: skip
 
 
-def in_order(got: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """What came, each value where the nearest one is wanted."""
+def in_order(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """The computed values, reordered so that each is at the position of the nearest expected one."""
     left = list(got)
-    return np.array([left.pop(int(np.argmin(np.abs(np.array(left) - each)))) for each in wanted], got.dtype)
+    return np.array([left.pop(int(np.argmin(np.abs(np.array(left) - each)))) for each in expected], got.dtype)
 
 
 def eig_pairs(a: np.ndarray, w: np.ndarray, v: np.ndarray) -> Pairs:
     return [(a @ v, v * w), (np.linalg.norm(v, axis=0), np.ones(len(w))), (in_order(w, np.linalg.eigvals(a)), np.linalg.eigvals(a))]
 
 
-apart = lambda d: [d.apart()]  # noqa: E731
-row("eig", la.eig, apart, eig_pairs, by_pairs=True, smooth=lambda w, v: [pt.sqr(w).sum(-1), square(v)],
+separated = lambda d: [d.separated()]  # noqa: E731
+row("eig", la.eig, separated, eig_pairs, by_pairs=True, smooth=lambda w, v: [pt.sqr(w).sum(-1), square(v)],
     scale=30, smooth_to=5)  # fmt: skip
-row("eigvals", la.eigvals, apart, lambda a, w: [(in_order(w, np.linalg.eigvals(a)), np.linalg.eigvals(a))], by_pairs=True,
+row("eigvals", la.eigvals, separated, lambda a, w: [(in_order(w, np.linalg.eigvals(a)), np.linalg.eigvals(a))], by_pairs=True,
     smooth=lambda w: [w.sum(-1), pt.sqr(w).sum(-1)], scale=30)  # fmt: skip
 for lower in (True, False):
 
@@ -378,14 +381,14 @@ for lower in (True, False):
 
     def general_pairs(a: np.ndarray, b: np.ndarray, w: np.ndarray, v: np.ndarray, lower: bool = lower) -> Pairs:
         left, right = read_of("her", a, lower), read_of("her", b, lower)
-        wanted = scipy.linalg.eigvalsh(left, right) if len(a) else w
-        return [(left @ v, right @ v * w), (adjoint(v) @ right @ v, np.eye(len(w))), (w, wanted)]
+        expected = scipy.linalg.eigvalsh(left, right) if len(a) else w
+        return [(left @ v, right @ v * w), (adjoint(v) @ right @ v, np.eye(len(w))), (w, expected)]
 
     phases = lambda w, v: [w, square(v)]  # noqa: E731
-    row(f"eigh, lower={lower}", lambda a, lower=lower: la.eigh(a, lower=lower), apart, eigh_pairs, by_pairs=True, smooth=phases, scale=4)
-    row(f"eigvalsh, lower={lower}", lambda a, lower=lower: la.eigvalsh(a, lower=lower), apart,
+    row(f"eigh, lower={lower}", lambda a, lower=lower: la.eigh(a, lower=lower), separated, eigh_pairs, by_pairs=True, smooth=phases, scale=4)
+    row(f"eigvalsh, lower={lower}", lambda a, lower=lower: la.eigvalsh(a, lower=lower), separated,
         lambda a, lower=lower: np.linalg.eigvalsh(read_of("her", a, lower)))  # fmt: skip
-    both = lambda d: [d.apart(), d.positive()]  # noqa: E731
+    both = lambda d: [d.separated(), d.positive()]  # noqa: E731
     row(f"eigh, general, lower={lower}", lambda a, b, lower=lower: la.eigh(a, b, lower=lower), both, general_pairs, by_pairs=True,
         smooth=phases, scale=30)  # fmt: skip
     row(f"eigvalsh, general, lower={lower}", lambda a, b, lower=lower: la.eigvalsh(a, b, lower=lower), both,
@@ -425,7 +428,7 @@ row("solve_sylvester", la.solve_sylvester, lambda d: [d.regular(), d.regular(2),
     empty=lambda a, b, q: q, scale=4)  # fmt: skip
 row("solve_continuous_lyapunov", la.solve_continuous_lyapunov, lambda d: [d.regular(), d.any(d.n, d.n)],
     scipy.linalg.solve_continuous_lyapunov, empty=lambda a, q: q, scale=4)  # fmt: skip
-for method in ("bilinear", "direct"):  # "direct" is a system of n^2 equations
+for method in ("bilinear", "direct"):  # "direct" solves a system of n^2 equations
     row(f"solve_discrete_lyapunov, {method}", lambda a, q, m=method: la.solve_discrete_lyapunov(a, q, method=m),
         lambda d: [d.small(), d.any(d.n, d.n)], lambda a, q: scipy.linalg.solve_discrete_lyapunov(a, q, method="bilinear"),
         empty=lambda a, q: q, batched=method == "bilinear", scale=10,
@@ -446,12 +449,12 @@ def test_each_public_function_has_a_row():
     rows = {r.name.split(",")[0] for r in ROWS}
     public = {*la.__all__, *PRODUCTS}
     assert not REASONS.keys() & rows
-    assert public - rows - REASONS.keys() == set(), "functions without a row of the table"
-    assert rows - public == set(), "rows that are no functions"
+    assert public - rows - REASONS.keys() == set(), "functions without a row in the table"
+    assert rows - public == set(), "rows that name no function"
 
 
 def arrays_of(r: Row, dtype: str, batch: tuple[int, ...], n: int) -> tuple[list[np.ndarray], list[int]]:
-    """The inputs, and how many dimensions each has in a batch of none."""
+    """The inputs, and the number of dimensions that each has without a batch."""
     arrays = r.inputs(Draw(dtype, batch, n))
     return arrays, [a.ndim for a in r.inputs(Draw(dtype, (), n))]
 
@@ -469,31 +472,31 @@ def expression(r: Row, arrays: list[np.ndarray], cores: list[int]) -> tuple[list
     return leaves, outputs
 
 
-def wanted_pairs(r: Row, arrays: list[np.ndarray], got: list[np.ndarray], n: int) -> Pairs:
+def expected_pairs(r: Row, arrays: list[np.ndarray], got: list[np.ndarray], n: int) -> Pairs:
     if n == 0 and r.empty is not None:
-        wanted = r.empty(*arrays)
+        expected = r.empty(*arrays)
     elif r.by_pairs:
         return r.formula(*arrays, *got)
     else:
-        wanted = r.formula(*arrays)
-    wanted = list(wanted) if isinstance(wanted, (tuple, list)) else [wanted]
-    assert len(got) == len(wanted)
-    return list(zip(got, wanted))
+        expected = r.formula(*arrays)
+    expected = list(expected) if isinstance(expected, (tuple, list)) else [expected]
+    assert len(got) == len(expected)
+    return list(zip(got, expected))
 
 
-def compare(got: Any, wanted: Any, dtype: str, scale: float, n: int) -> None:
-    got, wanted = np.asarray(got), np.asarray(wanted)
-    assert got.shape == wanted.shape
-    if wanted.dtype.kind in "iub":
-        assert (got == wanted).all()
+def compare(got: Any, expected: Any, dtype: str, scale: float, n: int) -> None:
+    got, expected = np.asarray(got), np.asarray(expected)
+    assert got.shape == expected.shape
+    if expected.dtype.kind in "iub":
+        assert (got == expected).all()
         return
-    bound = 50 * scale * np.sqrt(n + 1) * np.finfo(dtype).eps * (1 + np.abs(wanted).max(initial=0))
-    assert np.abs(got - wanted).max(initial=0) <= bound, np.abs(got - wanted).max() / bound
+    bound = 50 * scale * np.sqrt(n + 1) * np.finfo(dtype).eps * (1 + np.abs(expected).max(initial=0))
+    assert np.abs(got - expected).max(initial=0) <= bound, np.abs(got - expected).max() / bound
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("r", ROWS, ids=lambda r: r.name)
-def test_values_are_numpys_and_scipys(r, dtype):
+def test_values_agree_with_numpy_and_scipy(r, dtype):
     for ndim in range(3):
         f = None
         for batch in (b for b in BATCHES if len(b) == ndim):
@@ -509,15 +512,15 @@ def test_values_are_numpys_and_scipys(r, dtype):
                     assert each.dtype.kind in "iub" or real_of(each.dtype) == real_of(dtype), each.dtype
                     assert each.shape[: len(whole)] == whole
                 for at in np.ndindex(whole):
-                    for one, wanted in wanted_pairs(r, [a[at] for a in arrays], [g[at] for g in got], n):
-                        compare(one, wanted, dtype, r.scale, n)
+                    for one, expected in expected_pairs(r, [a[at] for a in arrays], [g[at] for g in got], n):
+                        compare(one, expected, dtype, r.scale, n)
 
 
 SMOOTH = [r for r in ROWS if not isinstance(r.smooth, str)]
 
 
 def loss_of(r: Row, outputs: list[Any]) -> Any:
-    """A sum of all that may be differentiated, each element with a weight of its own."""
+    """A sum of all differentiable outputs, with different weights for all elements."""
     terms = []
     for k, each in enumerate(r.smooth(*outputs)):
         if each.dtype.startswith(("int", "bool")):
@@ -534,7 +537,8 @@ def inner(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def derivatives(r: Row, arrays: list[np.ndarray], cores: list[int], forward: bool) -> Any:
-    """The loss, its gradients, and with `forward` its derivative along a direction, which are inputs as well."""
+    """A function of the inputs and, with `forward`, a direction: the loss, its gradients and its derivative along the
+    direction."""
     variables, outputs = expression(r, arrays, cores)
     loss = loss_of(r, outputs)
     gradients = bt.grad(loss, variables, disconnected_inputs="ignore")
@@ -545,8 +549,8 @@ def derivatives(r: Row, arrays: list[np.ndarray], cores: list[int], forward: boo
 
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 @pytest.mark.parametrize("r", SMOOTH, ids=lambda r: r.name)
-def test_derivatives_are_those_of_finite_differences(r, dtype):
-    """Of a batch: reverse and forward mode in all inputs at once; and reverse mode in float32."""
+def test_derivatives_agree_with_finite_differences(r, dtype):
+    """For a batch: reverse and forward mode in all inputs at once, and reverse mode in single precision."""
     narrow = {"float64": "float32", "complex128": "complex64"}[dtype]
     arrays, cores = arrays_of(r, dtype, (2, 3), 2)
     f = derivatives(r, arrays, cores, True)
@@ -562,9 +566,9 @@ def test_derivatives_are_those_of_finite_differences(r, dtype):
         step = 1e-4 / np.sqrt(n + 1)
         moved = lambda k: [a + k * step * d for a, d in zip(arrays, direction)]  # noqa: B023, E731
         at = lambda k: f(*moved(k), *direction)[0]  # noqa: B023, E731
-        wanted = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * step)
+        expected = (8 * (at(1) - at(-1)) - (at(2) - at(-2))) / (12 * step)
         size = 1 + sum(np.linalg.norm(g) * np.linalg.norm(d) for g, d in zip(gradients, direction)) + abs(at(0))
-        assert abs(slope - wanted) <= 1e-8 * size * r.scale, (n, slope, wanted, size)
+        assert abs(slope - expected) <= 1e-8 * size * r.scale, (n, slope, expected, size)
         assert abs(along - slope) <= 1e-11 * size * r.scale, (n, along, slope)
         for a, g, wide in zip(arrays, low(*(a.astype(narrow) for a in arrays))[1:], gradients):
             assert g.shape == a.shape and g.dtype == narrow

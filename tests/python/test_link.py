@@ -1,4 +1,4 @@
-"""Linkers and functions around nodes."""
+"""Linkers, and wrappers around the execution of nodes."""
 
 import copy
 import pickle
@@ -68,7 +68,7 @@ def test_wrapper_raises():
         compiled(bt.link.WrapLinker(["vm"], lambda *_: None))([0.0])
 
 
-def test_thunk_is_lent():
+def test_thunks_are_valid_during_the_call_only():
     kept = []
 
     def wrapper(fgraph, i, node, thunk):
@@ -185,7 +185,7 @@ def test_output_subset(linker):
         f([0.0], output_subset=[0], out=[None, None, None])
 
 
-def test_partial_evaluation_runs_no_more_nodes_than_needed():
+def test_partial_evaluation_runs_only_the_needed_nodes():
     x, seen = pt.dvector("x"), []
     linker = bt.link.VMLinker(callback=lambda node, **_: seen.append(node.op.name))
     f = bt.function([x], [pt.exp(x), pt.log(pt.exp(x) + 1), pt.sin(x)], mode=bt.Mode(linker, "None"))
@@ -196,7 +196,7 @@ def test_partial_evaluation_runs_no_more_nodes_than_needed():
     assert sorted(seen) == ["Add", "Exp", "ExpandDims{axis=0}", "Log"]
 
 
-def test_values_may_stay_for_the_next_call():
+def test_values_may_be_kept_between_calls():
     x = pt.dvector("x")
     for linker in [bt.link.VMLinker(allow_gc=False), bt.link.OpWiseCLinker(allow_gc=False)]:
         f = bt.function([x], [pt.exp(x) + 1, (pt.exp(x) * 2).sum()], mode=bt.Mode(linker))

@@ -1,4 +1,4 @@
-"""The steps of function(), and modes that take one in another way."""
+"""The steps of function(), and modes that replace a step."""
 
 import pickle
 
@@ -11,7 +11,7 @@ from bitale.compile import Container, FunctionMaker, std_fgraph
 
 
 class Doubles(FunctionMaker):
-    """Doubles the first output, and says what it saw."""
+    """Doubles the first output, and records its calls."""
 
     seen: list = []
 
@@ -109,7 +109,7 @@ def test_implicit_storage(mode):
 
 
 @pytest.mark.parametrize("made", [lambda: DoublingMode("jit", "fast_run"), lambda: bt.get_mode("FAST_RUN").with_function_maker(Doubles), lambda: bt.Mode("vm", "None").with_function_maker(Doubles).including("stabilize")])
-def test_a_mode_with_a_maker_of_its_own(made):
+def test_a_mode_with_a_function_maker(made):
     x, s = pt.dvector("x"), bt.shared(1.0, "s")
     Doubles.seen.clear()
     mode = made()
@@ -122,7 +122,7 @@ def test_a_mode_with_a_maker_of_its_own(made):
     assert (x + 1).eval({x: [1.0]}, mode=mode).tolist() == [4]
 
 
-def test_a_maker_of_the_users_over_debugmode():
+def test_a_user_defined_maker_with_debugmode():
     x = pt.dvector("x")
     mode = bt.compile.DebugMode(native_linkers=["jit"]).with_function_maker(Doubles)
     f = bt.function([x], pt.log(x), mode=mode)
@@ -158,7 +158,7 @@ def test_makers_in_pickles():
     assert f([1.0]).tolist() == [2] and f.name == "g"
 
 
-def test_functions_in_pickles_may_be_left_out():
+def test_functions_in_pickles_may_be_omitted():
     x = pt.dvector("x")
     stored = pickle.dumps({"f": bt.function([x], x + 1), "x": x})
     with bt.config.change_flags(unpickle_function=False):

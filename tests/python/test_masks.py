@@ -1,4 +1,4 @@
-"""Boolean masks and the positions of what is not 0, against NumPy."""
+"""Boolean masks and the positions of nonzero elements, against NumPy."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ DTYPES = [*"bBhHiIqQfd?"]
 
 @pytest.fixture(params=["FAST_COMPILE", "py", "vm", "jit", "c"])
 def every(request):
-    """Ways to run a function: unlike `mode`, by every linker."""
+    """Runs a test with every linker, unlike `mode`."""
     return request.param if request.param == "FAST_COMPILE" else bt.Mode(linker=request.param)
 
 
@@ -30,7 +30,7 @@ def mask(name, ndim):
     return pt.TensorType("bool", (None,) * ndim)(name)
 
 
-# Indices made of a mask, which is NumPy's or a variable, and how many dimensions it has.
+# Indices that contain a mask, which is an array or a variable, and the number of dimensions of the mask.
 INDICES = {
     "x[m]": (1, lambda m: m),
     "x[m, :2]": (1, lambda m: S[m, :2]),
@@ -67,7 +67,7 @@ def test_leading_masks(name, how, mode):
     np.testing.assert_array_equal(b, expected)
 
 
-# And the dimensions it covers.
+# The same with the dimensions that the mask covers.
 TRAILING = {
     "x[:, m]": (1, slice(1, 2), lambda m: S[:, m]),
     "x[1, m]": (1, slice(1, 2), lambda m: S[1, m]),
@@ -120,11 +120,11 @@ def test_updates(name, how, mode):
                                 pt.inc_subtensor(known, -known)], mode=mode)
     outs = f(X, y_value, value)
     at = index(value)
-    # Masks beside index arrays that repeat positions write them in an order that is NumPy's own affair.
-    wanted = [updated(X, at, "set", y_value), updated(X, at, "inc", y_value), updated(X, at, "set", 2.5),
-              updated(X, at, "inc", 2.5), updated(X, at, "set", y_value), updated(X, at, "inc", y_value),
-              updated(X, at, "set", 2.5), updated(X, at, "set", region * 2 + 1), updated(X, at, "inc", -region)]
-    for out, expected in zip(outs, wanted):
+    # If an index array beside the mask repeats positions, the order of writes is unspecified by NumPy.
+    reference = [updated(X, at, "set", y_value), updated(X, at, "inc", y_value), updated(X, at, "set", 2.5),
+                 updated(X, at, "inc", 2.5), updated(X, at, "set", y_value), updated(X, at, "inc", y_value),
+                 updated(X, at, "set", 2.5), updated(X, at, "set", region * 2 + 1), updated(X, at, "inc", -region)]
+    for out, expected in zip(outs, reference):
         np.testing.assert_array_equal(out, expected)
 
 
@@ -155,8 +155,8 @@ def test_dtypes(dtype, mode):
     outs = f(given)
     expected = [given[given > 0], given[given[:, 0] == 0], np.where(given == 0, one, given), given[given != 0],
                 np.flatnonzero(given), given[given > 0].sum(), *np.nonzero(given)]
-    for out, want in zip(outs, expected):
-        np.testing.assert_array_equal(out, want)
+    for out, reference in zip(outs, expected):
+        np.testing.assert_array_equal(out, reference)
     assert outs[0].dtype == outs[2].dtype == outs[3].dtype == given.dtype
 
 
@@ -171,8 +171,8 @@ def test_layouts(every):
                 outs = f(given, value)
                 expected = [given[value], np.where(value, 0.5, given), given[:, value[0]], given[value[:, 0]],
                             *np.nonzero(value)]
-                for out, want in zip(outs, expected):
-                    np.testing.assert_array_equal(out, want)
+                for out, reference in zip(outs, expected):
+                    np.testing.assert_array_equal(out, reference)
 
 
 def test_bytes_that_are_neither_0_nor_1(every):
@@ -180,31 +180,31 @@ def test_bytes_that_are_neither_0_nor_1(every):
     value = np.array([2, 0, 255, 0, 1] * 30, "u1").view(bool)
     given = np.arange(150.0)
     a, b, c = bt.function([x, m], [x[m], x[m].set(-1.0), x[m].sum()], mode=every)(given, value)
-    wanted = value.view("u1") != 0
-    np.testing.assert_array_equal(a, given[wanted])
-    np.testing.assert_array_equal(b, np.where(wanted, -1, given))
-    assert c == given[wanted].sum()
+    selected = value.view("u1") != 0
+    np.testing.assert_array_equal(a, given[selected])
+    np.testing.assert_array_equal(b, np.where(selected, -1, given))
+    assert c == given[selected].sum()
 
 
 def test_two_masks(mode):
     x, m, n = pt.dmatrix("x"), mask("m", 1), mask("n", 1)
     given, a, b = X[:, :, 0], np.array([1, 0, 1, 1], bool), np.array([0, 1, 1, 0, 1], bool)
     f = bt.function([x, m, n], [x[m, n], x[m][:, n], x[m, n].set(0.5)], mode=mode)
-    for out, want in zip(f(given, a, b), [given[a, b], given[a][:, b], updated(given, (a, b), "set", 0.5)]):
-        np.testing.assert_array_equal(out, want)
+    for out, expected in zip(f(given, a, b), [given[a, b], given[a][:, b], updated(given, (a, b), "set", 0.5)]):
+        np.testing.assert_array_equal(out, expected)
     with pytest.raises(IndexError, match="broadcast"):
         f(given, a, ~b)
 
 
-def test_masks_of_what_is_selected(every):
+def test_masks_of_selections(every):
     x, m, n = pt.dvector("x"), mask("m", 1), mask("n", 1)
     part = x[m]
     f = bt.function([x, m, n], [part[part > 3], part[n], part[n].set(0.5), part[n].sum(), x[m].inc(part * n)], mode=every)
     given, a, b = np.arange(6.0), np.array([1, 0, 1, 1, 0, 1], bool), np.array([0, 1, 1, 0], bool)
     picked = given[a]
-    for out, want in zip(f(given, a, b), [picked[picked > 3], picked[b], updated(picked, b, "set", 0.5),
-                                          picked[b].sum(), updated(given, a, "inc", picked * b)]):
-        np.testing.assert_array_equal(out, want)
+    for out, expected in zip(f(given, a, b), [picked[picked > 3], picked[b], updated(picked, b, "set", 0.5),
+                                              picked[b].sum(), updated(given, a, "inc", picked * b)]):
+        np.testing.assert_array_equal(out, expected)
     for short in (2, 3, 5):
         for out in [part[n], part[n].set(0.5), part[n].sum()]:
             with pytest.raises(IndexError) as error:
@@ -223,9 +223,9 @@ def test_reductions(mode):
         expected = [part.sum(0), part.sum(1), part.sum(), part.prod(0), (part > 0).all(), (part > 0).any(0),
                     (part > 0).sum(), part.max(0), rest.sum(), (rest * part[:, 0]).sum(), part.mean(0),
                     (part**2 - rest[:, None]).sum()]
-        for out, want in zip(f(given, other, value), expected):
-            assert out.dtype == want.dtype and out.shape == want.shape
-            np.testing.assert_allclose(out, want, rtol=1e-12)
+        for out, reference in zip(f(given, other, value), expected):
+            assert out.dtype == reference.dtype and out.shape == reference.shape
+            np.testing.assert_allclose(out, reference, rtol=1e-12)
     with pytest.raises(ValueError):
         bt.function([x, m], x[m].max(), mode=mode)(X[0], some(5, "none"))
     np.testing.assert_array_equal(bt.function([x, m], x[m].sum(0), mode=mode)(X[0], some(5, "none")), np.zeros(3))
@@ -235,8 +235,8 @@ def test_lists_of_bools(mode):
     x = pt.dmatrix("x")
     given = X[:, :, 0]
     f = bt.function([x], [x[[True, False, True, True]], x[:, [False, True, False, False, True]]], mode=mode)
-    for out, want in zip(f(given), [given[[0, 2, 3]], given[:, [1, 4]]]):
-        np.testing.assert_array_equal(out, want)
+    for out, expected in zip(f(given), [given[[0, 2, 3]], given[:, [1, 4]]]):
+        np.testing.assert_array_equal(out, expected)
 
 
 def test_masks_without_dimensions(mode):
@@ -246,9 +246,9 @@ def test_masks_without_dimensions(mode):
     for value in (True, False):
         expected = [given[value], given[:, value], updated(given, value, "set", 7.0), given[True], given[False],
                     given[..., True]]
-        for out, want in zip(f(given, value), expected):
-            assert out.shape == want.shape
-            np.testing.assert_array_equal(out, want)
+        for out, reference in zip(f(given, value), expected):
+            assert out.shape == reference.shape
+            np.testing.assert_array_equal(out, reference)
 
 
 def test_known_masks_give_known_lengths():
@@ -257,7 +257,7 @@ def test_known_masks_give_known_lengths():
     assert known.type.shape == (3, None)
     assert x[:, np.array([True, False, True])].type.shape == (4, 2)
     assert pt.flatnonzero(np.array([[1, 0], [2, 0]])).type.shape == (2,)
-    # A run of positions is a slice.
+    # A contiguous range of positions becomes a slice.
     f = bt.function([x], x[[False, True, True, True]])
     assert not any(type(node.op).__name__.startswith("Advanced") for node in f.maker.fgraph.apply_nodes)
 
@@ -302,11 +302,11 @@ def test_wrong_lengths_of_known_masks(wrong, every):
     for out in [x[value], x[value].set(1.0), x[value].inc(x[value]), x[value].sum(), pt.grad(x[value].sum(), x)]:
         with pytest.raises(IndexError) as error:
             bt.function([x], out, mode=every, on_unused_input="ignore")(np.ones((3, 5)))
-        # The gradient writes at the positions before it is checked itself.
+        # The gradient writes at the positions before the mask itself is checked.
         assert message(0, 3, wrong) in str(error.value) or "index 3 at position (3,) is out of bounds" in str(error.value)
 
 
-def test_wrong_lengths_that_are_known():
+def test_wrong_static_lengths():
     x, m = pt.tensor("x", shape=(3, None)), pt.tensor("m", dtype="bool", shape=(2,))
     for index in [m, np.array([True, False]), [True, False], S[m, 1], S[..., m, :]]:
         with pytest.raises(IndexError) as error:
@@ -337,9 +337,9 @@ def test_nonzero(shape, mode):
                           x.nonzero(return_matrix=True), *pt.nonzero(x), *x.nonzero()], mode=mode)
     where = np.nonzero(given)
     expected = [np.array(where), np.flatnonzero(given), given[where], given[where], np.array(where), *where, *where]
-    for out, want in zip(f(given), expected):
-        assert out.shape == want.shape and out.dtype == want.dtype
-        np.testing.assert_array_equal(out, want)
+    for out, reference in zip(f(given), expected):
+        assert out.shape == reference.shape and out.dtype == reference.dtype
+        np.testing.assert_array_equal(out, reference)
 
 
 def test_nonzero_of_special_values(mode):
@@ -354,7 +354,7 @@ def test_nonzero_of_scalars():
             function(pt.dscalar("x"))
 
 
-def test_positions_select_again(mode):
+def test_selection_by_nonzero_positions(mode):
     x = pt.dmatrix("x")
     a, b = bt.function([x], [x[(x > 0).nonzero()], x[x > 0]], mode=mode)(X[0])
     np.testing.assert_array_equal(a, b)
@@ -367,15 +367,15 @@ def test_compress(mode):
                                      x.compress(condition), pt.compress(condition, x, axis=-1)], mode=mode)
     expected = [given.compress(chosen, 0), given.compress([False, True, True], 1), given.compress(chosen),
                 given.compress(chosen, -1)]
-    for out, want in zip(f(given, chosen), expected):
-        np.testing.assert_array_equal(out, want)
+    for out, reference in zip(f(given, chosen), expected):
+        np.testing.assert_array_equal(out, reference)
     with pytest.raises(IndexError):
         f(given, np.ones(5))
     with pytest.raises(ValueError, match="compress"):
         pt.compress(x, x)
 
 
-def test_take_counts_bools(mode):
+def test_take_converts_bools_to_integers(mode):
     x = pt.dvector("x")
     out = bt.function([x], pt.take(x, [True, False, True]), mode=mode)(np.array([3.0, 4, 5]))
     np.testing.assert_array_equal(out, [4, 3, 4])
@@ -402,7 +402,7 @@ def test_gradients(name, mode):
         bt.gradient.verify_grad(lambda x, y: cost(x, y, at), [X, y_value], mode=bt.get_mode(mode))
 
 
-def test_gradient_by_value_of_a_mask(mode):
+def test_gradient_with_a_mask_that_depends_on_inputs(mode):
     x, s = pt.dmatrix("x"), pt.dscalar("s")
     f = bt.function([x, s], bt.grad((x[x > s] * s).sum(), [x, s]), mode=mode)
     given = X[0]
@@ -411,17 +411,17 @@ def test_gradient_by_value_of_a_mask(mode):
     np.testing.assert_allclose(ds, given[given > 0.5].sum())
 
 
-def test_what_is_not_selected_does_not_leak(every):
+def test_unselected_elements_have_no_effect(every):
     x = pt.dvector("x")
     good = pt.isfinite(x)
     given = np.array([1.0, np.nan, 2.0, np.inf, -np.inf, 3.0])
     f = bt.function([x], [x[good].sum(), (x[good] ** 2).sum(), x[good].prod(), x[~good].set(0.0), x[good].mean(),
                           bt.grad((x[good] ** 2).sum(), x)], mode=every)
-    for out, want in zip(f(given), [6, 14, 6, [1, 0, 2, 0, 0, 3], 2, [2, 0, 4, 0, 0, 6]]):
-        np.testing.assert_array_equal(out, want)
+    for out, expected in zip(f(given), [6, 14, 6, [1, 0, 2, 0, 0, 3], 2, [2, 0, 4, 0, 0, 6]]):
+        np.testing.assert_array_equal(out, expected)
 
 
-def test_whole_arrays_by_masks_are_one_loop():
+def test_masks_of_whole_arrays_become_one_loop():
     x = pt.dmatrix("x")
     cost = (x[x > 0] ** 2).sum()
     f = bt.function([x], [cost, bt.grad(cost, x), x[x < 0].set(0.0)])
@@ -451,7 +451,7 @@ def test_batches(mode):
     np.testing.assert_array_equal(bt.function([x, m], whole, mode=mode)(X[:, :, 0], value), X[:, :, 0][:, value])
 
 
-def test_a_mask_that_does_not_fit_is_an_error_though_nothing_depends_on_it(mode):
+def test_a_mismatched_mask_is_an_error_even_if_nothing_depends_on_it(mode):
     x, m = pt.tensor("x", dtype="float64", shape=(None, 1)), pt.vector("m", dtype="bool")
     f = bt.function([x, m], pt.neg(pt.reshape(x - x, (0,)))[m].inc(1), mode=mode)
     assert f(np.ones((0, 1)), np.ones(0, bool)).shape == (0,)
@@ -461,7 +461,7 @@ def test_a_mask_that_does_not_fit_is_an_error_though_nothing_depends_on_it(mode)
 
 @pytest.mark.parametrize("lengths", [(2, 6), (1, 4)])
 def test_masks_over_dimensions_that_were_reshaped(lengths, mode):
-    """The mask's dimensions are made one by a second reshape, after one from as many dimensions of other lengths."""
+    """A second reshape merges the mask's dimensions, after a reshape from as many dimensions of other lengths."""
     x = pt.TensorType("float64", (None, None, 1 if lengths[0] == 1 else None))("x")
     m = pt.TensorType("bool", (lengths[0], None))("m")
     y = x.reshape((x.shape[0], *lengths))

@@ -1,4 +1,5 @@
-"""Memory of calls: what can't be allocated is an error that costs nothing else; large results use each other's memory."""
+"""Memory of calls: a failed allocation is an error without side effects, and large results reuse memory of earlier
+ones."""
 
 import os
 import resource
@@ -12,7 +13,7 @@ import bitale as bt
 import bitale.tensor as pt
 
 
-def test_results_and_temporaries_that_no_machine_holds(mode):
+def test_results_and_temporaries_beyond_the_address_space(mode):
     n, s = pt.lscalar("n"), bt.shared(np.arange(3.0))
     large = pt.alloc(s[0] + 1.0, n)
     result = bt.function([n], large, updates=[(s, s + 1)], mode=mode)
@@ -51,12 +52,12 @@ assert (s.get_value() == 5).all(), s.get_value()
 """
 
 
-def test_memory_that_the_process_may_not_have(mode):
+def test_memory_beyond_the_process_limit(mode):
     ran = subprocess.run([sys.executable, "-c", SMALL_MACHINE.format(mode=mode)], capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
 
 
-def test_the_steady_state_meets_no_fresh_pages(mode):
+def test_the_steady_state_has_few_page_faults(mode):
     x = pt.dvector("x")
     f = bt.function([x], [x + 1, (x * 2).sum(), pt.sort(x)], mode=mode)
     given = np.arange(2e6)
@@ -65,10 +66,11 @@ def test_the_steady_state_meets_no_fresh_pages(mode):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(10):
         f(given)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 1000  # of 8,000 pages a call
+    # 8,000 page faults per call without reuse
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 1000
 
 
-def test_large_results_share_no_memory_while_they_live(mode):
+def test_live_large_results_share_no_memory(mode):
     x = pt.dvector("x")
     f = bt.function([x], x + 1, mode=mode)
     given = np.zeros(300_000)
@@ -83,7 +85,7 @@ def test_large_results_share_no_memory_while_they_live(mode):
 
 
 def run_guarded(code):
-    """A process in which every array of the library ends where a page begins that may not be touched."""
+    """Runs code with guard pages: every array of the library ends at the start of an inaccessible page."""
     environment = dict(os.environ, BITALE_FLAGS=os.environ.get("BITALE_FLAGS", "") + ",memory__guard=True")
     return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
 

@@ -1,4 +1,5 @@
-"""Every step of an expression computes in its own dtype, whatever rewriting makes of it: NumPy's promotion is the oracle."""
+"""Every step of an expression is computed in its own dtype, however it is rewritten: NumPy's promotion is the
+reference."""
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ VALUES = {
     "float64": np.array([0.5, -2.5, 7.0, 1e100]),
 }
 
-# Of a narrow operand n and a wide one w. Signs and terms must not leave the dtype they are computed in.
+# Functions of a narrow operand n and a wide one w. Moving signs and terms must not change the dtype in which they are
+# computed.
 EXPRESSIONS = {
     "neg_times": (lambda n, w: -n * w, True),
     "neg_over": (lambda n, w: -n / w, True),
@@ -35,7 +37,7 @@ EXPRESSIONS = {
 @pytest.mark.parametrize("name", EXPRESSIONS)
 @pytest.mark.parametrize("wide", ["float32", "float64"])
 @pytest.mark.parametrize("narrow", ["bool", "int8", "uint8", "float32"])
-def test_no_step_changes_its_dtype(narrow, wide, name):
+def test_rewriting_keeps_the_dtype_of_every_step(narrow, wide, name):
     expression, has_sign = EXPRESSIONS[name]
     if has_sign and narrow == "bool":
         pytest.skip("-b of a bool is a TypeError")
@@ -63,7 +65,7 @@ def test_logaddexp_and_ceil_intdiv(dtype):
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint64"])
-def test_an_integer_that_a_float_rounds_stays_rounded(dtype):
+def test_integers_rounded_by_a_cast_to_float_stay_rounded(dtype):
     x = pt.vector("x", dtype=dtype)
     values = np.array([2**53 + 1, 2**62 + 3, 5], dtype)
     f = bt.function([x], pt.cast(pt.cast(x, "float64"), dtype))

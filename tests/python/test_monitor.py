@@ -42,13 +42,13 @@ def test_nan_guard():
     with pytest.raises(bt.compile.NanGuardError, match="found a value beyond 1e10 in output 0") as caught:
         f([[1e10, 1e10]])
     assert "test_monitor.py" in str(caught.value) and "input 0" in str(caught.value)
-    # Integers and truths, too.
+    # Also for integers and booleans.
     i = pt.lvector("i")
     with pytest.raises(AssertionError, match="beyond 1e10"):
         bt.function([i], i + 1, mode=NanGuardMode())([10**11])
 
 
-def test_nan_guard_lets_pass_what_is_no_error():
+def test_nan_guard_accepts_permitted_values():
     x = pt.dvector("x")
     f = bt.function([x], x * 2, mode=NanGuardMode(nan_is_error=False, big_is_error=False))
     assert f([1e30]).tolist() == [2e30]
@@ -80,11 +80,11 @@ def test_nan_guard_by_name():
         assert np.isnan(bt.function([x], pt.log(x))([-1.0])).all()
 
 
-# ---- what the guard is not to look at ----
+# ---- exceptions from the check ----
 
 
 @pytest.mark.parametrize("optimizer", ["None", "fast_run"])
-def test_a_tag_keeps_the_guard_away(optimizer):
+def test_a_tag_disables_the_guard(optimizer):
     x = pt.dvector("x")
     y = pt.log(x * 1.0)
     z = pt.where(x > 0, y, 0.0)
@@ -93,7 +93,7 @@ def test_a_tag_keeps_the_guard_away(optimizer):
         bt.function([x], z, mode=mode)([-1.0])
     y.tag.nan_guard_mode_check = False
     assert y.tag.nan_guard_mode_check is False and "nan_guard_mode_check" in dir(y.tag)
-    if optimizer == "None":  # else z is one node
+    if optimizer == "None":  # otherwise z is a single node
         assert bt.function([x], z, mode=mode)([-1.0]).tolist() == [0.0]
     assert np.isnan(bt.function([x], y, mode=mode)([-1.0])).all()
     with pytest.raises(AssertionError, match="input `x`"):
@@ -107,7 +107,7 @@ def test_a_tag_keeps_the_guard_away(optimizer):
             bt.function([x], y, mode=mode)([-1.0])
 
 
-def test_it_does_not_look_at_a_shared_variable_either():
+def test_a_tag_disables_the_guard_for_shared_variables():
     x, s = pt.dvector("x"), bt.shared(np.array([np.inf]), "s")
     with pytest.raises(AssertionError, match="input `s`"):
         bt.function([x], pt.minimum(x, s), mode=NanGuardMode())([1.0])

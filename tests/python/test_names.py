@@ -1,4 +1,5 @@
-"""Names of PyTensor's modules besides `tensor`: walks, copies, modes, shared variables, scalars, flags and texts."""
+"""Names of PyTensor's modules other than `tensor`: traversal, copies, modes, shared variables, scalars, flags and
+strings."""
 
 import pickle
 
@@ -24,10 +25,10 @@ def graph():
     return x, y, a, b, b + 2.0
 
 
-# ---- walks -----------------------------------------------------------------------------------------------------------
+# ---- traversal -------------------------------------------------------------------------------------------------------
 
 
-def test_walks(graph):
+def test_traversal(graph):
     x, y, a, b, z = graph
     up = lambda v: v.owner and v.owner.inputs  # noqa: E731
     assert list(traversal.walk([b], up)) == [b, a, y, x] and list(traversal.walk([b], up, bfs=False)) == [b, y, a, x]
@@ -48,7 +49,7 @@ def test_walks(graph):
     assert traversal.truncated_graph_inputs([z]) == [z]
 
 
-def test_walks_of_deep_graphs():
+def test_traversal_of_deep_graphs():
     y = x = pt.dscalar("x")
     for _ in range(20_000):
         y = pt.exp(y)
@@ -133,7 +134,7 @@ def test_constants():
 
 def test_slices():
     x, n = pt.dvector("x"), pt.lscalar("n")
-    assert x[pt.make_slice(n)].eval({x: [1.0, 2.0], n: 1}).tolist() == [2]  # from n on
+    assert x[pt.make_slice(n)].eval({x: [1.0, 2.0], n: 1}).tolist() == [2]  # make_slice(n) starts at n
     assert pt.make_slice(slice(1, 2)) == slice(1, 2) and pt.make_slice(1, None, 2) == slice(1, None, 2)
     assert x[pt.NoneConst].ndim == 2 and x[pt.NoneSliceConst].ndim == 1
     with pytest.raises(ValueError, match="make_slice"):
@@ -159,7 +160,7 @@ def test_scalar_ops():
     assert {"add", "float64", "Exp", "int8"} <= set(dir(scalar))
 
 
-def test_every_class_of_scalar_ops_names_a_function():
+def test_every_scalar_op_class_corresponds_to_a_function():
     made = [cls for name, cls in vars(scalar).items() if isinstance(cls, scalar._Class) and len(cls.functions) == 1]
     assert len(made) > 60
     for cls in made:
@@ -179,7 +180,7 @@ def test_scalars():
         scalar.ScalarType("text")
 
 
-def test_derivatives_by_parameters():
+def test_derivatives_with_respect_to_parameters():
     a, b, x = pt.dscalars("a", "b", "x")
     at = {a: 2.0, b: 3.0, x: 0.4}
     by_a, by_b = bt.grad(scalar.betainc(a, b, x), [a, b])
@@ -327,10 +328,10 @@ def test_numeric_gradients():
     assert not isinstance(bt.gradient.mode_not_slow("DebugMode"), bt.compile.DebugMode) and bt.gradient.mode_not_slow("VM").linker == "vm"
 
 
-# ---- texts and flags -------------------------------------------------------------------------------------------------
+# ---- strings and flags -----------------------------------------------------------------------------------------------
 
 
-def test_texts(graph):
+def test_strings(graph):
     x, y, a, b, z = graph
     assert [bt.printing.char_from_number(n) for n in (0, 25, 26, 51, 52, 702)] == ["A", "Z", "BA", "BZ", "CA", "BBA"]
     text = bt.dprint(z, file="str")
@@ -345,7 +346,7 @@ def test_texts(graph):
     assert bt.printing.min_informative_str(z).splitlines()[:4] == ["A. Add", " B. Mul", "  C. Exp", "   D. x"]
 
 
-def test_own_flags():
+def test_user_defined_flags():
     config = bt.config
     config.add("test__steps", "How many.", IntParam(10, lambda n: n > 0))
     config.add("test__on", "Whether.", BoolParam(lambda: "1"))
@@ -428,7 +429,7 @@ def test_printers():
         OperatorPrinter("+", 1, "up")
 
 
-def test_printers_of_own_ops_and_graphs():
+def test_printers_of_user_defined_ops_and_graphs():
     from bitale.printing import FunctionPrinter, PPrinter, PrinterState, constant_printer, default_printer, leaf_printer, set_precedence
 
     class Twice(bt.Op):

@@ -1,5 +1,5 @@
-"""NumPy's and SciPy's functions on symbolic variables: the same numbers once compiled, or a TypeError; never an array of
-objects, and never another number."""
+"""NumPy's and SciPy's functions on symbolic variables give the same values once compiled, or raise a TypeError; they
+never return an object array or a wrong value."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,8 @@ VALUES = {
     "int64": [np.array([6, 3, 5]), np.array([2, 4, 1]), np.array([1, 2, 3]), np.array([1, 1, 2])],
     "bool": [np.array([True, False, True]), np.array([True, True, False])],
 }
-# SciPy's kn cuts orders off to integers; every x is a median of a gamma distribution of shape 0; NumPy's reciprocal of integers is one.
+# SciPy's kn truncates orders to integers; any x is a median of a gamma distribution of shape 0; NumPy's reciprocal of
+# integers is an integer.
 LEFT_OUT = {("kn", "float64"), ("gammaincinv", "bool"), ("reciprocal", "int64"), ("reciprocal", "bool")}
 UFUNCS = [(np, n) for n in sorted(dir(np)) if isinstance(getattr(np, n), np.ufunc)] + [
     (scipy.special, n) for n in sorted(dir(scipy.special)) if isinstance(getattr(scipy.special, n), np.ufunc)
@@ -53,10 +54,11 @@ def test_every_ufunc(module, name):
             continue
         answered += 1
         expected = list(expected) if isinstance(expected, tuple) else [expected]
-        for got, want in zip(numbers(result, variables, values), expected, strict=True):
+        for got, reference in zip(numbers(result, variables, values), expected, strict=True):
             assert not isinstance(got, np.ndarray) or got.dtype != object
-            rtol = 1e-3 if np.asarray(want).dtype == np.float16 else 1e-6  # NumPy's choice for bools and int8
-            np.testing.assert_allclose(np.asarray(got, float), np.asarray(want, float), rtol=rtol, atol=1e-12)
+            # NumPy computes these functions of bool and int8 in float16
+            rtol = 1e-3 if np.asarray(reference).dtype == np.float16 else 1e-6
+            np.testing.assert_allclose(np.asarray(got, float), np.asarray(reference, float), rtol=rtol, atol=1e-12)
     if module is np and name in ("exp", "add", "sin", "maximum", "matmul", "arctan2", "logaddexp", "isnan", "absolute"):
         assert answered
 

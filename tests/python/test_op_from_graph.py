@@ -1,4 +1,4 @@
-"""OpFromGraph: ops that are defined by graphs of other ops."""
+"""OpFromGraph: ops defined by graphs of other ops."""
 
 import pickle
 
@@ -33,7 +33,7 @@ def test_values_and_gradients(linker, inline):
         np.testing.assert_allclose(got, expected)
 
 
-def test_it_is_a_class():
+def test_op_from_graph_is_a_class():
     x = pt.dvector("x")
     op = OpFromGraph([x], [x * 2], name="twice")
     assert isinstance(op, OpFromGraph) and isinstance(op, bt.Op)
@@ -46,7 +46,7 @@ def test_it_is_a_class():
     assert op != OpFromGraph([x], [x * 3], name="twice") and op != OpFromGraph([x], [x * 2], inline=False)
 
 
-def test_equal_ones_merge():
+def test_equal_ops_merge():
     x, a = pt.dvectors("x", "a")
     one, two = OpFromGraph([x], [pt.exp(x)], inline=False), OpFromGraph([a], [pt.exp(a)], inline=False)
     f = bt.function([x], [one(x) + 1, two(x) + 2])
@@ -73,7 +73,7 @@ def test_derivatives_in_other_forms(inline):
     op = OpFromGraph([x, y], [x * y], inline=inline, rop_overrides=lambda inputs, tangents: [tangents[0] * 7])
     tangent = bt.pushforward(op(x, y), [x, y], [pt.ones_like(x), pt.ones_like(y)])
     assert bt.function([x, y], tangent, on_unused_input="ignore")(u, v).tolist() == [7, 7]
-    # The same variable twice: each input has its own derivative.
+    # The same variable as both inputs: each input has a separate derivative.
     twice = OpFromGraph([x, y], [x * y * y], inline=inline, pullback=[None, lambda inputs, outputs, given: given[0] * 0])
     assert bt.function([x], bt.grad(twice(x, x).sum(), x))(u).tolist() == [1, 4]
 
@@ -113,13 +113,13 @@ def test_pickle():
     again = pickle.loads(pickle.dumps(f))
     for a, b in zip(f([1.0, -2.0], [3.0, 4.0]), again([1.0, -2.0], [3.0, 4.0])):
         assert a.tolist() == b.tolist()
-    # A long graph inside is stored without recursion.
+    # A long inner graph is pickled without recursion.
     chain = x
     for _ in range(20_000):
         chain = chain + 1
     long = OpFromGraph([x], [chain], inline=False)
     assert pickle.loads(pickle.dumps(long)) == long
-    # A nest as deep as can be.
+    # The deepest permitted nesting.
     for _ in range(31):
         inner = OpFromGraph([x], [inner(x) + 1])
     assert pickle.loads(pickle.dumps(inner)) == inner
@@ -155,7 +155,7 @@ def test_dprint_lists_inner_graphs():
     )
 
 
-def test_not_inlined_it_is_a_function_of_its_own(tmp_path):
+def test_without_inlining_it_is_a_separate_function(tmp_path):
     x = pt.dvector("x")
     op = OpFromGraph([x], [pt.exp(x)], inline=False, name="own")
     f = bt.function([x], op(x) + op(x * 2))
@@ -165,7 +165,7 @@ def test_not_inlined_it_is_a_function_of_its_own(tmp_path):
     assert bt.function([x], OpFromGraph([x], [pt.exp(x)])(x), name="g").export_c(tmp_path)
 
 
-def test_shapes_do_not_compute_it():
+def test_shapes_are_inferred_without_computing_it():
     x, m = pt.dvector("x"), pt.dmatrix("m")
     op = OpFromGraph([x, m], [pt.outer(x, m[0]).T], inline=False)
     f = bt.function([x, m], op(x, m).shape)
@@ -223,7 +223,7 @@ def test_errors_name_the_op_and_the_line():
         op(x, m)
     with pytest.raises(TypeError, match=r"input 1, `i`, has another dtype \(cast(.|\n)*test_op_from_graph.py"):
         op(x, pt.lvector("i"))
-    assert bt.function([x], op(x, np.array([1, 2])))([1.0, 1.0]).tolist() == [2, 3]  # a constant converts
+    assert bt.function([x], op(x, np.array([1, 2])))([1.0, 1.0]).tolist() == [2, 3]  # the constant is converted
 
     def fails(pullback, error, match):
         wrong = OpFromGraph([x], [pt.exp(x)], pullback=pullback, name="wrong")

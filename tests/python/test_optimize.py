@@ -1,4 +1,4 @@
-"""Minima and roots: values against what is known, derivatives against differences, pickles, and what is refused."""
+"""Minima and roots: values against known solutions, derivatives against differences, pickles, and invalid arguments."""
 
 import pickle
 
@@ -41,7 +41,7 @@ def test_derivatives_of_a_minimum():
     rng = np.random.default_rng(0)
     points = [rng.normal(size=(3, 2)), rng.normal(size=3)]
     bt.verify_grad(solution, points, abs_tol=1e-5, rel_tol=1e-4)
-    # The second derivative: of the solution's derivative.
+    # The second derivative, as the derivative of the solution's derivative.
     bt.verify_grad(lambda t: bt.grad(solution(points[0], t).sum(), t), points[1:], abs_tol=1e-4, rel_tol=1e-3)
 
 
@@ -95,12 +95,12 @@ def test_minimize_scalar(method, around):
     assert is_good
 
 
-def test_points_around_may_be_expressions():
+def test_brackets_may_be_expressions():
     found, _ = pt.optimize.root_scalar(x**3 - a, x, method="brentq", bracket=pt.stack([-b, b]))
     np.testing.assert_allclose(bt.function([x, a, b], found, on_unused_input="ignore")(0.0, 8.0, 10.0), 2.0)
 
 
-def test_the_start_does_not_matter_for_derivatives():
+def test_derivatives_do_not_depend_on_the_starting_point():
     found, _ = pt.optimize.minimize((v**2).sum() * a + v.sum() * b, v)
     f = bt.function([v, a, b], bt.grad(found.sum(), [v, a]))
     of_start, of_a = f([1.0, 2.0], 2.0, 3.0)
@@ -108,18 +108,18 @@ def test_the_start_does_not_matter_for_derivatives():
     np.testing.assert_allclose(of_a, 2 * 3 / (2 * 2.0**2), rtol=1e-6)
 
 
-def test_a_variable_that_comes_twice():
+def test_a_parameter_that_occurs_twice():
     found, _ = pt.optimize.root_scalar(x * a - b, x)
-    same = bt.graph.clone_replace(found, {b: a})  # x a = a
+    same = bt.graph.clone_replace(found, {b: a})  # the equation x a = a
     np.testing.assert_allclose(bt.function([x, a], bt.grad(same, a))(0.5, 3.0), 0, atol=1e-12)
 
 
-def test_what_has_no_derivative_is_nan():
+def test_undefined_derivatives_are_nan():
     found, _ = pt.optimize.root((v**2 - a) * pt.as_tensor_variable([1.0, 0.0]), v)
     assert np.isnan(bt.function([v, a], bt.grad(found.sum(), a))([1.0, 1.0], 4.0))
 
 
-def test_not_converged_is_said():
+def test_missing_convergence_is_reported():
     _, success = pt.optimize.root_scalar(x**2 + 1, x, optimizer_kwargs={"maxiter": 5})
     assert not bt.function([x], success)(0.3)
 
@@ -143,7 +143,7 @@ def test_shared_variables_are_read():
     np.testing.assert_allclose(f(0.5), np.log(3.0))
 
 
-def test_arguments_that_are_wrong():
+def test_invalid_arguments():
     with pytest.raises(ValueError, match="scalar objective"):
         pt.optimize.minimize(v, v)
     with pytest.raises(ValueError, match="does not depend"):

@@ -1,4 +1,4 @@
-"""The oracle (tests/oracle) has a formula for whatever the library computes, and its two halves agree."""
+"""The oracle (tests/oracle) has a formula for every function and op of the library, and its functions and ops agree."""
 
 import pathlib
 import sys
@@ -13,7 +13,7 @@ import bitale.tensor as pt
 from oracle import functions, ops
 from oracle.values import Val
 
-# Functions that make leaves, types or other functions: they compute nothing.
+# Functions that create leaves, types or other functions, and thus compute nothing.
 makers = {
     "TensorType", "TensorVariable", "TensorConstant", "TensorSharedVariable", "Constant", "Variable", "Op", "ShapeError",
     "NotScalarConstantError", "grad", "hessian", "jacobian", "tensor", "scalar", "scalars", "vector", "vectors", "matrix",
@@ -47,7 +47,7 @@ def test_every_op_has_a_formula():
         assert callable(ops.scalar_function(name.rstrip("_")))
 
 
-def test_a_graph_by_ops_is_the_expression_by_functions():
+def test_ops_and_functions_of_the_oracle_agree():
     x = pt.dmatrix("x")
     value = Val(np.arange(12.0).reshape(3, 4))
     by_ops = ops.evaluate([pt.softmax(x[::2].cumsum(axis=1), axis=-1)], {x: value})[0]

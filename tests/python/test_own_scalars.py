@@ -1,4 +1,4 @@
-"""Scalar functions of one's own, and the rules for the types of their results."""
+"""User-defined scalar functions, and the rules for the types of their results."""
 
 import pickle
 
@@ -22,7 +22,7 @@ class Softer(scalar.UnaryScalarOp):
 
 
 class Hypotenuse(scalar.BinaryScalarOp):
-    """By a function of arrays."""
+    """A scalar op with a NumPy function of arrays."""
 
     nfunc_spec = ("numpy.hypot", 2, 1)
 
@@ -34,7 +34,7 @@ class Hypotenuse(scalar.BinaryScalarOp):
 
 
 class SumAndProduct(scalar.ScalarOp):
-    """Of any number of inputs, with two results."""
+    """A scalar op with any number of inputs and two results."""
 
     nout = 2
 
@@ -49,7 +49,7 @@ softer = Softer(scalar.upgrade_to_float, name="softer")
 X, V = np.array([[0.0, 1.0, -2.0], [0.5, np.nan, 30.0]]), np.array([3.0, 4.0, 12.0])
 
 
-def test_on_each_element(mode):
+def test_elementwise(mode):
     x = pt.dmatrix("x")
     y = Elemwise(softer)(x)
     expected = np.log1p(np.exp(X))
@@ -83,7 +83,7 @@ def test_classes_and_equality():
     assert softer == Softer(scalar.upgrade_to_float) and softer != Softer(scalar.same_out) and hash(softer) == hash(Softer(scalar.upgrade_to_float))
     x = pt.dscalar("x")
     twice = bt.function([x], Elemwise(softer)(x) + Elemwise(Softer(scalar.upgrade_to_float))(x))
-    assert sum("softer" in str(node.op) for node in twice.maker.fgraph.toposort()) == 1  # equal ops are one
+    assert sum("softer" in str(node.op) for node in twice.maker.fgraph.toposort()) == 1  # equal ops are merged
     assert pickle.loads(pickle.dumps(twice))(1.0) == twice(1.0)
 
 
@@ -100,7 +100,7 @@ def test_classes_and_equality():
         (lambda x: Elemwise(Hypotenuse(scalar.upcast_out))(pt.vector(shape=(2,)), pt.vector(shape=(3,))), bt.ShapeError, "2 and 3"),
     ],
 )
-def test_what_is_refused(bad, error, message):
+def test_invalid_ops(bad, error, message):
     with pytest.raises(error, match=message):
         bad(pt.dvector("x"))
 

@@ -1,4 +1,5 @@
-"""The package as a whole: what is exported, typed and documented; the program of the README's kind."""
+"""The package as a whole: exported names, type stubs, documentation, robustness, and a program like the one in the
+README."""
 
 import ast
 import copy
@@ -37,7 +38,7 @@ def test_everything_is_documented():
             assert getattr(_core.TensorVariable, name).__doc__, name
 
 
-def test_places():
+def test_names_in_submodules():
     assert bt.graph.basic.Variable is bt.Variable is pt.Variable
     assert bt.ShapeError.__module__ == "bitale" and issubclass(bt.ShapeError, ValueError)
     assert bt.Variable.__module__ == "bitale.graph.basic"
@@ -81,7 +82,7 @@ def test_softmax_regression_learns(mode):
     assert np.mean(classify(images) == labels) > 0.9
 
 
-# ---- nothing crashes ------------------------------------------------------------------------------------------------
+# ---- robustness -----------------------------------------------------------------------------------------------------
 
 UNINITIALIZED = [
     cls.__new__(cls)

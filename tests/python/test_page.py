@@ -1,4 +1,4 @@
-"""The page of printing.html in a real browser."""
+"""The HTML page written by bitale.printing, in a real browser."""
 
 import shutil
 
@@ -22,7 +22,7 @@ def browser():
 
 @pytest.fixture
 def show(browser, tmp_path):
-    """Opens the page of a graph; complaints of the browser, and whatever it fetches, fail the test."""
+    """Opens the page of a graph; browser messages and network requests make the test fail."""
     complaints = []
     page = browser.new_page(viewport={"width": 1400, "height": 900})
     page.on("console", lambda message: complaints.append(message.text))
@@ -40,7 +40,7 @@ def show(browser, tmp_path):
 
 
 def layers(count):
-    """A graph whose nodes come from few lines."""
+    """A graph whose nodes are built on few source lines."""
     x = pt.dvector("x")
     y = x
     for i in range(count):
@@ -51,7 +51,7 @@ def layers(count):
 
 
 def overlaps(page):
-    """How many pairs of boxes of a pane lie on each other."""
+    """The number of pairs of overlapping boxes of a pane."""
     return page.evaluate("""() => {
         let count = 0;
         for (const pane of document.querySelectorAll("section:not([hidden])")) {
@@ -117,7 +117,7 @@ def test_a_thousand_nodes(show):
     assert shown(page) > 100
 
 
-def test_lines_across_a_whole_large_graph_go_straight(show):
+def test_edges_across_a_large_graph_are_straight(show):
     x, y = layers(60)
     page = show(bt.function([x], [y, bt.grad(y.sum(), x)], mode="FAST_COMPILE"))
     page.get_by_text("unfold all").click()
@@ -155,10 +155,11 @@ def test_times_of_nodes(show):
     assert "500 µs" in " ".join(page.locator(".node text.time").all_text_contents())
     assert "slowest" in page.locator("aside").inner_text()
     page.get_by_text("fold all", exact=True).click()
-    assert page.locator(".node.folded text.time").text_content().endswith("100.0 %")  # with what is folded into it
+    # includes the nodes folded into it
+    assert page.locator(".node.folded text.time").text_content().endswith("100.0 %")
 
 
-def test_text_of_any_kind(show):
+def test_special_characters_in_text(show):
     x = pt.dvector('</script><b onload="x">&é')
     page = show(pt.exp(x), title="<i>title</i>")
     assert page.title() == "<i>title</i>"

@@ -1,5 +1,5 @@
-"""Every function of bitale.tensor is compared with NumPy or SciPy somewhere; here are those that no other test of the language
-is about: a row each, with what NumPy computes, over the interpreter and native code; values, dtypes, shapes, errors."""
+"""Comparisons with NumPy for the functions of bitale.tensor that no other test of the language covers: one row per
+function, with the interpreter and native code; values, dtypes, shapes, errors."""
 
 import inspect
 import pathlib
@@ -25,7 +25,7 @@ HALVES = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 0.4, 1e300])
 POSITIVE = np.array([0.05, 0.4, 1.0, 2.5, 9.0])
 INTEGERS = np.array([-7, -1, 0, 3, 8])
 
-# name: what is built of variables, what NumPy computes of the same arrays, the arrays
+# name: a list of (Bitale's function of variables, NumPy's function of arrays, arrays)
 SAME = {
     "topk": [(lambda x: pt.topk(x, 2), lambda x: np.sort(x)[..., -2:], A), (lambda x: pt.topk(x, -2, axis=0), lambda x: np.sort(x, 0)[:2], A),
              (lambda x: pt.topk(x, 3, axis=None), lambda x: np.sort(x, None)[-3:], A)],
@@ -85,7 +85,7 @@ SAME = {
 
 @pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
 @pytest.mark.parametrize("name", SAME)
-def test_names_without_a_test_of_their_own(name, mode):
+def test_functions_without_a_separate_test(name, mode):
     for build, numpy, *arrays in SAME[name]:
         expected = np.asarray(numpy(*arrays))
         for is_known in (False, True):
@@ -100,14 +100,14 @@ def test_names_without_a_test_of_their_own(name, mode):
             np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-13)
 
 
-def test_states_as_variables():
+def test_generators_as_variables():
     rng = pt.random.as_rng(np.random.default_rng(4))
     assert np.array_equal(rng.normal(size=3)[1].eval(), np.random.default_rng(4).normal(size=3)) and pt.random.as_rng(rng) is rng
     with pytest.raises(TypeError, match="numpy.random.Generator"):
         pt.random.as_rng(3)
 
 
-# What each refuses: values that no call may have, and where it says so.
+# Invalid arguments of these functions, and the class of the error.
 REFUSED = {
     "topk": (lambda: pt.topk(pt.dvector(), 0), ValueError),
     "argtopk": (lambda: pt.argtopk(pt.dvector(), 2, axis=3), ValueError),
@@ -133,7 +133,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_is_refused(name):
+def test_invalid_arguments(name):
     build, error = REFUSED[name]
     with pytest.raises(error, match=r"\w"):
         build()
@@ -150,7 +150,7 @@ def public_names():
 
 
 def test_every_name_is_tested():
-    """The name of each function stands in a test of what it computes, and not only in lists of names."""
+    """The name of each function occurs in a test file other than those that only list names."""
     lists = {"test_api.py", "test_names.py", "test_cpp_names.py", "test_docs.py"}
     text = "\n".join(path.read_text() for path in sorted((root / "tests" / "python").glob("*.py")) if path.name not in lists)
     words = set(re.findall(r"\w+", text))

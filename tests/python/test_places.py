@@ -1,4 +1,5 @@
-"""What PyTensor's modules have beside the exported names: BLAS, grids, diagonals, dtype lists, shapes of variables."""
+"""Names of PyTensor's modules that are not exported from bitale.tensor: BLAS, grids, diagonals, dtype lists, static
+shapes."""
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def test_grids_and_indexing():
     assert np.allclose(advanced_inc_subtensor(x, 2.0, i).eval(), added)
 
 
-def test_what_is_known():
+def test_constants_static_shapes_and_dtypes():
     n = pt.lscalar("n")
     assert extract_constant(pt.constant(3.0)) == 3 and extract_constant(n) is n
     lengths, known = infer_static_shape(pt.dmatrix().shape)
@@ -86,12 +87,12 @@ def test_utilities():
     assert f(pt.dtensor3(), pt.dvector()).ndim == 2
 
 
-def test_lines_are_the_users():
-    """Not those of functools, whose wrappers stand around functions of the package."""
+def test_errors_show_the_users_line():
+    """Not a line in functools, which wraps functions of the package."""
     s = bt.shared(np.ones(2), "s")
     with pytest.raises(bt.MissingInputError) as caught:
         bt.compile.OpFromGraph([], [s * 2])
-    assert "functools" not in str(caught.value) and "test_lines_are_the_users" in str(caught.value)
+    assert "functools" not in str(caught.value) and "test_errors_show_the_users_line" in str(caught.value)
 
 
 def test_modules_of_random_variables():

@@ -1,5 +1,5 @@
-"""A compiled function called from plain C99, which knows nothing but its address: descents from many points, by many
-threads."""
+"""A compiled function called from plain C99 code, which receives only its address: gradient descent from many points in
+several threads."""
 
 import ctypes
 import shutil
@@ -101,7 +101,7 @@ def descents(f, points, rate, steps):
 
 
 @pytest.mark.parametrize("threads", [1, 4, 8])
-def test_descents_by_plain_c(descend, threads):
+def test_gradient_descent_in_plain_c(descend, threads):
     f = rosenbrock()
     points = np.random.default_rng(3).normal(size=(23, 7)) / 2
     values, rate, steps = np.empty(23), 2e-4, 300
@@ -115,7 +115,7 @@ def test_descents_by_plain_c(descend, threads):
     assert (values < 10).all()
 
 
-def test_what_fails_is_told_and_nothing_else(descend):
+def test_failed_calls_return_an_error_and_write_nothing(descend):
     x = pt.tensor("x", dtype="float64", shape=(3,))
     value = (x**2).sum()
     f = bitale.function([x], [value, bitale.grad(value, x)])

@@ -1,4 +1,4 @@
-"""dprint, pprint, pictures."""
+"""dprint, pprint, graph drawings."""
 
 import io
 import os
@@ -46,7 +46,7 @@ def test_dprint_calls_that_share_ids():
         bt.dprint(e, file="str", done={3: "[id A]"})
 
 
-def test_dprint_says_more_of_nodes_and_leaves():
+def test_dprint_with_details_of_nodes_and_leaves():
     x, w = pt.dmatrix("x"), bt.shared(np.array([1.0, 2.0]), name="w")
     f = bt.function([x], (x @ w).sum())
     text = bt.dprint(f, file="str", print_storage=True)
@@ -68,7 +68,7 @@ def _labels(tree):
     return [(text.plain, [str(span.style) for span in text.spans], _labels(child)) for text, child in zip(texts, tree.children)]
 
 
-def test_dprint_as_a_tree_of_rich():
+def test_dprint_as_a_rich_tree():
     pytest.importorskip("rich")
     x = pt.dvector("x[a]")
     y = pt.exp(x)
@@ -87,18 +87,18 @@ def test_dprint_as_a_tree_of_rich():
         Console(file=nowhere).print(tree)
 
 
-def test_informative_texts_have_values_of_constants():
+def test_verbose_strings_have_values_of_constants():
     x = pt.dvector("x")
     assert bt.printing.min_informative_str(x + 1) == "A. Add\n B. x\n C. ExpandDims{axis=0}\n  D. 1"
 
 
-def test_dprint_says_how_to_get_rich(monkeypatch):
+def test_dprint_explains_how_to_install_rich(monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.tree", None)
     with pytest.raises(ImportError, match="pip install rich"):
         bt.dprint(pt.dvector("x"), file="rich")
 
 
-def test_parts_of_variables_for_match_statements():
+def test_match_statements_on_variables():
     x = pt.dvector("x")
     y = pt.exp(x)
     assert x.owner_op is None and x.owner_op_and_inputs == (None,)
@@ -176,9 +176,9 @@ def test_options_of_pictures():
     x, y = pt.dvector("x"), pt.dvector("y")
     z = pt.exp(x) * 2.0 + y
     text = bt.printing.dot_text(z)
-    for colour in ("#c3d9f4", "#f9cdcb", "#bfe5bd"):  # Apply nodes, Variables, Ops
+    for colour in ("#c3d9f4", "#f9cdcb", "#bfe5bd"):  # Apply nodes, variables, ops
         assert colour in text
-    assert "#7339ab" in text  # Types
+    assert "#7339ab" in text  # types
     assert text.count("shape=box") < bt.printing.dot_text(z, compact=False).count("shape=box")
     assert "fillcolor" not in bt.printing.dot_text(z, high_contrast=False)
     assert "0: " in bt.printing.dot_text(z, with_ids=True)

@@ -1,4 +1,4 @@
-"""Profiles: what is measured, how it is asked for, the page in a real browser, and what is printed at exit."""
+"""Profiles: measured quantities, ways to enable profiling, the page in a real browser, and the output at exit."""
 
 import os
 import pickle
@@ -47,10 +47,10 @@ def test_fields():
     with pytest.raises(KeyError, match="there are building, rewriting"):
         profile.compiling["fusing"]
     f(*DATA)
-    assert profile.fct_callcount == 6  # what is asked is answered as of now
+    assert profile.fct_callcount == 6  # the profile is updated by later calls
 
 
-def test_texts(capsys):
+def test_summaries(capsys):
     f = logistic(profile=True)
     assert "has not been called" in str(f.profile)
     f(*DATA)
@@ -70,7 +70,7 @@ def test_texts(capsys):
     assert set(vm.profile.apply_callcount.values()) == {1}
 
 
-def test_what_asks_for_a_profile():
+def test_ways_to_enable_profiling():
     x = pt.dvector("x")
     assert bt.function([x], x * 2).profile is None
     assert bt.function([x], x * 2, profile=False).profile is None

@@ -1,4 +1,4 @@
-"""Ops written in Python: what they compute, what they may leave out, how they are told apart, and what of them is refused."""
+"""Ops written in Python: results, optional methods, equality, and invalid implementations."""
 
 import copy
 import gc
@@ -24,7 +24,7 @@ def linker(request):
 
 
 class Scale(Op):
-    """x * factor, with everything an op may have."""
+    """x * factor, with all optional methods."""
 
     __props__ = ("factor",)
 
@@ -49,7 +49,7 @@ class Scale(Op):
 
 
 class Sorted2(Op):
-    """By types, with two outputs: what is sorted, and how far the ends are apart."""
+    """Declares itypes and otypes, and has two outputs: the sorted vector and its range."""
 
     __props__ = ()
     itypes = [pt.dvector]
@@ -61,7 +61,7 @@ class Sorted2(Op):
 
 
 class Plain(Op):
-    """Without __props__: equal to itself only. What it stores is for each test to say."""
+    """Without __props__, an op equals only itself. The function given by the test stores the result."""
 
     itypes = [pt.dvector]
     otypes = [pt.dvector]
@@ -75,7 +75,7 @@ class Plain(Op):
 
 
 class Softplus2(Op):
-    """A formula, which is compiled."""
+    """Defined by a symbolic formula, which is compiled."""
 
     __props__ = ()
 
@@ -93,7 +93,7 @@ def times(a, b):
     return a @ b
 
 
-# ---- what they compute -------------------------------------------------------------------------------------------------
+# ---- results ---------------------------------------------------------------------------------------------------------
 
 
 def test_every_linker(linker):
@@ -145,7 +145,7 @@ def test_dtypes(linker, dtype):
     np.testing.assert_array_equal(bt.function([x], Flip()(x), mode=linker)(given), np.flip(given))
 
 
-def test_the_same_object_comes_back():
+def test_nodes_keep_the_op_object():
     op, x = Scale(2.0), pt.dvector("x")
     y = op(x, name="y")
     assert y.owner.op is op and y.name == "y" and type(y.owner.op) is Scale
@@ -206,7 +206,7 @@ def test_folding():
         assert f().tolist() == [3, 3] and f().tolist() == [3, 3] and len(calls) == expected
 
 
-def test_lengths_are_known_without_computing():
+def test_lengths_are_inferred_without_computing():
     class Never(Scale):
         def perform(self, node, inputs, output_storage):
             raise AssertionError("not needed")
@@ -304,7 +304,7 @@ def test_older_names(way):
     x, t = pt.dvector("x"), pt.dvector("t")
     np.testing.assert_allclose(bt.function([x], bt.grad(Square()(x).sum(), x))([3.0]), [6.0])
     np.testing.assert_allclose(bt.function([x, t], bt.Rop(Square()(x), x, t))([3.0], [2.0]), [12.0])
-    del Square.R_op  # then by two pullbacks
+    del Square.R_op  # Rop is then computed by two pullbacks
     np.testing.assert_allclose(bt.function([x, t], bt.Rop(Square()(x), x, t))([3.0], [2.0]), [12.0])
 
 
@@ -449,7 +449,7 @@ def test_debug_mode_compares_formula_and_perform():
         (lambda x: pt.cast(x, "float32"), "float32"),
     ],
 )
-def test_formulas_that_do_not_fit(formula, message):
+def test_invalid_formulas(formula, message):
     class Bad(Softplus2):
         def emit(self, node, x):
             return formula(x)
@@ -460,7 +460,7 @@ def test_formulas_that_do_not_fit(formula, message):
     assert "Bad.emit" in str(caught.value)
 
 
-# ---- what is refused when it runs --------------------------------------------------------------------------------------
+# ---- invalid implementations: errors at run time ---------------------------------------------------------------------
 
 
 def store(value):
@@ -507,18 +507,19 @@ def test_bad_performs(linker, case):
         with pytest.raises(exception, match=message) as caught:
             f(given)
         np.testing.assert_array_equal(given, before)
-        told = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
+        text = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
         assert type(caught.value) is exception or issubclass(type(caught.value), exception)
         if sys.version_info >= (3, 11):
-            assert "Plain" in told and "test_python_ops.py" in told and "test_bad_performs" in told
+            assert "Plain" in text and "test_python_ops.py" in text and "test_bad_performs" in text
         assert isinstance(caught.value.node.op, Plain)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes")
 @pytest.mark.parametrize("of_state", [False, True])
 @pytest.mark.parametrize("case", ["dtype", "rank", "nothing", "text", "view", "write", "count", "raises"])
-def test_bad_performs_in_steps(linker, case, of_state):
-    """What does not depend on the state leaves the loop, and is still the user's node at the user's line."""
+def test_bad_performs_in_scan_steps(linker, case, of_state):
+    """A node that does not depend on the state is hoisted out of the loop, and errors still refer to the user's node
+    and line."""
     perform, exception, message = BAD[case]
     x, total = pt.dmatrix("x"), bt.shared(np.ones(3))
 
@@ -530,12 +531,12 @@ def test_bad_performs_in_steps(linker, case, of_state):
     given = np.arange(6.0).reshape(2, 3)
     with pytest.raises(exception, match=message) as caught:
         f(given)
-    told = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
-    assert "Plain" in told and "test_python_ops.py" in told and ".step`" in told
+    text = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
+    assert "Plain" in text and "test_python_ops.py" in text and ".step`" in text
     if not of_state:
-        assert "element (0,) of (2,)" in told
+        assert "element (0,) of (2,)" in text
     else:
-        assert "step     0 of 2" in told and "Scan" in told
+        assert "step     0 of 2" in text and "Scan" in text
     np.testing.assert_array_equal(given, np.arange(6.0).reshape(2, 3))
     np.testing.assert_array_equal(total.get_value(), np.ones(3))
 
@@ -583,8 +584,8 @@ def test_bad_infer_shape(shapes, message):
     assert "Bad.infer_shape" in str(caught.value)
 
 
-def test_lengths_of_nodes_that_come_and_go():
-    """Copies of a node share its op, and one may lie where another one was."""
+def test_lengths_of_short_lived_nodes():
+    """Clones of a node share its op, and a clone may have the address of a deleted one."""
 
     class Repeat(Op):
         __props__ = ()
@@ -604,7 +605,7 @@ def test_lengths_of_nodes_that_come_and_go():
         del copied
 
 
-def test_lengths_that_need_the_output_itself():
+def test_lengths_that_depend_on_the_output():
     class Own(Scale):
         def infer_shape(self, fgraph, node, input_shapes):
             return [(node.outputs[0].shape[0],)]
@@ -627,7 +628,7 @@ def test_exceptions_while_building_name_the_node(method):
     assert "Bad{factor=2.0}" in caught.value.__notes__[0] and "test_python_ops.py" in caught.value.__notes__[0]
 
 
-class Whatever(Op):
+class Unusual(Op):
     itypes, otypes = [pt.dvector], [pt.dvector]
 
     def perform(self, node, inputs, output_storage):
@@ -636,13 +637,13 @@ class Whatever(Op):
         output_storage[0].append("more than is looked at")
 
 
-def test_layouts_and_oddities(linker):
+def test_unusual_results(linker):
     x = pt.dvector("x")
 
     def result(value):
         return bt.function([x], Plain(store(value))(x) * 1, mode=linker)([1.0])
 
-    assert bt.function([x], Whatever()(x), mode=linker)([1.0]).tolist() == [3, 1]
+    assert bt.function([x], Unusual()(x), mode=linker)([1.0]).tolist() == [3, 1]
     assert result(np.arange(3.0).astype(">f8")).tolist() == [0, 1, 2]
     assert result(np.broadcast_to(2.0, (3,))).tolist() == [2, 2, 2]
     assert result(np.arange(3.0).view(np.recarray)).tolist() == [0, 1, 2]
@@ -652,8 +653,8 @@ def test_layouts_and_oddities(linker):
             bt.function([x], Plain(storage)(x), mode=linker)([1.0])
 
 
-def test_arrays_that_are_kept(linker):
-    """What perform was given, and what it gave, belongs to it: nothing later changes either."""
+def test_arrays_kept_by_perform(linker):
+    """perform owns its inputs and outputs: the library never modifies them later."""
     kept, given_out = [], []
 
     class Keeps(Scale):
@@ -669,7 +670,7 @@ def test_arrays_that_are_kept(linker):
     assert (kept[0] == 0).all() and (given_out[0] == 0).all() and (first == 0).all()
     given_out[1][:] = 17
     assert (second != 17).all() and not kept[0].flags.writeable
-    kept[0].flags.writeable = True  # it is the op's own
+    kept[0].flags.writeable = True  # the op owns the array
     kept[0][:] = 17
     assert (f(np.zeros(2000))[0] == 0).all()
 
@@ -687,7 +688,7 @@ def test_one_array_for_two_outputs(linker):
     assert b.tolist() == [1, 2]
 
 
-# ---- what is refused when it is built ----------------------------------------------------------------------------------
+# ---- invalid implementations: errors when building a graph -----------------------------------------------------------
 
 
 def test_bad_nodes():
@@ -956,11 +957,11 @@ def test_threads(linker):
     assert not wrong
 
 
-def test_two_threads_are_in_perform_at_once(linker):
+def test_two_threads_run_perform_concurrently(linker):
     meeting = threading.Barrier(2, timeout=60)
 
     def meet(inputs, output_storage):
-        meeting.wait()  # without the lock of the interpreter, which the other thread needs to come here
+        meeting.wait()  # releases the interpreter lock, which the other thread needs to get here
         output_storage[0][0] = inputs[0] + 1
 
     x = pt.dvector("x")
@@ -974,8 +975,8 @@ def test_two_threads_are_in_perform_at_once(linker):
     np.testing.assert_allclose([got[0], got[1]], np.exp([1, 2]))
 
 
-def test_ops_that_give_scalars_meet_in_perform_as_well(linker):
-    """Short calls keep the lock of the interpreter, which it lets go of by itself; an update waits for another thread's."""
+def test_ops_with_scalar_outputs_run_perform_concurrently(linker):
+    """Short calls hold the interpreter lock, which perform may release; updates of a shared variable are serialized."""
     meeting = threading.Barrier(2, timeout=60)
     total = bt.shared(0.0, "total")
 
@@ -1005,7 +1006,7 @@ def test_ops_that_give_scalars_meet_in_perform_as_well(linker):
     assert got == {0: 2.0, 1: 4.0} and total.get_value() == 100.0
 
 
-def test_exceptions_that_are_no_errors(linker):
+def test_exceptions_not_derived_from_exception(linker):
     for exception in (KeyboardInterrupt, SystemExit):
 
         def perform(inputs, output_storage):
@@ -1039,7 +1040,7 @@ def test_test_values():
             Plain(store(lambda v: v.astype("float32")))(x)
 
 
-def test_export_is_refused(tmp_path):
+def test_export_is_rejected(tmp_path):
     x = pt.dvector("x")
     f = bt.function([x], Scale(2.0)(x))
     with pytest.raises(Exception, match="Scale"):
@@ -1054,7 +1055,7 @@ def test_a_function_within_an_op(linker):
     np.testing.assert_allclose(f([1.0]), [np.exp(1) + np.exp(2)])
 
 
-def test_nothing_stays():
+def test_ops_and_nodes_are_freed():
     class Light(Op):
         __props__ = ("number",)
 
@@ -1093,7 +1094,7 @@ def test_nothing_stays():
     assert len(refs) == 0 and len(gc.get_objects()) - before < 1000 and sys.getrefcount(x) == x_count
 
 
-def test_functions_let_go_of_their_ops():
+def test_functions_release_their_ops():
     class Local(Scale):
         pass
 

@@ -1,4 +1,4 @@
-"""Random generators as values, and draws against NumPy's."""
+"""Random generators as values, and draws against NumPy."""
 
 import copy
 import pickle
@@ -16,7 +16,7 @@ LINKERS = ["vm", "jit", "c"]
 
 
 def generator(kind, seed=5):
-    """One that has already drawn half of a word."""
+    """A generator that has already used half of a word."""
     out = np.random.Generator(kind(seed))
     out.integers(10)
     return out
@@ -90,8 +90,8 @@ def test_numpy_cases_cover_all_distributions():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_draws_are_numpys(kind):
-    """Draws and the state after them, to the last bit."""
+def test_draws_agree_with_numpy(kind):
+    """Draws and the state afterwards, bit for bit."""
     rng = pt.random.rng("rng", kind)
     outputs = []
     for name, *parameters in NUMPY:
@@ -111,7 +111,7 @@ WORDS = np.arange(10.0).reshape(5, 2)
 ROWS = {
     "dirichlet": (("dirichlet", A[0]), {"size": (2, 2)}, lambda r: r.dirichlet(A[0], size=(2, 2))),
     "small": (("dirichlet", A[0] / 100), {"size": 5}, lambda r: r.dirichlet(A[0] / 100, size=5)),
-    # NumPy's own would not end.
+    # NumPy's own dirichlet would not terminate for -0.0.
     "negative zero": (("dirichlet", np.array([0.03, -0.0])), {"size": 3}, lambda r: r.dirichlet(np.array([0.03, 0.0]), size=3)),
     "several": (("dirichlet", A), {}, lambda r: np.array([r.dirichlet(a) for a in A])),
     "multinomial": (("multinomial", 50, P), {"size": 4}, lambda r: r.multinomial(50, P, size=4)),
@@ -133,7 +133,7 @@ ROWS = {
 
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("case", ROWS)
-def test_rows_and_choices_are_numpys(case, linker):
+def test_rows_and_choices_agree_with_numpy(case, linker):
     (name, *parameters), options, expected = ROWS[case]
     rng = pt.random.rng()
     after, x = getattr(rng, name)(*parameters, **options)
@@ -172,7 +172,7 @@ COMPOSITIONS_OF_THE_ORACLE = {
 }  # fmt: skip
 
 
-def test_the_oracle_draws_the_same():
+def test_the_oracle_agrees():
     import pathlib
     import sys
 
@@ -237,12 +237,12 @@ def test_compositions(name):
     reference = np.random.default_rng(4)
     np.testing.assert_allclose(got[1], expected(reference, 1000), rtol=1e-12)
     same_state(got[0], reference)
-    # Without size, parameters say the shape.
+    # Without size, the shape is that of the parameters.
     vectors = [np.full((2, 1), one) if i == 0 else np.full(3, one) for i, one in enumerate(parameters)]
     assert getattr(rng, name)(*vectors)[1].eval({rng: np.random.default_rng(4)}).shape == ((2, 3) if len(vectors) > 1 else (2, 1))
 
 
-def test_every_distribution_of_the_list_is_there():
+def test_every_listed_distribution_exists():
     names = """bernoulli beta betabinom binomial categorical cauchy chisquare choice dirichlet exponential gamma gengamma
         geometric gumbel halfcauchy halfnormal hypergeometric integers invgamma laplace logistic lognormal multinomial
         multivariate_normal nbinom negative_binomial normal pareto permutation poisson rayleigh standard_normal t triangular
@@ -257,7 +257,7 @@ def test_methods_of_multivariate_normal(method):
     x = rng.multivariate_normal([1.0, 2.0], cov, size=100_000, method=method)[1].eval({rng: np.random.default_rng(4)})
     np.testing.assert_allclose(x.mean(axis=0), [1.0, 2.0], atol=0.02)
     np.testing.assert_allclose(np.cov(x.T), cov, atol=0.04)
-    if method == "svd":  # the signs of eigenvectors depend on the routine of LAPACK
+    if method == "svd":  # the signs of eigenvectors depend on the LAPACK routine
         np.testing.assert_allclose(x, np.random.default_rng(4).multivariate_normal([1.0, 2.0], cov, size=100_000), rtol=1e-8, atol=1e-8)
     on_a_line = rng.multivariate_normal([0.0, 0.0], np.ones((2, 2)), size=9, method=method)[1].eval({rng: np.random.default_rng(4)})
     np.testing.assert_allclose(on_a_line[:, 0], on_a_line[:, 1], atol=1e-7)
@@ -299,7 +299,8 @@ def test_methods_of_multivariate_normal(method):
     ],
 )
 def test_compositions_with_parameters_outside_their_domain(name, parameters, message, linker, kind):
-    """Known when the graph is built, as literals and arrays, and only when the function is called."""
+    """The error occurs for literals and arrays, which are known when the graph is built, and for arguments of the
+    call."""
     value = np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1)
     rng = bt.shared(value)
     symbols = [pt.as_tensor(np.asarray(one)).type() for one in parameters]
@@ -311,7 +312,7 @@ def test_compositions_with_parameters_outside_their_domain(name, parameters, mes
     assert str(rng.get_value()) == str(value) if kind == "Threefry" else state(rng.get_value()) == state(value)
 
 
-def test_sizes_that_parameters_do_not_fit():
+def test_sizes_incompatible_with_parameters():
     rng, n, v = pt.random.rng("rng"), pt.lscalar("n"), pt.dvector("v")
     for name in ("normal", "halfnormal", "gumbel"):
         draw = getattr(rng, name)
@@ -336,7 +337,7 @@ def test_sizes_that_parameters_do_not_fit():
         f(np.random.default_rng(1), 3)
 
 
-def test_whole_numbers_that_overflow_their_dtype():
+def test_integers_that_overflow_their_dtype():
     rng = pt.random.rng()
     drawn = lambda x: x.eval({rng: np.random.default_rng(1)})  # noqa: E731
     assert drawn(rng.poisson(3.0, size=5, dtype="uint8")[1]).dtype == np.uint8
@@ -381,7 +382,7 @@ def test_broadcasting_and_sizes(linker, size):
 
 
 @pytest.mark.parametrize("name, parameters", [("normal", ()), ("halfnormal", ()), ("invgamma", (1.0, 1.0)), ("dirichlet", ([1.0, 2.0],)), ("multinomial", (3, P))])
-def test_a_negative_length_is_refused_where_the_draw_is_built(name, parameters):
+def test_a_negative_length_is_rejected_when_the_draw_is_built(name, parameters):
     for length in (-1, -2):
         with pytest.raises(ValueError, match=f"{name}: negative length {length} of dimension 1"):
             getattr(pt.random.rng(), name)(*parameters, size=(2, length))
@@ -401,7 +402,7 @@ def test_symbolic_lengths_and_parameters():
         rng.uniform(size=pt.lvector())
 
 
-def test_a_function_leaves_the_given_generator_alone():
+def test_a_function_does_not_change_the_given_generator():
     rng = pt.random.rng()
     f = bt.function([rng], rng.normal(size=3)[1])
     given = np.random.default_rng(3)
@@ -423,7 +424,7 @@ def test_shared_generators(linker, kind):
     for _ in range(3):
         assert np.array_equal(f(), reference.normal(size=3))
     same_state(rng.get_value(), reference)
-    same_state(value, generator(getattr(np.random, kind)))  # a copy was drawn from
+    same_state(value, generator(getattr(np.random, kind)))  # the function draws from a copy
     rng.set_value(generator(getattr(np.random, kind), 7))
     assert np.array_equal(f(), generator(getattr(np.random, kind), 7).normal(size=3))
 
@@ -454,7 +455,7 @@ def test_function_style_and_default_updates():
     after, x = pt.random.normal(0, 1, size=2, rng=rng, return_next_rng=True)
     assert bt.function([], x)() is not None
     f = bt.function([], x)
-    assert np.array_equal(f(), f())  # no update was asked for
+    assert np.array_equal(f(), f())  # there is no update
     rng.default_update = after
     reference = np.random.default_rng(4)
     g = bt.function([], x)
@@ -464,7 +465,7 @@ def test_function_style_and_default_updates():
         assert np.array_equal(h(), h())
     with pytest.raises(TypeError):
         rng.default_update = x
-    own = pt.random.normal(size=3)  # a generator of its own, with a default update
+    own = pt.random.normal(size=3)  # a separate generator with a default update
     f = bt.function([], own)
     assert not np.array_equal(f(), f())
     fixed = pt.random.normal(size=3, rng=np.random.default_rng(6))
@@ -519,7 +520,7 @@ def test_parameters_outside_their_domain(name, parameters, message, linker):
     same_state(rng.get_value(), np.random.default_rng(1))  # nothing was drawn
 
 
-def test_what_can_not_be_drawn():
+def test_invalid_draws():
     rng = pt.random.rng()
     with pytest.raises(TypeError, match="expected a random generator"):
         pt.random.normal(rng=pt.dvector())
@@ -552,7 +553,7 @@ def test_dtypes_and_names():
     assert rng.bernoulli(0.5, dtype="bool")[1].dtype == "bool"
 
 
-def test_equal_draws_are_one_and_others_are_not():
+def test_equal_draws_are_merged():
     rng = pt.random.rng()
     a, b, c = rng.normal(size=2)[1], rng.normal(size=2)[1], rng.normal(size=2, scale=3.0)[1]
     with bt.config.change_flags(random__shared_state="ignore"):
@@ -571,7 +572,7 @@ def test_draws_have_no_derivative():
     assert bt.grad(reparametrized, mu).eval({mu: 2.0, rng: np.random.default_rng(1)}) == 1
 
 
-def test_vectorize_draws_for_each_of_the_batch():
+def test_vectorize_draws_for_each_element():
     from bitale.graph.replace import vectorize_graph
 
     rng, mu, batch = pt.random.rng(), pt.dscalar(), pt.dvector()
@@ -591,7 +592,7 @@ ONE_OF_EACH = {
 
 @pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
 @pytest.mark.parametrize("name", ONE_OF_EACH)
-def test_vectorize_draws_anew_whatever_parameter_has_a_batch(name, kind):
+def test_vectorize_draws_independently_for_a_batch_of_any_parameter(name, kind):
     parameters = [np.asarray(one) for one in ONE_OF_EACH[name]]
     state = np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1)
     for k, parameter in enumerate(parameters):
@@ -604,7 +605,7 @@ def test_vectorize_draws_anew_whatever_parameter_has_a_batch(name, kind):
         values = [batch if i == k else one for i, one in enumerate(parameters)]
         rows, last = bt.function([rng, *given], [drawn, end])(state, *values)
         assert len(np.unique(rows.reshape(5, -1), axis=0)) == 5
-        if kind == "PCG64" and name != "betabinom":  # one after the other; its probabilities come first
+        if kind == "PCG64" and name != "betabinom":  # sequential draws; betabinom first draws all of its probabilities
             f, now = bt.function([rng, *symbols], [x, after]), state
             for row in rows:
                 one, now = f(now, *parameters)
@@ -619,7 +620,7 @@ def test_vectorize_over_a_vector_of_unknown_length():
     assert np.array_equal(got, np.random.default_rng(1).normal(size=(2, 3)))
 
 
-def test_compositions_are_one_draw_where_states_are_checked():
+def test_compositions_count_as_one_draw_of_a_state():
     rng = pt.random.rng("rng")
     x, y = rng.betabinom(9, 2.0, 3.0)[1], rng.halfnormal()[1]
     with pytest.raises(ValueError, match="two different draws begin from one state of the generator `rng`"):
@@ -649,7 +650,7 @@ def test_debug_mode_and_pickle():
     assert kind == pt.random.RandomGeneratorType("SFC64") != pt.random.random_generator_type
 
 
-def test_threads_with_one_shared_generator_draw_in_turn():
+def test_threads_with_one_shared_generator_draw_different_numbers():
     import threading
 
     rng = pt.random.shared_rng(seed=3)
@@ -667,7 +668,7 @@ def test_threads_with_one_shared_generator_draw_in_turn():
 
 @pytest.mark.parametrize("generator", [lambda: bt.random.stream(1), lambda: pt.random.shared_rng(np.random.default_rng(1))])
 @pytest.mark.parametrize("name", ["normal", "halfnormal"])
-def test_errors_inside_of_a_draw_name_the_distribution(name, generator):
+def test_errors_inside_a_draw_name_the_distribution(name, generator):
     x = pt.dvector("x")
     f = bt.function([x], getattr(pt.random, name)(x, 1.0, size=(2,), rng=generator()))
     with pytest.raises(ValueError) as error:

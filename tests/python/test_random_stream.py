@@ -1,4 +1,4 @@
-"""The counter-based stream: its bits, what they do not depend on, and its distributions against SciPy's."""
+"""The counter-based stream: its bits, their independence of the evaluation, and its distributions against SciPy."""
 
 import copy
 import pathlib
@@ -31,7 +31,7 @@ def draws(name, *parameters, size=N, seed=2026, mode=None):
 
 
 def test_the_block_function_is_threefry():
-    """The vectors that come with the paper's implementation (Random123, kat_vectors)."""
+    """The test vectors of the paper's implementation (Random123, kat_vectors)."""
     vectors = [
         (0, 0, 0x6B20015999BA4EFE),
         (2**64 - 1, 2**64 - 1, 0x1CB996FCBB002BE7),
@@ -43,7 +43,7 @@ def test_the_block_function_is_threefry():
 
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("size", [(), (1,), (17,), (3, 5), (2, 3, 7), (0,), (4, 0)])
-def test_elements_are_blocks_of_key_and_place(linker, size):
+def test_elements_are_blocks_of_key_and_position(linker, size):
     rng = pt.random.rng("rng", "Threefry")
     after, x = rng.uniform(0, 1, size=size)
     later, y = after.uniform(0, 1, size=size)
@@ -140,7 +140,7 @@ def test_random_stream_draws_from_streams():
     assert all(isinstance(rng.get_value(), bt.random.Stream) for rng, _ in stream.updates())
 
 
-def test_checkpoints_and_pickles_go_on():
+def test_checkpoints_and_pickles_continue():
     rng = bt.shared(bt.random.stream(1))
     after, x = rng.normal(0, 1, size=3)
     f = bt.function([], x, updates={rng: after})
@@ -207,8 +207,9 @@ def test_every_distribution_is_tested():
 
 
 def check_moments(x, law):
-    """The first four, where they exist: each within five standard errors, which are taken of the sample."""
-    if law.dist.name in ("cauchy", "halfcauchy", "vonmises"):  # has none; SciPy's formulas hold for few concentrations
+    """Compares the first four moments with a tolerance of five standard errors, which are estimated from the sample."""
+    # cauchy and halfcauchy have no moments; SciPy's formulas for vonmises hold for few concentrations
+    if law.dist.name in ("cauchy", "halfcauchy", "vonmises"):
         return
     mean, variance, skew, kurtosis = law.stats("mvsk")
     z = (np.asarray(x, dtype=float) - mean) / np.sqrt(variance)
@@ -232,7 +233,7 @@ def test_continuous_distributions(case):
     parameters, law = CONTINUOUS[case]
     x = draws(case.split()[0], *parameters)
     assert x.dtype == np.float64 and np.isfinite(x).all()
-    if case.startswith("vonmises"):  # on the circle, around 0
+    if case.startswith("vonmises"):  # compare on the circle, centered at 0
         assert np.abs(x).max() <= np.pi
         x = (x - 0.5 + np.pi) % (2 * np.pi) - np.pi
     assert stats.kstest(x, law.cdf).pvalue > 1e-3
@@ -255,8 +256,8 @@ def test_discrete_distributions(case):
     assert stats.chisquare(counts[kept], probabilities[kept] / probabilities.sum() * N).pvalue > 1e-3
 
 
-def test_integers_are_exact_where_many_words_are_drawn_anew():
-    """A quarter of the words would favour the lower numbers."""
+def test_integers_are_unbiased_under_frequent_rejection():
+    """A quarter of the words is rejected; using them would favor small numbers."""
     for high in (2**62, np.full(N, 2**62)):
         x = draws("integers", np.int64(-(2**63)), high).view(np.uint64) ^ np.uint64(2**63)
         assert x.max() < 3 * 2**62
@@ -273,8 +274,8 @@ def test_short_rows_are_one_loop():
         assert np.array_equal(f(bt.random.stream(1), values).ravel(), draws("normal", 0.0, 1.0, size=3000, seed=1))
 
 
-def test_words_alone_are_drawn_in_twice_as_many_lanes():
-    """They are computed in halves of 32 bits; logarithms have no instructions for two registers."""
+def test_draws_without_logarithms_use_twice_as_many_lanes():
+    """Words are computed in 32-bit halves, whereas logarithms have no instructions for two registers at once."""
     rng = pt.random.rng("rng", "Threefry")
 
     def lanes(x):
@@ -285,7 +286,7 @@ def test_words_alone_are_drawn_in_twice_as_many_lanes():
 
 
 def test_samplers_with_a_parameter_for_each_element():
-    """Through the distribution function all become uniform."""
+    """The distribution function transforms all draws to uniform numbers."""
     rows = np.random.default_rng(5)
     shape, scale = rows.uniform(0.1, 5, N), rows.uniform(0.1, 3, N)
     assert stats.kstest(stats.gamma.cdf(draws("gamma", shape, scale), shape, scale=scale), "uniform").pvalue > 1e-3
@@ -300,7 +301,7 @@ def test_samplers_with_a_parameter_for_each_element():
     assert stats.kstest(between, "uniform").pvalue > 1e-3
 
 
-# Those that are made of others: continuous ones by their distribution function, whole numbers by their frequencies.
+# Composed distributions: continuous ones are tested by their distribution function, integers by their frequencies.
 COMPOSED = {
     "halfnormal": ((1.0, 2.0), stats.halfnorm(1, 2)),
     "pareto": ((9.0, 2.0), stats.pareto(9, scale=2)),
@@ -323,7 +324,7 @@ def composed(name, *parameters, size=N, seed=2026):
 
 
 @pytest.mark.parametrize("name", COMPOSED)
-def test_distributions_made_of_others(name):
+def test_composed_distributions(name):
     parameters, law = COMPOSED[name]
     x = composed(name, *parameters)
     check_moments(x, law)
@@ -335,8 +336,8 @@ def test_distributions_made_of_others(name):
         assert stats.chisquare(np.bincount(x, minlength=len(values)), law.pmf(values) * N).pvalue > 1e-3
 
 
-def test_vectors_are_distributed_as_they_should():
-    """A million of each; dirichlet by its margins, counts by their frequencies, normal vectors by what makes them independent."""
+def test_distributions_of_vectors():
+    """A million draws each: dirichlet by its marginals, counts by their frequencies, normal vectors after whitening."""
     p = np.array([0.2, 0.5, 0.3])
     alpha = np.array([0.5, 2.0, 1.5])
     x = composed("dirichlet", alpha)
@@ -356,7 +357,7 @@ def test_vectors_are_distributed_as_they_should():
     assert abs((z[0] * z[1]).mean()) < 5 / np.sqrt(N) and abs((z[0] ** 2 * z[1] ** 2).mean() - 1) < 5 * 3 / np.sqrt(N)
 
 
-def test_orders_and_choices_are_equally_likely():
+def test_permutations_and_choices_are_equally_likely():
     x = composed("permutation", 4, size=N)
     places = np.unique(x, axis=0, return_counts=True)[1]
     assert len(places) == 24 and stats.chisquare(places).pvalue > 1e-3
@@ -381,7 +382,7 @@ def test_truncated_normal(lower, upper):
 
 
 def test_infinite_limits_of_truncated_normals():
-    """No number on the way is infinite, and where nothing is left between the limits they are the answer."""
+    """No intermediate value is infinite; if both limits are the same infinity, the result is this infinity."""
     rng = pt.random.rng("rng", "Threefry")
     for given in (np.inf, -np.inf):
         x = rng.truncated_normal(1.0, 2.0, lower=given, upper=given)[1]
@@ -394,7 +395,7 @@ def test_infinite_limits_of_truncated_normals():
 
 
 def test_words_draws_and_elements_are_independent():
-    """Correlations of neighbours, of draws from successive states, of words of one draw, and of related keys."""
+    """Tests neighbors, draws from successive states, draws of related keys, and the bits of words for correlations."""
     x = draws("random", size=N)
     pairs = [(x[:-1], x[1:]), (x[:-64], x[64:])]
     rng = pt.random.rng("rng", "Threefry")
@@ -413,8 +414,8 @@ def test_words_draws_and_elements_are_independent():
     assert np.all(np.abs(ones - N / 2) < 5 * np.sqrt(N) / 2)
 
 
-def test_derivatives_by_parameters():
-    """A formula that does not choose by its parameters is differentiated as what it is."""
+def test_derivatives_with_respect_to_parameters():
+    """A draw computed by a formula without branches on its parameters is differentiated like the formula."""
     rng = bt.shared(bt.random.stream(1))
     mu, sigma = pt.dscalar("mu"), pt.dscalar("sigma")
     x = rng.normal(mu, sigma, size=5)[1]
@@ -456,7 +457,7 @@ def test_parameters_outside_their_domain(name, parameters, message, linker):
     f = bt.function(symbols, x, updates={rng: after}, mode=bt.Mode(linker))
     with pytest.raises(ValueError, match=message):
         f(*[np.asarray(one) for one in parameters])
-    after, x = getattr(rng, name)(*parameters)  # known where the graph is built
+    after, x = getattr(rng, name)(*parameters)  # known when the graph is built
     with pytest.raises(ValueError, match=message):
         bt.function([], x, updates={rng: after}, mode=bt.Mode(linker))()
     assert rng.get_value() == bt.random.stream(1)  # nothing was drawn
@@ -469,7 +470,7 @@ def test_domains_hold_for_nan_and_zero_as_in_numpy():
     assert (draws("geometric", 1.0, size=3) == 1).all() and (draws("weibull", 0.0, size=3) == 0).all()
 
 
-DOMAINS = {  # parameters: real numbers and whole ones
+DOMAINS = {  # parameters: f for floats, i for integers
     "beta": "a:f b:f",
     "binomial": "n:i p:f",
     "chisquare": "df:f",
@@ -513,8 +514,9 @@ def outcome(f, values):
 
 @pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
 @pytest.mark.parametrize("name", _core.random_distributions())
-def test_unusual_parameters_are_treated_alike_by_all_linkers(name, kind):
-    """The same error, or the same numbers; what NumPy refuses is refused, and besides that at most nan."""
+def test_all_linkers_treat_unusual_parameters_alike(name, kind):
+    """All linkers raise the same error or return the same values; they reject what NumPy rejects and otherwise at most
+    nan."""
     signature = [each.split(":") for each in DOMAINS[name].split()]
     rng = pt.random.rng("rng", kind)
     symbols = [pt.dvector(p) if letter == "f" else pt.lvector(p) for p, letter in signature]
@@ -531,7 +533,8 @@ def test_unusual_parameters_are_treated_alike_by_all_linkers(name, kind):
             except (ValueError, OverflowError):
                 reference = None
             if isinstance(expected, list):
-                assert reference is None or np.isnan(value), (place, value, expected)  # some of NumPy's give nan for nan
+                # NumPy returns nan for nan in some distributions
+                assert reference is None or np.isnan(value), (place, value, expected)
             else:
                 assert reference is not None, (place, value, expected)
             if reference is not None and not isinstance(expected, list) and kind == "PCG64":
@@ -543,29 +546,29 @@ def test_unusual_parameters_are_treated_alike_by_all_linkers(name, kind):
                     np.testing.assert_allclose(other, expected, rtol=1e-9, err_msg=str((place, value)))
 
 
-# ---- one state, one draw ---------------------------------------------------------------------------------------------
+# ---- uniqueness of draws per state -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
-def test_two_draws_from_one_state_are_an_error_that_names_both_lines(kind):
+def test_errors_of_two_draws_from_one_state_name_both_lines(kind):
     rng = pt.random.rng("rng", kind)
     after, x = rng.normal(size=3)
     y = rng.uniform(size=3)[1]
     with pytest.raises(ValueError, match="two different draws begin from one state of the generator `rng`") as raised:
         bt.function([rng], [x, y])
-    lines = test_two_draws_from_one_state_are_an_error_that_names_both_lines.__code__.co_firstlineno
+    lines = test_errors_of_two_draws_from_one_state_name_both_lines.__code__.co_firstlineno
     assert f"test_random_stream.py:{lines + 3}" in str(raised.value)
     assert f"test_random_stream.py:{lines + 4}" in str(raised.value)
-    bt.function([rng], [x, after.uniform(size=3)[1]])  # each from a state of its own
-    bt.function([rng], [x, rng.normal(size=3)[1]])  # equal draws are one
-    bt.function([rng], y)  # a draw that is not used is no draw
+    bt.function([rng], [x, after.uniform(size=3)[1]])  # the draws use different states
+    bt.function([rng], [x, rng.normal(size=3)[1]])  # equal draws are merged
+    bt.function([rng], y)  # the other draw is unused
     with bt.config.change_flags(random__shared_state="ignore"):
         bt.function([rng], [x, y])
     with bt.config.change_flags(random__shared_state="warn"), pytest.warns(UserWarning, match="begin from one state"):
         bt.function([rng], [x, y])
 
 
-def test_children_are_as_one_draw():
+def test_children_count_as_one_draw():
     rng = pt.random.rng("rng", "Threefry")
     after, children = rng.split(2)
     bt.function([rng], [after, *children, rng.fold(7)])
@@ -581,7 +584,7 @@ def test_draws_of_one_state_within_loops_and_graphs():
         bt.function([rng], both(rng))
 
 
-def test_dead_draws_leave_the_graph_and_others_as_they_are():
+def test_unused_draws_are_eliminated_without_changing_others():
     for kind, state in (("PCG64", np.random.default_rng(3)), ("Threefry", bt.random.stream(3))):
         rng = pt.random.rng("rng", kind)
         first, x = rng.normal(size=3)
@@ -590,17 +593,17 @@ def test_dead_draws_leave_the_graph_and_others_as_they_are():
         f, g = bt.function([rng], z), bt.function([rng], [z, x, y])
         assert np.array_equal(f(state), g(state)[0])
         h = bt.function([rng], second)
-        if kind == "Threefry":  # only the numbers of the draws are left
+        if kind == "Threefry":  # only the counter advances for unused draws
             assert "f64" not in h.dprint("program", file="str")
             assert "f64[4]" not in f.dprint("program", file="str")
 
 
-# ---- distributions of one's own --------------------------------------------------------------------------------------
+# ---- user-defined distributions --------------------------------------------------------------------------------------
 
 
 @pt.random.from_quantile
 def gompertz(u, eta, b):
-    """With this shape and rate."""
+    """Gompertz distribution with shape eta and rate b."""
     return pt.log1p(-pt.log1p(-u) / eta) / b
 
 
@@ -648,7 +651,7 @@ def test_a_composition():
     first, second = f(), f()
     assert x.name == "x" and first.shape == (200, 500) and not np.array_equal(first, second)
     assert abs(first.mean() - 1.25) < 0.05 and rng.get_value().drawn == 4
-    alone = bt.function([], mixture(0.5, far=3.0, size=4))  # a generator of its own, with a default update
+    alone = bt.function([], mixture(0.5, far=3.0, size=4))  # a separate generator with a default update
     assert not np.array_equal(alone(), alone())
     with pytest.raises(TypeError, match="size"):
         pt.random.distribution(lambda draws: draws.normal())
@@ -713,11 +716,12 @@ def test_a_loop_carries_a_state(kind, linker):
             assert "perform" not in f.dprint("program", file="str")
 
 
-# ---- what is read of a draw ------------------------------------------------------------------------------------------
+# ---- partial evaluation of draws -------------------------------------------------------------------------------------
 
 
-def test_only_what_is_read_is_drawn():
-    """A slice, a transpose, a shape or an element of a huge draw computes what it reads, with the same bits."""
+def test_only_elements_that_are_read_are_drawn():
+    """A slice, transpose, shape or element of a huge draw computes only the elements that it reads, with the same
+    bits."""
     rng = pt.random.rng("rng", "Threefry")
     huge = rng.normal(0, 1, size=(10**6, 10**6))[1]
     state = bt.random.stream(3)
@@ -746,8 +750,8 @@ def test_a_shape_draws_nothing(kind):
 
 
 @pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
-def test_vectorize_draws_anew_for_each_of_a_batch(kind):
-    """Also where the parameters of the batch are equal; the state after is that of one draw of the whole batch."""
+def test_vectorize_draws_independently_for_each_element(kind):
+    """Also if the parameters of the batch are equal; the state afterwards is that of one draw of the whole batch."""
     rng, mu = pt.random.rng("rng", kind), pt.dscalar("mu")
     after, x = rng.normal(mu, 1.0, size=50_000)
     batch = pt.dvector("batch")
@@ -762,7 +766,7 @@ def test_vectorize_draws_anew_for_each_of_a_batch(kind):
         assert np.array_equal(rows[0], bt.function([rng, mu], x)(state, 1.0))
 
 
-def test_parameters_known_to_be_good_are_not_checked():
+def test_parameters_known_to_be_valid_are_not_checked():
     rng, sigma = pt.random.rng("rng", "Threefry"), pt.dscalar("sigma")
     for scale, is_checked in ((2.0, False), (sigma, True)):
         f = bt.function([rng, sigma], rng.normal(0, scale, size=3)[1], on_unused_input="ignore")
@@ -770,7 +774,7 @@ def test_parameters_known_to_be_good_are_not_checked():
 
 
 @pytest.mark.parametrize("name, rest", [("normal", (2.0,)), ("gumbel", (2.0,)), ("exponential", ()), ("truncexpon", (0.0, 1.0))])
-def test_tangents_of_draws_are_their_derivatives(name, rest):
+def test_tangents_of_draws(name, rest):
     rng, p, t = pt.random.rng("rng", "Threefry"), pt.dscalar("p"), pt.dscalar("t")
     cost = pt.sum(pt.sin(p * getattr(rng, name)(p, *rest, size=4)[1]))
     f = bt.function([rng, p, t], [bt.pushforward([cost], [p], [t])[0], t * bt.grad(cost, p)])

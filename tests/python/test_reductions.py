@@ -55,7 +55,7 @@ def test_softmax(axis, mode):
     np.testing.assert_allclose(log_soft, scipy.special.log_softmax(X, axis=axis))
 
 
-def test_truth(mode):
+def test_all_and_any(mode):
     x = pt.lmatrix("x")
     given = np.array([[1, 0], [2, 3]])
     every, some = bt.function([x], [x.all(axis=1), pt.any(x, axis=0)], mode=mode)(given)
@@ -94,7 +94,7 @@ def test_bad_axis(axis):
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "mean"])
-def test_the_dtype_that_is_accumulated_in(name, mode):
+def test_accumulation_dtype(name, mode):
     function = getattr(pt, name)
     for dtype, enough, too_narrow in [
         ("int16", ["int16", "int32", "int64", "float32", "float64"], ["int8", "uint16", "bool"]),
@@ -117,7 +117,7 @@ def test_dtypes_of_results(mode):
     x, n = pt.dmatrix("x"), pt.matrix("n", dtype="int16")
     reals, integers = np.array([[0.6, 0.6, 1.9], [2.7, -1.5, 0.2]]), np.array([[1, 2, 3], [4, 5, 250]], "int16")
     for expression, dtype, expected in [
-        (x.sum(dtype="int64"), "int64", 4),  # PyTensor's: the sum is converted, not the elements
+        (x.sum(dtype="int64"), "int64", 4),  # as in PyTensor, the sum is converted, not the elements
         (pt.sum(x, axis=0, dtype="int8"), "int8", [3, 0, 2]),
         (pt.prod(x, dtype="int64"), "int64", 0),
         (x.sum(dtype="bool"), "bool", True),
@@ -191,7 +191,7 @@ def test_diff(n, axis, mode):
     np.testing.assert_array_equal(bt.function([x], pt.diff(x, n=n, axis=axis), mode=mode)(X), np.diff(X, n, axis))
 
 
-def test_diff_of_truth(mode):
+def test_diff_of_bools(mode):
     x = pt.vector("x", dtype="bool")
     given = np.array([True, True, False, True])
     np.testing.assert_array_equal(bt.function([x], pt.diff(x), mode=mode)(given), np.diff(given))

@@ -1,4 +1,4 @@
-"""Rules of users, checks, traces, and what functions tell about how they were rewritten."""
+"""User-defined rules, checks, traces, and reports of how functions were rewritten."""
 
 import numpy as np
 import pytest
@@ -27,18 +27,18 @@ def test_an_equation_is_checked_registered_and_fires():
     np.testing.assert_allclose(f([2.0, 3.0], [4.0, 5.0]), np.log([8.0, 15.0]))
     excluded = bt.get_mode("FAST_RUN").excluding("user_sum_of_logs")
     assert bt.function([a, b], logs_of_known, mode=excluded).rewrite_report.hits("user_sum_of_logs") == 0
-    # Of any a and b nothing shows that they are positive.
+    # a and b are not known to be positive.
     assert bt.function([a, b], pt.log(a) + pt.log(b)).rewrite_report.hits("user_sum_of_logs") == 0
     with pytest.raises(ValueError, match="exists already"):
         bt.rewrite.equation("user_sum_of_logs", left, right, tags=["specialize"])
     with pytest.raises(ValueError, match="exists already"):
         bt.rewrite.register(rule)
-    # From here on nothing fires: the rule of that name asks for something that is not there.
+    # The replacement under the same name is opt-in and therefore does not fire.
     bt.rewrite.equation("user_sum_of_logs", pt.log(left), pt.log(right), ["specialize", "opt_in"], overwrite_existing=True)
     assert bt.function([a, b], logs_of_known).rewrite_report.hits("user_sum_of_logs") == 0
 
 
-def test_who_asks_for_an_unsafe_rule_vouches_for_what_it_assumes():
+def test_requesting_an_unsafe_rule_accepts_its_assumptions():
     left, right, assume = logs()
     bt.rewrite.equation("user_vouched", left, right, tags=["specialize", "unsafe"], assume=assume)
     a, b = pt.dvectors("a", "b")
@@ -77,7 +77,7 @@ def test_rules_about_ops_that_do_not_exist(tracks, message):
         bt.rewrite.node_rewriter(tracks, name="user_nowhere")(lambda fgraph, node: None)
 
 
-def test_names_are_taken_once():
+def test_rule_names_are_unique():
     node_rule = bt.rewrite.node_rewriter([pt.arccosh], name="user_twice", tags=["specialize", "opt_in"])
     node_rule(lambda fgraph, node: None)
     with pytest.raises(ValueError, match="exists already"):
@@ -121,7 +121,7 @@ def test_a_function_of_nodes():
         inner = node.inputs[0].owner
         if inner is None or inner.op != node.op or not fgraph.get_clients(inner.outputs[0]):
             return False
-        if not inner.inputs[0].dtype.startswith("float"):  # -x of the smallest int8 is itself
+        if not inner.inputs[0].dtype.startswith("float"):  # in integer dtypes -x may equal x
             return False
         return [pt.arctan(-pt.arctan(-inner.inputs[0]))]
 
@@ -135,7 +135,7 @@ def test_a_function_of_nodes():
     assert "user_once" in [rule.name for rule in bt.rewrite.rules()]
 
 
-def test_the_graph_is_closed_after_the_call():
+def test_the_graph_is_inaccessible_after_the_call():
     seen = []
 
     @bt.rewrite.node_rewriter([pt.arccos], name="user_keeps", tags=["specialize", "opt_in"])
@@ -162,7 +162,7 @@ def test_the_graph_is_closed_after_the_call():
         (lambda node: pt.dvector("unknown"), "unknown"),
     ],
 )
-def test_functions_that_misbehave_are_named(result, message):
+def test_errors_name_the_failing_function(result, message):
     rule = bt.rewrite.node_rewriter(["arcsin"], name="user_bad")(lambda fgraph, node: result(node))
     bt.rewrite.register_specialize(rule, "opt_in", overwrite_existing=True)
     a = pt.dvector("a")
@@ -192,7 +192,7 @@ def test_provenance_and_profile():
     assert "{log1p; " not in bt.dprint(f, file="str")
 
 
-def test_a_mode_with_rewrites_of_its_own():
+def test_a_mode_with_additional_rewrites():
     x = pt.dvector("x")
     seen = []
 
@@ -214,10 +214,10 @@ def test_a_mode_with_rewrites_of_its_own():
     assert "sin_to_tan" in f.explain()
     np.testing.assert_allclose(bt.function([x], pt.sin(x), mode=plain)([0.5]), np.sin([0.5]))
     assert "to_cos at 2.5" in repr(plain.register((to_cos, 2.5)))
-    assert not seen[0].apply_nodes  # it was lent for the call
+    assert not seen[0].apply_nodes  # the graph is accessible during the call only
 
 
-def test_what_a_mode_can_not_register():
+def test_invalid_rewrites_of_a_mode():
     mode = bt.Mode()
     for wrong in (len, (len,), (len, "early"), ("canonicalize", 1)):
         with pytest.raises(TypeError, match="Mode.register: expected"):

@@ -1,4 +1,4 @@
-"""scan: values and gradients against loops written out, in every linker, and what bad input says."""
+"""scan: values and gradients against explicit loops with every linker, and errors for invalid input."""
 
 import re
 
@@ -20,7 +20,7 @@ def call(inputs, outputs, values, linker="jit"):
 
 
 def numeric(f, values, k, eps=1e-6):
-    """Central differences of the scalar f by its k-th argument."""
+    """Central differences of the scalar function f with respect to its k-th argument."""
     at = [np.array(v, dtype=float) for v in values]
     out = np.zeros_like(at[k])
     for i in np.ndindex(*at[k].shape):
@@ -238,7 +238,7 @@ def test_jacobian_and_batches():
 
 @pytest.mark.parametrize("step", [lambda x_t, y: pt.sort(y) * 0.2 + x_t, lambda x_t, y: pt.concatenate([y[1:], y[:1]]) * pt.cumsum(x_t)])
 def test_gradients_of_batches_of_unknown_lengths(step):
-    """Lengths that the backward loop needs are not kept for each step: those of a batch could differ."""
+    """Lengths that the backward loop needs are not stored per step, since those of a batch could differ."""
     x, y0 = pt.dmatrix("x"), pt.dvector("y0")
     ys = bt.scan(step, sequences=x, outputs_info=y0, return_updates=False)
     gradients = bt.grad(pt.sum(pt.sin(ys)), [x, y0])
@@ -352,7 +352,7 @@ def test_errors_name_the_step():
 
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("of_state", [False, True])
-def test_a_matrix_of_a_batch_of_a_step_that_is_not_positive_definite(linker, of_state):
+def test_errors_of_batched_cholesky_in_a_step(linker, of_state):
     a, total = pt.dtensor4("a"), bt.shared(0.0)
 
     def step(matrices, state):
@@ -366,12 +366,12 @@ def test_a_matrix_of_a_batch_of_a_step_that_is_not_positive_definite(linker, of_
     bad[1, 2] = -np.eye(3)
     with pytest.raises(np.linalg.LinAlgError, match="cholesky: the matrix is not positive definite") as caught:
         f(bad)
-    told = str(caught.value)
-    assert "test_scan.py" in told and ".step`" in told
+    message = str(caught.value)
+    assert "test_scan.py" in message and ".step`" in message
     if of_state:
-        assert "in matrix [2] of [4]" in told and "step     1 of 3" in told
+        assert "in matrix [2] of [4]" in message and "step     1 of 3" in message
     else:
-        assert "in matrix [1, 2] of [3, 4]" in told
+        assert "in matrix [1, 2] of [3, 4]" in message
     assert total.get_value() == 0
     assert f(good) == pytest.approx(np.sqrt(good).sum())
     assert total.get_value() == pytest.approx(np.sqrt(good).sum())
@@ -403,7 +403,7 @@ def test_value_and_gradient_share_the_forward_scan():
     assert len(scans(g)) == 1
 
 
-def test_the_last_step_alone_stores_no_trace():
+def test_reading_only_the_last_step_stores_no_trace():
     a, n = pt.dscalar("a"), pt.lscalar("n")
     ys = bt.scan(lambda y: y * a + 1.0, outputs_info=0.0, n_steps=n, return_updates=False)
     f = bt.function([a, n], ys[-1])
@@ -418,7 +418,7 @@ def test_the_last_step_alone_stores_no_trace():
         f(0.5, 0)
 
 
-def test_a_map_is_no_loop_of_its_own():
+def test_a_map_becomes_elementwise():
     x, y = pt.dvector("x"), pt.dmatrix("y")
     out = bt.scan(lambda a, b: pt.exp(a) * b.sum(), [x, y], return_updates=False)
     f = bt.function([x, y], out)
@@ -434,7 +434,7 @@ def test_a_map_is_no_loop_of_its_own():
         g([1.0, 2.0, 3.0], 4)
 
 
-def test_work_on_sequences_leaves_the_loop():
+def test_work_on_sequences_is_hoisted():
     x, w, h0 = pt.dmatrix("x"), pt.dmatrix("w"), pt.dvector("h0")
     hs = bt.scan(lambda x_t, h: pt.tanh(w @ h) + w @ x_t, x, h0, return_updates=False)
     f = bt.function([x, w, h0], hs)
@@ -450,7 +450,7 @@ def test_work_on_sequences_leaves_the_loop():
 
 
 def matrix_states(f):
-    """How many matrices the loops of a function carry from step to step."""
+    """The number of matrices that the loops of a function carry from step to step."""
     count = 0
     for node in scans(f):
         states = re.search(r"(\d+) state", str(node.op))
@@ -461,7 +461,7 @@ def matrix_states(f):
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("n", [0, 1, 6])
 @pytest.mark.parametrize("batch", [None, 3])
-def test_gradients_of_weights_are_products_after_the_loop(n, batch, linker):
+def test_gradients_of_weights_become_products_after_the_loop(n, batch, linker):
     vector = pt.dvector if batch is None else pt.dmatrix
     x, h0, b = (pt.dmatrix if batch is None else pt.dtensor3)("x"), vector("h0"), pt.dvector("b")
     w, u = pt.dmatrix("w"), pt.dmatrix("u")
@@ -488,7 +488,8 @@ def test_gradients_of_weights_are_products_after_the_loop(n, batch, linker):
         np.testing.assert_allclose(got[1 + k], numeric(loop, values, k), rtol=1e-5, atol=1e-7)
 
 
-SUMS = {  # what is added to a matrix in each step, and how many matrices the loop carries when products have left it
+# the term added to a matrix in each step, and the number of matrices that the loop carries after products are hoisted
+SUMS = {
     "outer": (lambda s, v, m, k: s + pt.outer(v, 2 * m[0]), 0),
     "minus": (lambda s, v, m, k: s - pt.outer(m[1], v) - pt.outer(v, m[0]), 0),
     "negative": (lambda s, v, m, k: -pt.outer(m[0], pt.tanh(m[1] + v)) + s, 0),
@@ -517,11 +518,11 @@ def test_sums_of_products(case, linker):
     assert matrix_states(f) == carried
     for n in (1, 5):
         values = [rng.normal(size=shape) for shape in ((4, 4), (4,), (n, 4, 4), (4, 4))]
-        for got, wanted in zip(f(*values), oracle(*values)):
-            np.testing.assert_allclose(got, wanted, rtol=1e-12)
+        for got, expected in zip(f(*values), oracle(*values)):
+            np.testing.assert_allclose(got, expected, rtol=1e-12)
 
 
-def test_products_stay_where_they_are_few_or_steps_end_early():
+def test_products_stay_in_small_loops_and_loops_with_stop_conditions():
     x, w = pt.dmatrix("x"), pt.tensor("w", dtype="float64", shape=(3, 3))
     h0, s0 = pt.tensor("h0", dtype="float64", shape=(3,)), pt.dmatrix("s0")
     hs = bt.scan(lambda x_t, h: pt.tanh(w @ h + x_t), x, h0, return_updates=False)
@@ -542,7 +543,7 @@ def test_products_stay_where_they_are_few_or_steps_end_early():
 
 
 def test_scans_are_native_loops():
-    """Nothing in these is called back through the host."""
+    """These loops contain no callbacks to the host."""
     x, w, h0 = pt.dmatrix("x"), pt.dmatrix("w"), pt.dvector("h0")
     hs = bt.scan(lambda x_t, h: pt.tanh(w @ h + x_t), x, h0, return_updates=False)
     cost = (hs**2).sum()
@@ -550,7 +551,7 @@ def test_scans_are_native_loops():
         assert "host" not in f.dprint("program", file="str")
 
 
-def test_a_step_that_needs_the_host_runs_all_the_same():
+def test_a_step_with_host_callbacks():
     x = pt.dvector("x")
 
     def step(x_t, s):
@@ -567,8 +568,9 @@ def test_a_step_that_needs_the_host_runs_all_the_same():
 
 
 @pytest.mark.parametrize("linker", LINKERS)
-def test_a_body_that_is_refused_leaves_nothing_behind(linker):
-    """A constant that only the refused body reads, checks and loops of it, and loops, checks and bodies after it."""
+def test_a_rejected_body_leaves_no_remains(linker):
+    """Constants, checks and loops used only by a rejected body are removed; loops, checks and bodies after it still
+    work."""
     rows, keep = pt.constant(rng.normal(size=(4, 3))), pt.constant(rng.normal(size=3))
     x = pt.dmatrix("x")
 
@@ -603,7 +605,7 @@ def test_a_generator_is_a_state(linker):
 
 
 @pytest.mark.parametrize("linker", LINKERS)
-def test_draws_without_a_generator_of_their_own_differ_from_step_to_step(linker):
+def test_draws_with_default_generators_differ_between_steps(linker):
     stream = pt.random.RandomStream(7, rng_ctor=np.random.default_rng)
     outside = stream.normal()
     kept = {}
@@ -616,7 +618,7 @@ def test_draws_without_a_generator_of_their_own_differ_from_step_to_step(linker)
     assert len(updates) == 1
     (generator,) = updates
     twin = generator.get_value()
-    f = bt.function([], [walk, outside], mode=bt.Mode(linker=linker))  # makes the updates without being told
+    f = bt.function([], [walk, outside], mode=bt.Mode(linker=linker))  # performs the default updates
     g = bt.function([], walk, updates=updates, mode=bt.Mode(linker=linker))
     draws = np.random.default_rng(0)
     draws.bit_generator.state = twin.bit_generator.state
@@ -694,7 +696,7 @@ def test_inner_loops_of_different_lengths_in_a_gradient(linker):
 
 
 @pytest.mark.parametrize("linker", LINKERS)
-def test_batches_whose_elements_make_different_numbers_of_steps(linker):
+def test_batches_with_different_numbers_of_steps(linker):
     a, n = pt.dscalar("a"), pt.lscalar("n")
     power = fori_loop(0, n, lambda i, p: p * a + i, pt.ones([]))
     numbers, bases = np.array([[3, 0, 5]]), np.array([[0.5], [2.0]])
@@ -715,7 +717,7 @@ def test_batches_whose_elements_make_different_numbers_of_steps(linker):
     np.testing.assert_allclose(slope, np.vectorize(lambda a, n: (loop(a + 1e-6, n) - loop(a - 1e-6, n)) / 2e-6)(bases, numbers), rtol=1e-6)
     assert call([ns, a], only, [np.zeros((0, 2), int), 2.0], linker).shape == (0, 2)
 
-    # Ends of their own: Newton's method for square roots.
+    # Different numbers of steps by a stop condition: Newton's method for square roots.
     x = pt.dscalar("x")
     root = while_loop(lambda r: abs(r * r - x) > 1e-12, lambda r: (r + x / r) / 2, x, max_steps=50)
     xs = pt.dvector("xs")
@@ -724,7 +726,7 @@ def test_batches_whose_elements_make_different_numbers_of_steps(linker):
     np.testing.assert_allclose(call([xs], roots, [values], linker), np.sqrt(values), rtol=1e-12)
     np.testing.assert_allclose(call([xs], bt.grad(roots.sum(), xs), [values], linker), 0.5 / np.sqrt(values), rtol=1e-6)
 
-    # Results of all steps would differ in length.
+    # Stacking the results of all steps fails, since their lengths differ.
     trace = bt.scan(lambda p: p * a, outputs_info=pt.ones([]), n_steps=n, return_updates=False)
     traces = bt.vectorize_graph(trace, {n: pt.lvector("k")})
     (k,) = [leaf for leaf in bt.graph.traversal.graph_inputs([traces]) if leaf.name == "k"]
@@ -739,7 +741,7 @@ def test_batches_whose_elements_make_different_numbers_of_steps(linker):
 
 
 def small_steps():
-    """Steps over a small state: the step, what the state starts as, and the other inputs."""
+    """Loops with a small state: the step, the initial state, and the other inputs."""
     f, q = rng.normal(size=(3, 3)) * 0.4, rng.normal(size=(3, 3))
     square = rng.normal(size=(3, 3))
     return {
@@ -776,7 +778,7 @@ def test_small_states(name, n, linker):
         np.testing.assert_allclose(each, expected, rtol=1e-11, atol=1e-11)
 
 
-def test_a_small_state_is_variables():
+def test_a_small_state_becomes_scalars():
     m0, f = pt.tensor("m0", dtype="float64", shape=(2,)), pt.tensor("f", dtype="float64", shape=(2, 2))
     last = bt.scan(lambda m: f @ m, outputs_info=m0, n_steps=100, return_updates=False)[-1]
     text = program_text([m0, f], last)
@@ -785,7 +787,7 @@ def test_a_small_state_is_variables():
     assert "for " not in loop
 
 
-def test_a_gradient_keeps_no_value_twice():
+def test_a_gradient_stores_no_value_twice():
     x, a = pt.dvector("x"), pt.dvector("a")
 
     def step(x_t, y):
@@ -815,7 +817,7 @@ def test_a_gradient_keeps_no_value_twice():
 
 
 @pytest.mark.parametrize("linker", LINKERS)
-def test_traces_that_are_equal_or_of_one_value(linker):
+def test_equal_and_constant_traces(linker):
     x, a = pt.dvector("x"), pt.dvector("a")
     results = bt.scan(
         lambda e, s: (pt.tanh(s * e), pt.tanh(s * e), a * 2, pt.constant(3)), x, [0.5, None, None, None], return_updates=False
@@ -851,7 +853,7 @@ def test_a_traced_state_is_written_in_place(linker):
     np.testing.assert_allclose(np.stack(call([x, a], [ys, zs], values, linker), 1), rows, rtol=1e-11)
 
 
-def test_states_that_fill_vectors_are_no_scalars():
+def test_states_that_fill_vectors_stay_vectors():
     x, b = pt.tensor("x", dtype="float64", shape=(None, 8)), pt.tensor("b", dtype="float64", shape=(8,))
     hs = bt.scan(lambda x_t, h: 0.5 * h * b + x_t, x, pt.zeros(8), return_updates=False)
     outputs = [hs[-1], bt.grad((hs**2).sum(), b)]
@@ -894,10 +896,10 @@ def test_scalars_that_runtime_functions_read_and_write(linker):
     np.testing.assert_allclose(got[3], numeric(lambda v: f(v)[2], [value], 0), rtol=1e-6, atol=1e-7)
 
 
-# ---- states that leave the loop ----
+# ---- states that are eliminated from the loop ----
 
 
-def test_states_that_are_sequences_or_sums_are_no_loop():
+def test_states_that_are_sequences_or_sums_need_no_loop():
     y, mu, phi = pt.dvector("y"), pt.dscalar("mu"), pt.dscalar("phi")
     _, terms = bt.scan(
         lambda y_t, before: (y_t, (y_t - mu - phi * (before - mu)) ** 2), y, [mu, None], return_updates=False
@@ -932,10 +934,11 @@ def test_final_values_of_states_that_steps_do_not_read(n):
 
 
 @pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
-def test_no_steps_give_arrays_of_the_lengths_that_a_step_would_give(mode):
+def test_loops_without_steps_have_the_shapes_of_a_step(mode):
     x, h, a = pt.dmatrix("x"), pt.dvector("h"), pt.dscalar("a")
     ys = bt.scan(lambda e, h, a: h[0].set(e[-1] * a), sequences=x, outputs_info=h, non_sequences=a, return_updates=False)
-    gradients = bt.grad(pt.cumsum(ys, axis=0).sum(), [x, h, a])  # a row of zeros, as long as the element is
+    # this requires a row of zeros with the length of an element
+    gradients = bt.grad(pt.cumsum(ys, axis=0).sum(), [x, h, a])
     f = bt.function([x, h, a], [*gradients, bt.scan(pt.zeros_like, sequences=x, return_updates=False)], mode=mode)
     assert [each.shape for each in f(np.zeros((0, 4)), np.zeros(4), 1.0)] == [(0, 4), (4,), (), (0, 4)]
     assert [each.shape for each in f(np.zeros((2, 4)), np.zeros(4), 1.0)] == [(2, 4), (4,), (), (2, 4)]
@@ -953,7 +956,7 @@ def test_no_steps_give_arrays_of_the_lengths_that_a_step_would_give(mode):
     lambda e, s: s + pt.nonzero(e)[0].sum() + e,
     lambda e, s: e.reshape((2, -1)).T.flatten() + s,
 ])  # fmt: skip
-def test_no_steps_have_values_and_gradients(step, mode):
+def test_values_and_gradients_of_loops_without_steps(step, mode):
     x, h = pt.dmatrix("x"), pt.dvector("h")
 
     def several(e, s):
@@ -966,7 +969,7 @@ def test_no_steps_have_values_and_gradients(step, mode):
         assert [each.shape for each in f(np.zeros((n, 4)), np.zeros(4))] == [(n, 4), (n, 2), (n, 4, 4), (n, 4), (4,)]
 
 
-def test_the_last_of_surely_no_steps_is_an_error_but_none_of_rewriting():
+def test_the_last_element_of_an_empty_loop_is_a_runtime_error():
     x = pt.tensor("x", dtype="float64", shape=(0,))
     ys = bt.scan(lambda e, s: s + e, sequences=x, outputs_info=np.float64(1), return_updates=False)
     i = pt.lscalar("i")
@@ -979,7 +982,7 @@ def test_the_last_of_surely_no_steps_is_an_error_but_none_of_rewriting():
 
 
 @pytest.mark.parametrize("linker", LINKERS)
-def test_states_of_length_one_move_on_together(linker):
+def test_states_of_length_one_are_updated_simultaneously(linker):
     x, s0 = pt.fmatrix("x"), pt.tensor("s0", dtype="float32", shape=(1,))
     _, rs = bt.scan(lambda x_t, s, r: (s + x_t, pt.tanh(r + s)), x, [s0, s0], return_updates=False)
     got = call([x, s0], rs, [np.array([[1], [0], [0]], "float32"), np.zeros(1, "float32")], linker)
@@ -996,7 +999,7 @@ def test_sums_of_small_arrays_are_read_after_the_loop(linker):
 
 
 def batch_of_loops(kind):
-    """A formula of one loop, its arguments, and which of these a batch has of its own."""
+    """A function of one loop, its arguments, and the indices of the arguments that have a batch dimension."""
     if kind == "network":
         step = lambda x_t, h, w, u: pt.tanh(h @ w + x_t @ u)  # noqa: E731
         formula = lambda x, h0, w, u: (bt.scan(step, sequences=x, outputs_info=h0, non_sequences=[w, u], return_updates=False) ** 2).sum()  # noqa: E731
@@ -1058,7 +1061,7 @@ def test_the_batch_of_small_arrays_is_innermost():
 
 @pytest.mark.parametrize("steps", [0, 1, 5])
 @pytest.mark.parametrize("n, dtype", [(4, "float64"), (5, "float64"), (7, "float64"), (4, "float32")])
-def test_rows_of_small_matrices_run_in_lanes(n, dtype, steps):
+def test_rows_of_small_matrices_are_vectorized(n, dtype, steps):
     f, p0, q = (pt.tensor(name, dtype=dtype, shape=(n, n)) for name in "fpq")
 
     def step(p):
@@ -1079,10 +1082,11 @@ def test_rows_of_small_matrices_run_in_lanes(n, dtype, steps):
             np.testing.assert_allclose(one, other, rtol=1e-11 if dtype == "float64" else 1e-4, atol=1e-5 if dtype == "float32" else 1e-12)
     if steps > 1:
         body = re.split(r"\n  (?=\S)", got.dprint("program", file="str").split("\n  for step")[1])[0]
-        assert f" in {n}, vector" in body and body.count("\n") < 5 * n * n, body  # as scalars they are 14 n^2 and more
+        # as scalars there would be more than 14 n^2 lines
+        assert f" in {n}, vector" in body and body.count("\n") < 5 * n * n, body
 
 
-def test_what_a_power_s_derivative_reads_is_not_stored():
+def test_operands_of_a_power_are_recomputed_in_the_gradient():
     x, a, s0 = pt.tensor("x", dtype="float64", shape=(50,)), pt.dscalar("a"), pt.dscalar("s0")
     errors = bt.scan(lambda x_t, s: (a * x_t + (1 - a) * s, (x_t - s) ** 2), x, [s0, None], return_updates=False)[1]
     outputs = [errors.sum(), *bt.grad(errors.sum(), [a, s0])]
@@ -1102,7 +1106,7 @@ def test_transposed_weights_are_read_in_place():
     program = f.dprint("program", file="str")
     flags = re.findall(r"call bt_gemm_f64\(.*?, (\d), (\d), in (\w+)", program)
     assert ("1", "0") in [each[:2] for each in flags] and ("0", "1") in [each[:2] for each in flags], program
-    assert "tile" not in program  # no copy of a matrix is transposed
+    assert "tile" not in program  # no transposed copy of a matrix
 
 
 @pytest.mark.parametrize("linker", LINKERS)
@@ -1145,7 +1149,7 @@ def test_singular_systems_of_two_equations_in_steps():
     assert np.isnan(with_nan(np.stack([good, singular]))[1]).all()
 
 
-def test_traces_that_others_give_are_not_stored():
+def test_traces_computed_from_others_are_not_stored():
     x, a, s0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("s0")
     step = lambda x_t, s: (a * x_t + (1 - a) * s, (x_t - s) ** 2)  # noqa: E731
     loss = bt.scan(step, sequences=x, outputs_info=[s0, None], return_updates=False)[1].sum()
@@ -1166,7 +1170,7 @@ def test_nan_guard_names_the_step():
 
 
 class Faulty(bt.Op):
-    """Twice its input; from the value `at` on, something else is wrong as well."""
+    """Twice its input, but faulty in the way `how` if the first element is at least `at`."""
 
     __props__ = ("at", "how")
 
@@ -1237,7 +1241,7 @@ def test_a_profile_has_the_time_of_steps_and_the_memory_of_traces(linker):
 
 
 @pytest.mark.parametrize("linker", ["vm", "jit"])
-def test_a_profile_counts_the_steps_that_were_made(linker):
+def test_a_profile_counts_executed_steps(linker):
     y0 = pt.dscalar("y0")
     ys = bt.scan(lambda y: (y * 2, until(y > 100)), outputs_info=y0, n_steps=50, return_updates=False)
     f = bt.function([y0], ys, profile=True, mode=bt.Mode(linker=linker))
@@ -1260,12 +1264,12 @@ def test_exported(tmp_path):
     f.export_c(tmp_path)
     f.export_object(tmp_path / "object")
     header = (tmp_path / "rnn.h").read_text()
-    assert "rnn_sizes" in header  # temporaries are the caller's
+    assert "rnn_sizes" in header  # the caller allocates temporaries
     subprocess.run(["cc", "-shared", "-fPIC", "-O1", tmp_path / "rnn.c", "-o", tmp_path / "rnn.so", "-lm"], check=True)
     assert (tmp_path / "object").exists()
 
 
-def test_bad_input_names_what_to_do():
+def test_errors_of_bad_input_suggest_a_remedy():
     x, y = pt.dvector("x"), pt.dvector("y")
     with pytest.raises(bt.ShapeError, match="scan `map`: sequence 1"):
         bt.function([x, y], bt.scan(lambda a, b: a * b, [x, y], return_updates=False, name="map"))(np.ones(3), np.ones(2))
@@ -1284,7 +1288,7 @@ def test_bad_input_names_what_to_do():
                 sums = bt.scan(lambda a, b: a + b, {"input": sequence, "taps": taps}, return_updates=False)
                 bt.function([sequence], sums)(np.ones(2))
     taps = bt.scan(lambda a, b: a + b, {"input": x, "taps": [-2, 1]}, return_updates=False)
-    assert bt.function([x], taps)(np.ones(3)).shape == (0,)  # just long enough
+    assert bt.function([x], taps)(np.ones(3)).shape == (0,)  # the minimal length
     with pytest.raises(ValueError, match="sequence 1"):
         f = bt.function([x, y], bt.scan(lambda a, b, s: s + a * pt.tanh(s * b), [x, y], 0.0, return_updates=False, n_steps=3))
         f(np.ones(3), np.ones(2))
@@ -1296,7 +1300,7 @@ def test_bad_input_names_what_to_do():
 
 @pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
 def test_a_range_among_the_sequences_may_be_longer_or_shorter(mode):
-    """The shorter says how many steps there are, as in PyTensor's polynomial."""
+    """The shortest sequence determines the number of steps, as in PyTensor's polynomial."""
     c, x, n = pt.dvector("c"), pt.dscalar("x"), pt.lscalar("n")
 
     def term(coefficient, power, base):
@@ -1317,7 +1321,7 @@ def test_a_range_among_the_sequences_may_be_longer_or_shorter(mode):
     assert known.type.shape == (3,)
     both = bt.scan(lambda i, j: i * j, sequences=[pt.arange(4), pt.arange(n)], return_updates=False)
     assert bt.function([n], both, mode=mode)(2).tolist() == [0, 1]
-    # Sequences of other kinds are to be of one length.
+    # Other sequences must have equal lengths.
     y = pt.dvector("y")
     with pytest.raises(bt.ShapeError, match="elements"):
         bt.function([c, y], bt.scan(lambda a, b: a + b, sequences=[c, y], return_updates=False), mode=mode)([1.0], [1.0, 2.0])

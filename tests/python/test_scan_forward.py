@@ -1,4 +1,4 @@
-"""Gradients of recurrences of one number, which become states of the recurrence's own loop: against reverse mode."""
+"""Gradients of scalar recurrences, which become tangent states of the recurrence's loop: compared with reverse mode."""
 
 import numpy as np
 import pytest
@@ -86,10 +86,10 @@ def test_gradients(model, n, dtype):
     outputs = [cost, *bt.grad(cost, [a, s0, x]), *bt.grad(cost, [a, s0])]
     values = [rng.normal(size=n).astype(dtype), np.array(0.7, dtype), np.array(0.4, dtype)]
     expected = bt.function([x, a, s0], outputs, mode=bt.Mode("py", "None"))(*values)
-    for wanted in (range(6), [0, 1], [2], [4, 5], [0, 3]):
+    for chosen in (range(6), [0, 1], [2], [4, 5], [0, 3]):
         for linker in ("jit", "vm", "c"):
-            f = bt.function([x, a, s0], [outputs[k] for k in wanted], mode=bt.Mode(linker, "fast_run"))
-            for got, k in zip(f(*values), wanted):
+            f = bt.function([x, a, s0], [outputs[k] for k in chosen], mode=bt.Mode(linker, "fast_run"))
+            for got, k in zip(f(*values), chosen):
                 tolerance = 2e-5 if dtype == "float32" else 1e-12
                 np.testing.assert_allclose(got, expected[k], rtol=tolerance, atol=tolerance, equal_nan=True)
                 assert got.dtype == expected[k].dtype
@@ -100,23 +100,23 @@ def test_one_loop(model):
     x, a, s0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("s0")
     cost = model(x, a, s0)
     assert len(scans(bt.function([x, a, s0], [cost, *bt.grad(cost, [a, s0])]))) == 1
-    # A gradient by every element takes as many numbers: reverse mode, in a loop of its own.
+    # The gradient with respect to all elements would take as many tangents: reverse mode in a separate loop.
     assert len(scans(bt.function([x, a, s0], bt.grad(cost, x), on_unused_input="ignore"))) == 2
 
 
-def test_a_mean_of_all_steps_is_known_after_the_loop():
+def test_costs_that_use_a_mean_of_all_steps_need_a_backward_loop():
     x, a, s0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("s0")
     assert len(scans(bt.function([x, a, s0], bt.grad(by_the_sum(x, a, s0), [a, s0])))) == 2
 
 
 @pytest.mark.parametrize("model", [masked, weighted])
-def test_no_tangents_where_nothing_may_depend_on_them(model):
+def test_no_tangents_if_nothing_may_depend_on_them(model):
     x, a, s0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("s0")
     cost = model(x, a, s0)
     assert len(scans(bt.function([x, a, s0], bt.grad(cost, [a, s0])))) == 2
 
 
-def test_tangents_do_not_overflow_where_nothing_depends_on_them():
+def test_tangents_do_not_overflow_if_nothing_depends_on_them():
     x, w, a, s0 = pt.dvector("x"), pt.dvector("w"), pt.dscalar("a"), pt.dscalar("s0")
     s = bt.scan(lambda x_t, s: a * pt.tanh(s) + x_t, sequences=x, outputs_info=s0, return_updates=False)
     f = bt.function([x, w, a, s0], bt.grad((w * s).sum(), [a, s0]))

@@ -1,4 +1,4 @@
-"""Jacobians found by coloring, and products with matrices of second derivatives that are never made."""
+"""Sparse Jacobians by coloring, and products with second derivatives that are never materialized."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_random_patterns(seed):
     np.testing.assert_allclose(sparse, dense, rtol=1e-12, atol=1e-14)
 
 
-def test_a_long_band_takes_few_products():
+def test_a_large_banded_jacobian_takes_few_products():
     n = 2000
     x = pt.dvector("x")
     y = pt.concatenate([x[:1] ** 2, x[1:] ** 2 * x[:-1]])
@@ -73,7 +73,8 @@ def test_a_long_band_takes_few_products():
 
 def test_sparse_hessian(mode):
     x = pt.dvector("x")
-    cost = (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()  # Rosenbrock's function: tridiagonal
+    # Rosenbrock's function, whose Hessian is tridiagonal
+    cost = (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
     at = np.array([0.3, -1.2, 0.8, 1.1, 0.5])
     sparse, dense = bt.function([x], [bt.hessian(cost, x, sparsity=banded(5, 1, 1)), bt.hessian(cost, x)], mode=mode)(at)
     np.testing.assert_allclose(sparse, dense, rtol=1e-12, atol=1e-12)
@@ -104,7 +105,7 @@ def test_another_length_is_an_error(linear, mode):
         bt.jacobian(fixed**2, fixed, sparsity=np.eye(3, dtype=bool))
 
 
-def test_what_a_sparsity_is_of():
+def test_invalid_arguments_with_sparsity():
     x, m, s = pt.dvector("x"), pt.dmatrix("m"), pt.dscalar("s")
     pattern = np.eye(3, dtype=bool)
     for refused in (
@@ -131,13 +132,14 @@ def test_hessian_vector_products(mode):
         [x, v], [bt.hessian_vector_product(cost, x, v), bt.hessian(cost, x)], on_unused_input="ignore", mode=mode
     )(*values)
     np.testing.assert_allclose(product, hessian @ values[1], rtol=1e-12)
-    # Forward over reverse and reverse over reverse say the same.
+    # Forward-over-reverse and reverse-over-reverse mode agree.
     other = bt.function([x, v], bt.grad((bt.grad(cost, x) * v).sum(), x), mode=mode)(*values)
     np.testing.assert_allclose(product, other, rtol=1e-12)
 
 
 def test_products_of_a_running_product_of_a_concatenation(mode):
-    """Its second derivatives are sums over all pairs of elements; the graph does not grow with their number."""
+    """The second derivatives are sums over all pairs of elements, but the size of the graph is independent of their
+    number."""
     x = pt.tensor("x", dtype="float64", shape=(None, 1, None))
     p = pt.tensor("p", dtype="float64", shape=(None, 1, None))
     cost = (0.7 * (pt.cumprod(pt.concatenate([x, x], axis=0), axis=None) * 1.3)).sum()
@@ -157,7 +159,7 @@ def test_gauss_newton_products(mode):
     w, b, v, u = pt.dvector("w"), pt.dscalar("b"), pt.dvector("v"), pt.dscalar("u")
     inputs = pt.constant(rng.normal(size=(5, 3)))
     outputs = pt.tanh(inputs @ w + b)
-    cost = pt.logsumexp(outputs) + (outputs**4).sum() + (w**2).sum()  # the last is held constant
+    cost = pt.logsumexp(outputs) + (outputs**4).sum() + (w**2).sum()  # Gauss-Newton treats the last term as constant
     got = bt.gradient.gauss_newton_vector_product(cost, outputs, [w, b], [v, u])
     jacobians = bt.jacobian(outputs, [w, b])
     leaf = pt.dvector("leaf")

@@ -1,4 +1,4 @@
-"""The code blocks of Aesara's page on graph structures, with the package's name changed."""
+"""The code blocks of Aesara's page on graph structures, with the package name changed."""
 
 import re
 

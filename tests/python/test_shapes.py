@@ -115,14 +115,14 @@ def test_static_shapes():
     assert pt.zeros((2, 3)).type.shape == (2, 3)
 
 
-def test_only_static_ones_broadcast(mode):
+def test_only_static_lengths_of_one_broadcast(mode):
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     f = bt.function([x, y], x + y, mode=mode)
     with pytest.raises(ValueError, match="broadcast"):
         f(np.ones((3, 1)), np.ones((3, 4)))
 
 
-def test_dimshuffle_counts_from_the_end_as_well():
+def test_dimshuffle_accepts_negative_axes():
     x = pt.matrix("x", shape=(2, 3))
     assert x.dimshuffle(-1, "x", -2).type.shape == (3, 1, 2)
     for bad, error in (((0, "y"), TypeError), ((0, 1.0), TypeError), ((0, -3), ValueError), ((0, 2), ValueError), ((1, -1), ValueError)):
@@ -151,7 +151,7 @@ def test_bad_shapes(bad):
         bad(pt.tensor3("x"))
 
 
-def test_reshapes_of_nothing(mode):
+def test_reshapes_of_empty_arrays(mode):
     x, m = pt.tensor4("x"), pt.dmatrix("m")
     f = bt.function([x, m], [pt.flatten(x, 3), pt.flatten(x, 2), pt.reshape(m, (m.shape[0], 4))], mode=mode)
     assert [each.shape for each in f(np.zeros((0, 2, 1, 1)), np.zeros((0, 7)))] == [(0, 2, 1), (0, 2), (0, 4)]
@@ -171,6 +171,6 @@ def test_outer_flattens():
     np.testing.assert_array_equal(pt.outer(b, 2.0).eval(), np.outer(b, 2.0))
 
 
-def test_dimensions_behind():
+def test_trailing_dimensions():
     x = pt.constant(np.arange(3.0))
     assert pt.atleast_Nd(x, n=3).type.shape == (1, 1, 3) and pt.atleast_Nd(x, n=3, left=False).type.shape == (3, 1, 1)

@@ -1,5 +1,5 @@
-"""Values and gradients of what people write, against mpmath: finite and exact to a few units in the last place at the
-ends of their range, however they are written. docs/rewrites.md shows the errors."""
+"""Values and gradients of common expressions against mpmath: accurate to a few units in the last place at the ends of
+their range, in whatever form they are written. tests/rules_coverage/stability.md lists the errors."""
 
 import math
 import re
@@ -14,11 +14,12 @@ import bitale.tensor as pt
 from stability_table import ROWS
 
 DOCS = Path(__file__).parents[1] / "rules_coverage" / "stability.md"
-WEIGHTS_OF_OUTPUTS = [1, 2, 3, 4, 5, 6, 7, 8, 9]  # so that the gradient of a softmax's sum is not zero
+# different weights, so that the gradient of a softmax's sum is not zero
+WEIGHTS_OF_OUTPUTS = [1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 
 def ulps(got, exact, floor=0.0):
-    """By how many units in the last place `got` is off; None where the exact result is no finite float64."""
+    """The error of `got` in units in the last place; None if the exact result is not a finite float64."""
     info = np.finfo(np.float64)
     if not mpmath.isfinite(exact) or abs(exact) > mpmath.mpf(float(info.max)):
         return None
@@ -34,7 +35,7 @@ def flat(value):
 
 
 def exact_results(row, point):
-    """The value's elements, and the gradients of their weighted sum by each argument's elements."""
+    """The elements of the value, and the gradients of their weighted sum with respect to each argument's elements."""
     at = [np.vectorize(mpmath.mpf, otypes=[object])(np.asarray(v)) for v in point]
 
     def evaluate(arguments):
@@ -56,7 +57,7 @@ def exact_results(row, point):
 
 
 def measure(row):
-    """The largest errors of value and gradient, in ulp, and where."""
+    """The largest errors of value and gradient in ulp, and the points at which they occur."""
     variables = [pt.tensor(f"x{i}", dtype="float64", shape=(None,) * np.ndim(v)) for i, v in enumerate(row.points[0])]
     wrt = [v for i, v in enumerate(variables) if i not in row.fixed]
     value = row.build(*variables)
@@ -90,7 +91,7 @@ HEAD = "| expression | value, ulp | gradient, ulp | why more than 4, or what cou
 
 
 def test_the_table_in_the_documentation_is_complete():
-    """Each row is there, in order, with errors within the row's bounds and the reason for larger ones."""
+    """Each row is listed, in order, with errors within the row's bounds and the reason for larger ones."""
     found = re.findall(r"^\| `(.*)` \| (\S+) \| (\S+) \| ?(.*?) ?\|$", DOCS.read_text(), re.M)
     assert [text for text, *_ in found] == [row.text for row in ROWS]
     for (_, value, gradient, why), row in zip(found, ROWS, strict=True):
@@ -98,7 +99,7 @@ def test_the_table_in_the_documentation_is_complete():
 
 
 def write_table():
-    """Writes the table anew: `python tests/python/test_stability.py`."""
+    """Rewrites the table: `python tests/python/test_stability.py`."""
     lines = []
     for row in ROWS:
         worst = measure(row)

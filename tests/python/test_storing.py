@@ -1,4 +1,4 @@
-"""Graphs and functions in pickles, here and in another process."""
+"""Pickles of graphs and functions, in the same and in another process."""
 
 import copy
 import os
@@ -79,7 +79,7 @@ def test_a_long_chain():
 
 @pytest.mark.parametrize("step", [1, -1])
 def test_many_variables_that_depend_on_each_other(step):
-    """The work is that of the nodes, not of the nodes below each variable."""
+    """The work is proportional to the number of nodes, not to the sum of the sizes of all subgraphs."""
     chain = [pt.dscalar("x")]
     for _ in range(3_000):
         chain.append(pt.exp(chain[-1]))
@@ -131,7 +131,7 @@ def test_functions(mode):
     assert both[1].get_value().tolist() == [3, 4] and both[0] is both[2]
 
 
-def test_deep_copies_have_a_state_of_their_own():
+def test_deep_copies_have_separate_state():
     s, n = bt.shared(0.0, "s"), pt.dscalar("n")
     f = bt.function([bt.In(n, value=0.0, update=n + 1)], n, updates={s: s + 1})
     g = copy.deepcopy(f)

@@ -1,4 +1,4 @@
-"""Functions that use several threads: the same bits as with one, also in children of the process."""
+"""Functions that use several threads: the same bits as with one thread, also in forked processes."""
 
 import io
 import os
@@ -49,13 +49,13 @@ def test_default_is_the_configured_number(expected):
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, 2**70])
-def test_numbers_out_of_range_are_refused(threads):
+def test_numbers_out_of_range_are_rejected(threads):
     with pytest.raises(ValueError, match="threads is an integer from 1 to 1024"):
         _example(threads)
 
 
 @pytest.mark.parametrize("threads", [1.0, "2", True, [2]])
-def test_what_is_no_integer_is_refused(threads):
+def test_non_integers_are_rejected(threads):
     with pytest.raises(TypeError, match="threads is an integer from 1 to 1024"):
         _example(threads)
 
@@ -64,8 +64,8 @@ def test_numpy_integers_are_integers(expected):
     assert _same(_example(np.int32(2))(*_values()), expected)
 
 
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python warns of threads at a fork
-def test_a_child_made_by_fork_computes_the_same(expected):
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python warns about threads at a fork
+def test_a_forked_process_computes_the_same(expected):
     f, values = _example(2), _values()
     f(*values)
     child = os.fork()
@@ -74,7 +74,7 @@ def test_a_child_made_by_fork_computes_the_same(expected):
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_many_python_threads_call_at_once(expected):
+def test_concurrent_calls_from_python_threads(expected):
     f, values = _example(2), _values()
     wrong = []
 
@@ -92,7 +92,7 @@ def test_many_python_threads_call_at_once(expected):
 
 
 def _at_once(*tasks):
-    """Each task in a thread of its own; what one raises, this raises."""
+    """Runs each task in a separate thread, and raises the exception of a failed task."""
     errors = []
 
     def guarded(task):
@@ -106,12 +106,13 @@ def _at_once(*tasks):
         thread.start()
     for thread in threads:
         thread.join(60)
-        assert not thread.is_alive(), "calls wait for each other"
+        assert not thread.is_alive(), "the calls are in a deadlock"
     if errors:
         raise errors[0]
 
 
-@pytest.mark.parametrize("length", [20, 150])  # such that calls keep, and release, the interpreter lock
+# small enough that calls keep, and large enough that they release, the interpreter lock
+@pytest.mark.parametrize("length", [20, 150])
 def test_no_update_is_lost_among_threads(length):
     x, i, n = pt.dmatrix("x"), pt.lscalar("i"), bt.shared(np.int64(0), "n")
     f = bt.function([x], (x @ x).sum(), updates={n: n + 1})
@@ -132,10 +133,10 @@ def test_no_update_is_lost_among_threads(length):
     )
     assert n.get_value() == 5 * calls
     assert h.container["i"].value == 2 * calls
-    assert sorted(seen) == list(range(2 * calls))  # each call has read a default of its own
+    assert sorted(seen) == list(range(2 * calls))  # each call has read a different default
 
 
-def test_values_that_are_updated_together_are_read_together():
+def test_updates_of_several_variables_are_atomic():
     a, b = bt.shared(np.zeros(50), "a"), bt.shared(np.zeros(50), "b")
     write = bt.function([], updates={a: a + 1, b: b - 1})
     read = bt.function([], abs(a + b).max())
@@ -158,17 +159,17 @@ def test_values_that_are_updated_together_are_read_together():
 
 
 def calling(action):
-    """x, after the call of a Python function."""
+    """The identity, with a call of a Python function."""
     return Print("calling", global_fn=lambda op, value: action())
 
 
-def test_who_waits_holds_no_interpreter_lock():
+def test_waiting_calls_release_the_interpreter_lock():
     x, n = pt.dvector("x"), bt.shared(0.0, "n")
     entered = threading.Event()
 
     def slowly():
         entered.set()
-        for _ in range(20):  # Python code that needs the lock while the others wait
+        for _ in range(20):  # Python code that needs the lock while other threads wait
             time.sleep(0.001)
 
     slow = bt.function([x], calling(slowly)(x).sum(), updates={n: n + 1})
@@ -186,7 +187,7 @@ def test_who_waits_holds_no_interpreter_lock():
     assert n.get_value() in (10, 11, 12)
 
 
-def test_a_call_inside_of_a_call_that_updates_the_same_is_refused():
+def test_a_nested_call_that_updates_the_same_variable_is_rejected():
     x, n, m = pt.dvector("x"), bt.shared(0.0, "n"), bt.shared(0.0, "m")
     same, other = bt.function([], updates={n: n + 1}), bt.function([], updates={m: m + 1})
     for inner in (same, lambda: n.set_value(3.0)):
@@ -198,7 +199,7 @@ def test_a_call_inside_of_a_call_that_updates_the_same_is_refused():
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
-def test_a_child_made_by_fork_waits_for_no_call_of_its_parent():
+def test_a_forked_process_does_not_wait_for_calls_of_its_parent():
     x, n = pt.dvector("x"), bt.shared(0.0, "n")
     entered, forked = threading.Event(), threading.Event()
     slow = bt.function([x], calling(lambda: (entered.set(), forked.wait(60)))(x).sum(), updates={n: n + 1})
@@ -231,7 +232,7 @@ def test_an_index_out_of_range_is_reported_as_with_one_thread():
 
 
 @pytest.mark.parametrize("first, second", [((4, 1), (5,)), ((5,), (4, 5)), ((3, 1, 2), (4, 1)), ((2, 1, 1), (3, 5))])
-def test_batches_that_broadcast_along_some_dimensions_are_shared(first, second):
+def test_partially_broadcast_batches_are_divided_among_threads(first, second):
     rng = np.random.default_rng(2)
     known = lambda shape: tuple(1 if n == 1 else None for n in shape)  # noqa: E731
     for n in (3, 20):
@@ -251,7 +252,7 @@ def test_batches_that_broadcast_along_some_dimensions_are_shared(first, second):
 
 
 @pytest.mark.parametrize("shape", [(3, 40), (2, 1, 50), (120, 1)])
-def test_batches_of_several_dimensions_are_shared(shape):
+def test_batches_of_several_dimensions_are_divided_among_threads(shape):
     x = pt.tensor("x", shape=tuple(None if n > 1 else 1 for n in (*shape, 2, 2)), dtype="float64")
     rng = np.random.default_rng(2)
     value = rng.normal(size=(*shape, 20, 20)) + 20 * np.eye(20)
@@ -267,7 +268,7 @@ def test_batches_of_several_dimensions_are_shared(shape):
     assert "in chunks" in program.getvalue()
 
 
-def test_updates_of_numbers_from_many_threads_are_all_made():
+def test_no_scalar_update_is_lost_among_threads():
     count, other = bt.shared(np.int64(0)), bt.shared(np.int64(0))
     f = bt.function([], count + 0, updates={count: count + 1, other: other + 2})
     seen, pairs = [], []

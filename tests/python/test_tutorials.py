@@ -1,4 +1,4 @@
-"""Programs of the kind that PyTensor's introductions show, with the import changed."""
+"""Programs like those of PyTensor's introductions, with the import changed."""
 
 import numpy as np
 

@@ -1,4 +1,5 @@
-"""Lists of values of one type: values as of Python's lists, in modes that compile and that don't, and what is refused."""
+"""Lists of values of one type: values as of Python lists, in modes with and without compilation, and invalid
+arguments."""
 
 import pickle
 
@@ -70,7 +71,7 @@ def test_constants_have_a_value():
     assert constant.signature() == same_value.signature() != other.signature()
 
 
-def test_what_is_refused():
+def test_invalid_arguments():
     rows, x = rows_type("rows"), pt.dvector("x")
     with pytest.raises(TypeError, match="expected a typed list"):
         tl.length(x)

@@ -1,4 +1,4 @@
-"""Types written in Python: their values through functions, shared variables, DebugMode and pickle."""
+"""Types written in Python: their values in functions, shared variables, DebugMode and pickles."""
 
 import copy
 import gc
@@ -69,7 +69,7 @@ def test_functions(linker):
     interval, by, x = IntervalType()("interval"), pt.dscalar("by"), pt.dvector("x")
     wider = Widen()(interval, pt.exp(by))
     f = bt.function([interval, by, x], [wider, Contains()(wider, x) * 2, interval], mode=bt.Mode(linker))
-    for given in (Interval(0, 1), (0, 1)):  # the second is made one by filter
+    for given in (Interval(0, 1), (0, 1)):  # filter converts the tuple to an Interval
         got = f(given, 0.0, [1.5, 3.0])
         assert got[0] == Interval(-1, 2) and got[1].tolist() == [2, 0] and got[2] == Interval(0, 1)
     with pytest.raises(TypeError, match="expected an Interval, got 3"):
@@ -128,7 +128,7 @@ class WidenRich(Widen):
     itypes, otypes = [RichIntervalType(), pt.dscalar], [RichIntervalType()]
 
 
-def test_types_name_the_class_of_their_variables():
+def test_types_define_the_class_of_their_variables():
     x = RichIntervalType()("x")
     assert type(x) is IntervalVariable and type(IntervalType()("x")) is bt.graph.Variable
     wide = x.widened(pt.dscalar("by"))
@@ -192,13 +192,13 @@ class Bad(Op):
 
 @pytest.mark.parametrize("gives", [3, None, (0, 1)])
 @pytest.mark.parametrize("linker", LINKERS)
-def test_an_op_that_gives_no_value_of_the_type(gives, linker):
+def test_an_op_that_returns_a_value_of_another_type(gives, linker):
     x = pt.dscalar("x")
     with pytest.raises(TypeError, match="Interval|not stored"):
         bt.function([x], Bad(gives)(x), mode=bt.Mode(linker))(1.0)
 
 
-def test_a_function_does_not_keep_what_it_was_given():
+def test_a_function_keeps_no_references_to_its_arguments():
     class Value:
         pass
 

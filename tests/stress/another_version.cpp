@@ -1,3 +1,3 @@
-// The key of cached code as another version of the library makes it: this program's definition goes before the
-// library's.
+// The key of cached code as another version of the library computes it: the definition of this program takes precedence
+// over that of the library.
 #include "codegen/key.cpp"

@@ -1,6 +1,7 @@
-// What the fault tests (cache.py) start, kill and starve: one process that compiles numbered graphs, or uses a store,
-// and compares all it gets with what it must be. A wrong value is status 1 and a line on stderr; what it did is a line
-// of JSON on stdout. Graphs of a number are the same in every process, and of different numbers, different code.
+// The process that the fault tests (cache.py) start, kill and starve: it compiles numbered graphs, or uses a store, and
+// compares all results with the expected ones. A wrong value is reported by status 1 and a line on stderr; a summary is
+// a line of JSON on stdout. A number stands for the same graph in every process, and different numbers for different
+// code.
 
 #include <algorithm>
 #include <charconv>
@@ -69,7 +70,7 @@ class Example {
   Example(int number, const std::string& linker) : number_(number), linker_(linker), graph_(graph(number)) {
     expected_ = linked("vm", "None")->run(values_);
   }
-  // Compiles and calls; whether code had to be generated.
+  // Compiles and calls; returns whether code had to be generated.
   bool check() const {
     const auto thunk = linked(linker_, "fast_run");
     const auto found = thunk->run(values_);
@@ -110,7 +111,7 @@ std::string read(const std::string& path) {
 }
 void write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
-// LINKER NUMBER COUNT: at that many places of the graph's entry, a flipped bit, and the file cut off there.
+// LINKER NUMBER COUNT: flips a bit and truncates the file at COUNT places of the graph's entry, one damage at a time.
 void damage(const Arguments& arguments) {
   const Example example(number(arguments.at(1)), arguments[0]);
   if (!example.check()) fail("the compile directory must be empty");
@@ -136,7 +137,7 @@ void damage(const Arguments& arguments) {
   std::printf("{\"rebuilt\": %d, \"bytes\": %zu}\n", rebuilt, whole.size());
 }
 
-// ---- a store, without compiling: where killing hits the writing of entries ----
+// ---- a store, without compiling, so that kills hit the writing of entries ----
 
 Digest key(int number) { return digest_of(std::to_string(number)); }
 
@@ -146,8 +147,8 @@ std::string contents(int number) {
   return out;
 }
 
-// SEED ROUNDS FIRST COUNT BYTES: looks for random ones of the keys from FIRST on, in a store of that size, and saves
-// what is not there.
+// SEED ROUNDS FIRST COUNT BYTES: loads random ones of the COUNT keys from FIRST on, in a store of BYTES bytes, and
+// saves those that are missing.
 void store(const Arguments& arguments) {
   const int first = number(arguments.at(2)), keys = number(arguments.at(3));
   const cache::Store store(objects(), number(arguments.at(4)));
@@ -170,7 +171,7 @@ void store(const Arguments& arguments) {
   std::printf("{\"found\": %d, \"saved\": %d}\n", found, saved);
 }
 
-// What there is: entries, damaged ones, bytes, temporary files, whether a claim is held.
+// Prints the numbers of entries, damaged ones, bytes and temporary files, and whether a claim is held.
 void inventory(const Arguments&) {
   const auto found = cache::inventory(objects());
   std::int64_t bytes = 0, damaged = 0;
@@ -192,9 +193,9 @@ constexpr Verb verbs[] = {{"compile", compile}, {"damage", damage}, {"store", st
 }  // namespace
 
 int main(int count, char** arguments) {
-  const std::string_view wanted = count > 1 ? arguments[1] : "";
-  const auto verb = std::find_if(std::begin(verbs), std::end(verbs), [&](auto& each) { return each.name == wanted; });
-  if (verb == std::end(verbs)) fail("what? compile, damage, store or inventory");
+  const std::string_view name = count > 1 ? arguments[1] : "";
+  const auto verb = std::find_if(std::begin(verbs), std::end(verbs), [&](auto& each) { return each.name == name; });
+  if (verb == std::end(verbs)) fail("expected compile, damage, store or inventory");
   try {
     verb->run(Arguments(arguments + 2, arguments + count));
   } catch (const std::exception& error) {

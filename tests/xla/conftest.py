@@ -1,4 +1,4 @@
-"""Eight devices in one process, and 64-bit numbers in jax arrays; before JAX is imported."""
+"""Sets up eight devices in one process and 64-bit numbers in jax arrays, before JAX is imported."""
 
 import os
 

@@ -47,8 +47,8 @@ TRANSFORMED = {
 
 @pytest.mark.parametrize("how", TRANSFORMED)
 def test_transformations(loss, how):
-    wanted, got = TRANSFORMED[how](reference), TRANSFORMED[how](loss)
-    jax.tree.map(lambda a, b: np.testing.assert_allclose(b, a, rtol=1e-10, atol=1e-12), wanted, got)
+    expected, got = TRANSFORMED[how](reference), TRANSFORMED[how](loss)
+    jax.tree.map(lambda a, b: np.testing.assert_allclose(b, a, rtol=1e-10, atol=1e-12), expected, got)
 
 
 def test_several_outputs_integers_and_shared_variables():
@@ -91,7 +91,7 @@ def test_refusals():
 
 
 def drawing(build, kind="Threefry"):
-    """A function of a state and a number, and the same as a function of JAX."""
+    """A function of a random state and a number, and the same function converted to JAX."""
     rng, mu = pt.random.rng("rng", kind), pt.dscalar("mu")
     f = bt.function([rng, mu], build(rng, mu))
     return f, bitale.jax.as_jax(f)
@@ -101,7 +101,7 @@ STATE = np.array([7, 2], "uint64")
 
 
 @pytest.mark.parametrize("name", ["normal", "poisson", "gumbel", "truncexpon"])
-def test_each_element_of_a_batch_draws_numbers_of_its_own(name):
+def test_elements_of_a_batch_have_independent_draws(name):
     rest = {"normal": (1.0,), "poisson": (), "gumbel": (1.0,), "truncexpon": (0.0, 1.0)}[name]
     f, g = drawing(lambda rng, mu: getattr(rng, name)(mu, *rest, size=4)[1])
     np.testing.assert_allclose(g(STATE, 3.0), f(bt.random.Stream(7, 2), 3.0), rtol=1e-12)
@@ -126,7 +126,7 @@ def test_a_batch_of_states():
     assert np.array_equal(after, states + np.array([0, 1], "uint64"))
 
 
-def test_derivatives_of_a_batch_are_at_the_numbers_of_its_values():
+def test_derivatives_of_a_batch_use_the_same_draws_as_its_values():
     _, g = drawing(lambda rng, mu: pt.sum(pt.exp(mu * rng.gumbel(mu, 1.0, size=3)[1])))
     mus = np.array([0.1, 0.1, 0.3])
 
@@ -143,7 +143,7 @@ def test_derivatives_of_a_batch_are_at_the_numbers_of_its_values():
     np.testing.assert_allclose(jax.jacfwd(g, argnums=1)(STATE, 0.1), jax.grad(g, argnums=1)(STATE, 0.1), rtol=1e-12)
 
 
-def test_draws_that_depend_on_nothing_of_the_batch_are_made_once():
+def test_draws_independent_of_the_batch_are_made_once():
     rng, x = pt.random.rng("rng", "Threefry"), pt.dvector("x")
     g = bitale.jax.as_jax(bt.function([rng, x], x * rng.bernoulli(0.5, size=4)[1]))
     masks = jax.vmap(g, in_axes=(None, 0))(STATE, np.ones((6, 4)))

@@ -1,4 +1,4 @@
-"""What mode JAX and bitale.jax say where JAX, a device or memory is missing."""
+"""Errors of mode JAX and bitale.jax when JAX, a device or memory is missing."""
 
 import os
 import subprocess
@@ -43,8 +43,8 @@ def run(script, **environment):
     )
 
 
-def test_without_a_package_of_that_name():
-    """The linker is not there where JAX can't be found, and says what to install."""
+def test_without_the_jax_package():
+    """The linker is absent if JAX cannot be found, and the error says what to install."""
     hidden = """
 import importlib.util, sys
 found = importlib.util.find_spec
@@ -82,4 +82,4 @@ def test_not_enough_memory():
     f = bt.function([x], pt.outer(x, x), mode="JAX")
     np.testing.assert_array_equal(f([1.0, 2.0]), [[1.0, 2.0], [2.0, 4.0]])
     with pytest.raises(MemoryError, match="not enough memory"):
-        f(np.zeros(1 << 23))  # its square is 512 TiB
+        f(np.zeros(1 << 23))  # the outer product takes 512 TiB

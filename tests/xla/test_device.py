@@ -1,4 +1,5 @@
-"""What stays on the device: shared variables between calls, arguments and results that are arrays of JAX; the profile's modules."""
+"""Data that stays on the device: shared variables between calls, arguments and results that are arrays of JAX; modules
+in the profile."""
 
 import threading
 
@@ -14,7 +15,7 @@ from bitale.jax import linker
 
 @pytest.fixture
 def uploads(monkeypatch):
-    """Shapes of the arrays that went to the device."""
+    """Shapes of the arrays that were copied to the device."""
     shapes, to_device, compile_module = [], linker.to_device, linker.compile_module
 
     def counted(array):
@@ -60,14 +61,14 @@ def test_other_modes_see_the_value():
     assert bt.function([], state.sum(), mode="JAX")() == 10.0
 
 
-def test_what_others_may_write_to_is_read_again():
+def test_borrowed_values_are_read_again():
     mine = np.zeros(3)
     state = bt.shared(mine, "state", borrow=True)
     total = bt.function([], state.sum(), mode="JAX")
     assert total() == 0
     mine[:] = 2
     assert total() == 6
-    own = bt.shared(np.zeros(300), "own")  # get_value copies small values
+    own = bt.shared(np.zeros(300), "own")  # large, since get_value copies small values
     total = bt.function([], own.sum(), mode="JAX")
     assert total() == 0
     own.get_value(borrow=True)[:] = 3
@@ -110,7 +111,7 @@ def test_arrays_of_jax_go_in_and_out(uploads):
     total, product = f(total, a)
     assert isinstance(total, np.ndarray) and float(product) == 10.0 and not uploads
     wide = bt.function([x], x.sum(), mode="JAX")
-    assert wide(jax.numpy.arange(3, dtype="int32")) == 3.0  # converted as other arrays are
+    assert wide(jax.numpy.arange(3, dtype="int32")) == 3.0  # converted like other arrays
     with pytest.raises(TypeError):
         f(jax.numpy.zeros((2, 2)), a)
     static = bt.function([s := pt.vector("s", dtype="float64", shape=(3,))], s * 2, mode="JAX")
@@ -155,7 +156,7 @@ def test_the_profile_has_the_modules():
 
 @pytest.fixture
 def modules(monkeypatch):
-    """Of the modules that are compiled, which inputs they may overwrite."""
+    """For each compiled module, the inputs that it may overwrite."""
     donated, compile_module = [], linker.compile_module
 
     def seen(text, inputs, results, may_overwrite):
@@ -182,7 +183,8 @@ def test_updates_are_in_place(modules):
 
 
 def held_by(shared):
-    """The array of JAX that the next call is given, which a call that changes nothing hands out."""
+    """The array of JAX that holds the shared variable's value, taken from the arguments of a call that changes
+    nothing."""
     seen, whole = [], linker.compile_module
 
     def compiled(*module):
@@ -198,7 +200,7 @@ def held_by(shared):
     return seen[0]
 
 
-def test_a_check_that_fails_restores_what_is_updated_in_place(modules):
+def test_a_failed_check_restores_in_place_updates(modules):
     table, at = bt.shared(np.arange(4.0), "table"), pt.lvector("at")
     total = bt.shared(np.zeros(()), "total")
     f = bt.function([at], table[at], updates={table: table[::-1] * 2, total: total + table[at].sum()}, mode="JAX")
@@ -213,7 +215,7 @@ def test_a_check_that_fails_restores_what_is_updated_in_place(modules):
     assert len(modules) == 1
 
 
-def test_what_somebody_reads_is_not_overwritten():
+def test_values_being_read_are_not_overwritten():
     state = bt.shared(np.zeros(1 << 16), "state")
     step = bt.function([], [], updates={state: state + 1}, mode="JAX")
     read = bt.function([], [state.min(), state.max()], mode="JAX")
@@ -244,7 +246,7 @@ def test_what_somebody_reads_is_not_overwritten():
     np.testing.assert_array_equal(state.get_value(), np.full(1 << 16, 201.0))
 
 
-def test_an_output_that_is_refused_changes_nothing():
+def test_a_rejected_output_changes_nothing():
     state = bt.shared(np.zeros(3), "state")
     f = bt.function([], state * 1, updates={state: state + 1}, mode="JAX")
     f(), f()
@@ -265,7 +267,7 @@ def test_some_outputs():
     np.testing.assert_array_equal(state.get_value(), [3.0, 4.0, 5.0])
 
 
-def test_results_are_the_callers_own():
+def test_results_belong_to_the_caller():
     x = pt.dvector("x")
     f = bt.function([x], [x * 2, x * 2, x], mode="JAX")
     given = np.ones(1 << 18)  # large results are not copied
@@ -274,8 +276,8 @@ def test_results_are_the_callers_own():
         assert result.flags.writeable
         result[:] = -k - 5
     assert (first[0] == -5).all() and (first[1] == -6).all() and (given == 1).all()
-    for result, wanted in zip(f(given), (2.0, 2.0, 1.0)):
-        np.testing.assert_array_equal(result, np.full(1 << 18, wanted))
+    for result, expected in zip(f(given), (2.0, 2.0, 1.0)):
+        np.testing.assert_array_equal(result, np.full(1 << 18, expected))
 
 
 def test_while_jax_traces_another_function():

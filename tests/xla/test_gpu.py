@@ -1,4 +1,4 @@
-"""Mode JAX and as_jax on a GPU, by a process that asks for it. Skipped, with JAX's reason, where there is none."""
+"""Mode JAX and as_jax on a GPU, in a separate process. Skipped, with JAX's reason, where there is no GPU."""
 
 import os
 import subprocess
@@ -21,8 +21,8 @@ x, w = pt.dmatrix("x"), pt.dvector("w")
 loss = pt.softplus(-(x @ w)).mean() + pt.linalg.cholesky(x.T @ x + np.eye(4)).sum()
 outputs = [loss, bt.grad(loss, w)]
 values = np.random.default_rng(0).normal(size=(64, 4)), np.arange(4.0)
-for wanted, got in zip(bt.function([x, w], outputs)(*values), bt.function([x, w], outputs, mode="JAX")(*values)):
-    np.testing.assert_allclose(got, wanted, rtol=1e-9)
+for expected, got in zip(bt.function([x, w], outputs)(*values), bt.function([x, w], outputs, mode="JAX")(*values)):
+    np.testing.assert_allclose(got, expected, rtol=1e-9)
 got = bt.function([x, w], outputs, mode="JAX")(*values, device=True)
 assert all(array.devices() == {jax.devices()[0]} for array in got)
 assert jax.devices()[0].platform == "gpu"

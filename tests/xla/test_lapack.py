@@ -1,4 +1,4 @@
-"""Linear algebra by LAPACK, which XLA calls on processors: batches, gradients, failures, modules for other platforms."""
+"""Linear algebra by LAPACK, which XLA calls on CPUs: batches, gradients, failures, modules for other platforms."""
 
 import jax
 import jax.numpy as jnp
@@ -49,10 +49,10 @@ def test_batches_and_gradients(name):
     made = ours(a, b)
     weights = np.random.default_rng(1).normal(size=theirs(A, B).shape)
     outputs = [made, *bt.grad((made * weights).sum(), [a, b], disconnected_inputs="ignore")]
-    wanted = bt.function([a, b], outputs, on_unused_input="ignore")(A, B)
+    expected = bt.function([a, b], outputs, on_unused_input="ignore")(A, B)
     got = bt.function([a, b], outputs, on_unused_input="ignore", mode="JAX")(A, B)
     np.testing.assert_allclose(got[0], theirs(A, B), rtol=1e-10, atol=1e-10 * max(1, np.abs(got[0]).max()))
-    for x, y in zip(wanted, got):
+    for x, y in zip(expected, got):
         np.testing.assert_allclose(y, x, rtol=1e-9, atol=1e-9 * max(1, np.abs(x).max()))
 
 
@@ -97,15 +97,15 @@ def test_batches_and_gradients_of_complex_matrices(name):
     loss = (pt.real(made) + 2 * pt.imag(made)).sum() if made.dtype == "complex128" else made.sum()
     outputs = [made, *bt.grad(loss, [a, b], disconnected_inputs="ignore")]
     right = B + 1j * B[::-1]
-    wanted = bt.function([a, b], outputs, on_unused_input="ignore")(C, right)
+    expected = bt.function([a, b], outputs, on_unused_input="ignore")(C, right)
     got = bt.function([a, b], outputs, on_unused_input="ignore", mode="JAX")(C, right)
     np.testing.assert_allclose(got[0], theirs(C, right), rtol=1e-10, atol=1e-10 * max(1, np.abs(got[0]).max()))
-    for x, y in zip(wanted, got):
+    for x, y in zip(expected, got):
         np.testing.assert_allclose(y, x, rtol=1e-9, atol=1e-9 * max(1, np.abs(x).max()))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
-def test_vectors_of_any_matrix(dtype):
+def test_eigenvectors_of_general_matrices(dtype):
     a = pt.tensor("a", shape=(None,) * 3, dtype=dtype)
     values = (C[0] if dtype[0] == "c" else A[0]).astype(dtype)
     values[1, 0, 0] = np.nan
@@ -121,17 +121,17 @@ def test_vectors_of_any_matrix(dtype):
     adjoint = lambda x: pt.matrix_transpose(x).conj() if dtype[0] == "c" else pt.matrix_transpose(x)  # noqa: E731
     values[1] = values[0]
     f = bt.function([a], [(u * s[:, None, :]) @ vt, z @ t @ adjoint(z), q @ r], mode="JAX")
-    for got, wanted in zip(f(values), (values[:, :, :3], values, values)):
-        np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance * 10)
+    for got, expected in zip(f(values), (values[:, :, :3], values, values)):
+        np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance * 10)
 
 
-def test_equations_of_lyapunov():
+def test_lyapunov_equations():
     a, q = pt.dtensor3("a"), pt.dtensor3("q")
     small = A[0] / 20
     outputs = [pt.linalg.solve_continuous_lyapunov(a, q), pt.linalg.solve_discrete_lyapunov(a, q)]
     outputs += bt.grad((outputs[0] + outputs[1] * 2).sum(), [a, q])
-    for got, wanted in zip(bt.function([a, q], outputs, mode="JAX")(small, S[0]), bt.function([a, q], outputs)(small, S[0])):
-        np.testing.assert_allclose(got, wanted, rtol=1e-8, atol=1e-8)
+    for got, expected in zip(bt.function([a, q], outputs, mode="JAX")(small, S[0]), bt.function([a, q], outputs)(small, S[0])):
+        np.testing.assert_allclose(got, expected, rtol=1e-8, atol=1e-8)
     x = bt.function([a, q], outputs[1], mode="JAX")(small, S[0])
     np.testing.assert_allclose(small @ x @ small.swapaxes(1, 2) - x + S[0], np.zeros_like(x), atol=1e-10)
 
@@ -142,20 +142,20 @@ def test_equations_of_lyapunov():
     ("SolveContinuousARE", lambda a: pt.linalg.solve_continuous_are(a, a, a, a)),
     ("Schur", lambda a: pt.linalg.schur(a, sort="lhp")[0]), ("LUFactorTridiagonal", lambda a: pt.linalg.tridiagonal_lu_factor(a)[1]),
 ])  # fmt: skip
-def test_what_jaxlib_has_no_routine_for_is_refused_by_name(name, function):
+def test_functions_without_a_jaxlib_routine_are_rejected_by_name(name, function):
     a = pt.dmatrix("a")
     with pytest.raises(NotImplementedError, match=name):
         bt.function([a], function(a), mode="JAX")(S[0, 0])
 
 
-def test_vectors_make_the_matrix_again():
+def test_eigenvectors_reconstruct_the_matrix():
     a = pt.tensor("a", shape=(None,) * 3, dtype="float64")
     u, s, vt = pt.linalg.svd(a[:, :, :3], full_matrices=False)
     w, v = pt.linalg.eigh(a + pt.matrix_transpose(a))
     q, r = pt.linalg.qr(a, mode="complete")
     f = bt.function([a], [(u * s[:, None, :]) @ vt, (v * w[:, None, :]) @ pt.matrix_transpose(v), q @ r], mode="JAX")
-    for got, wanted in zip(f(A[0]), (A[0][:, :, :3], A[0] + A[0].swapaxes(1, 2), A[0])):
-        np.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-11)
+    for got, expected in zip(f(A[0]), (A[0][:, :, :3], A[0] + A[0].swapaxes(1, 2), A[0])):
+        np.testing.assert_allclose(got, expected, rtol=1e-11, atol=1e-11)
 
 
 def test_failures_are_those_of_the_interpreter():
@@ -184,7 +184,7 @@ def test_failures_are_those_of_the_interpreter():
         bt.function([both], pt.linalg.cholesky(both), mode="JAX")(np.stack([np.eye(3), indefinite]))
 
 
-def test_nan_where_it_is_asked_for():
+def test_nan_on_error():
     both = pt.dtensor3("both")
     values = np.stack([4 * np.eye(3), np.diag([1.0, 0.0, -1.0])])
     factor = bt.function([both], pt.linalg.cholesky(both, on_error="nan"), mode="JAX")(values)
@@ -208,8 +208,8 @@ def test_under_transformations_of_jax():
         return (jnp.linalg.solve(a, b) ** 2).sum() + jnp.linalg.slogdet(a)[1]
 
     ours = jax.vmap(jax.grad(f, argnums=(0, 1)))(A[0], B[0, :, :, 0])
-    wanted = jax.vmap(jax.grad(reference, argnums=(0, 1)))(A[0], B[0, :, :, 0])
-    for x, y in zip(ours, wanted):
+    expected = jax.vmap(jax.grad(reference, argnums=(0, 1)))(A[0], B[0, :, :, 0])
+    for x, y in zip(ours, expected):
         np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-10)
     factor = bitale.jax.as_jax(bt.function([a], pt.linalg.cholesky(a, on_error="nan")))
     assert jnp.isnan(factor(-np.eye(2))).all()
@@ -223,7 +223,7 @@ def test_a_batch_over_devices():
     np.testing.assert_allclose(g(values), np.linalg.cholesky(values), rtol=1e-12)
 
 
-def test_modules_name_lapack_for_processors_alone(tmp_path):
+def test_only_cpu_modules_call_lapack(tmp_path):
     x = pt.matrix("x", dtype="float64", shape=(3, 3))
     factor = bt.function([x], pt.linalg.cholesky(x), name="factor")
     assert "lapack_dpotrf_ffi" in factor.stablehlo(platform="cpu")[0]

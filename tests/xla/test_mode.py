@@ -15,8 +15,9 @@ def test_a_gradient():
     x, w = pt.dmatrix("x"), pt.dvector("w")
     loss = pt.log1p(pt.exp(-(x @ w))).mean()
     rng = np.random.default_rng(0)
-    for wanted, got in zip(*both([x, w], [loss, *bt.grad(loss, [x, w])], rng.normal(size=(5, 3)), rng.normal(size=3))):
-        np.testing.assert_allclose(got, wanted, rtol=1e-12)
+    values = rng.normal(size=(5, 3)), rng.normal(size=3)
+    for expected, got in zip(*both([x, w], [loss, *bt.grad(loss, [x, w])], *values)):
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
 
 
 def test_a_module_per_combination_of_lengths():
@@ -56,12 +57,12 @@ def test_complex_numbers():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 4)) + 1j * rng.normal(size=(2, 4))
     outputs = [z * w + 2j, pt.exp(z), (z.conj() * w).sum(), pt.abs(z), pt.concatenate([z, w])[::2], z.real]
-    for wanted, got in zip(*both([z, w], outputs, a, b)):
-        assert got.dtype == wanted.dtype
-        np.testing.assert_allclose(got, wanted, rtol=1e-12)
+    for expected, got in zip(*both([z, w], outputs, a, b)):
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
     cost = (pt.abs(z * w) ** 2).sum()
-    for wanted, got in zip(*both([z, w], bt.grad(cost, [z, w]), a, b)):
-        np.testing.assert_allclose(got, wanted, rtol=1e-11)
+    for expected, got in zip(*both([z, w], bt.grad(cost, [z, w]), a, b)):
+        np.testing.assert_allclose(got, expected, rtol=1e-11)
     state = bt.shared(np.zeros(2, "complex64"), "state")
     step = bt.function([], state, updates={state: state + np.complex64(1 + 2j)}, mode="JAX")
     step(), step()
@@ -75,8 +76,8 @@ def test_convolutions_and_their_gradients(mode, lengths):
     x, y = (pt.tensor(name, shape=tuple(1 if n == 1 else None for n in shape), dtype="float64") for name, shape in zip("xy", lengths))
     made = pt.signal.convolve1d(x, y, mode=mode)
     outputs = [made, *bt.grad((made**2).sum(), [x, y])]
-    for wanted, got in zip(*both([x, y], outputs, *(rng.normal(size=shape) for shape in lengths))):
-        np.testing.assert_allclose(got, wanted, rtol=1e-10, atol=1e-12)
+    for expected, got in zip(*both([x, y], outputs, *(rng.normal(size=shape) for shape in lengths))):
+        np.testing.assert_allclose(got, expected, rtol=1e-10, atol=1e-12)
 
 
 def test_a_convolution_of_planes():
@@ -84,11 +85,11 @@ def test_a_convolution_of_planes():
     rng = np.random.default_rng(0)
     values = [rng.normal(size=shape).astype("float32") for shape in ((6, 5), (3, 2))]
     made = pt.signal.convolve2d(x, y, mode="same")
-    for wanted, got in zip(*both([x, y], [made, *bt.grad((made**2).sum(), [x, y])], *values)):
-        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5)
+    for expected, got in zip(*both([x, y], [made, *bt.grad((made**2).sum(), [x, y])], *values)):
+        np.testing.assert_allclose(got, expected, rtol=2e-5, atol=2e-5)
 
 
-def test_only_one_side_of_a_choice_is_checked():
+def test_only_the_selected_branch_is_checked():
     x, i, c = pt.dvector("x"), pt.lscalar("i"), pt.bscalar("c")
     f = bt.function([x, i, c], bt.ifelse(c, x[i] * 2, pt.exp(x).sum()), mode="JAX")
     assert float(f([1.0, 2.0], 1, 1)) == 4.0
@@ -121,7 +122,7 @@ def test_errors_are_those_of_the_interpreter():
         bt.function([x, y], x + y, mode="JAX")([1.0, 2.0], [1.0, 2.0, 3.0])
 
 
-def test_what_only_values_tell_is_refused_by_name():
+def test_value_dependent_shapes_are_rejected_by_name():
     x = pt.dvector("x")
     with pytest.raises(NotImplementedError, match="Nonzero can't be said in StableHLO: only values tell .* pad to it"):
         bt.function([x], x[x > 0], mode="JAX")([1.0, -1.0])

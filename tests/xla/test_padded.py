@@ -1,4 +1,4 @@
-"""Results whose lengths only data decide, padded to a bound: the same in every mode, and in as_jax."""
+"""Results with data-dependent lengths, padded to a bound: the same in every mode, and in as_jax."""
 
 import jax
 import numpy as np
@@ -13,7 +13,7 @@ MODES = ["FAST_COMPILE", "FAST_RUN", "JAX"]
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_places(mode):
+def test_nonzero_positions(mode):
     x = pt.dmatrix("x")
     f = bt.function([x], bt.jax.nonzero(x, size=5, fill_value=-1), mode=mode)
     for given in (X, np.zeros((2, 3)), np.zeros((0, 3)), -X.T):
@@ -53,8 +53,8 @@ def test_distinct_values(mode):
         f(np.arange(5.0))
 
 
-def test_in_functions_of_jax():
-    """Under jit, vmap and grad; what does not fit is left out."""
+def test_under_transformations_of_jax():
+    """Under jit, vmap and grad; elements beyond the bound are omitted."""
     x, m = pt.dvector("x"), pt.vector("m", dtype="bool")
     rows, count = bt.jax.compress(m, x, size=2)
     f = jax.jit(bitale.jax.as_jax(bt.function([m, x], [rows, count])))
@@ -65,7 +65,7 @@ def test_in_functions_of_jax():
     assert slope.tolist() == [2, 0, 6]
 
 
-def test_what_is_refused():
+def test_invalid_arguments():
     x = pt.dvector("x")
     for size in (-1, 2.5, True, pt.lscalar()):
         with pytest.raises(ValueError, match="size"):

@@ -1,4 +1,5 @@
-"""Random graphs of the whole language in mode JAX, against their NumPy formulas; and their gradients, against native code."""
+"""Random graphs of the whole language in mode JAX, against their NumPy formulas, and their gradients, against native
+code."""
 
 import os
 
@@ -17,7 +18,8 @@ MODE_JAX = Way("mode JAX", 'bt.get_mode("JAX")')
 
 
 def graphs(first, count):
-    """Those without subnormal numbers, which XLA flushes to zero on a processor, and float16, in which small ones are."""
+    """Graphs without subnormal numbers, which XLA flushes to zero on CPUs, and without float16, whose small numbers are
+    subnormal."""
     for seed in range(first, first + count):
         try:
             case = random_case(seed, bt, registry)
@@ -53,12 +55,12 @@ def test_gradients():
             continue
         try:
             slopes = bt.grad(sum(y.sum() for y in outputs), wrt, disconnected_inputs="ignore")
-            wanted = bt.function(inputs, slopes, on_unused_input="ignore")(*arguments_of(case))
+            expected = bt.function(inputs, slopes, on_unused_input="ignore")(*arguments_of(case))
             got = bt.function(inputs, slopes, mode="JAX", on_unused_input="ignore")(*arguments_of(case))
         except (NotImplementedError, bt.NullTypeGradError):
             continue
         made += 1
-        for a, b in zip(wanted, got):
+        for a, b in zip(expected, got):
             scale = np.abs(a[np.isfinite(a)]).max(initial=1)
             if a.shape != b.shape or not np.allclose(a, b, rtol=1e-6, atol=1e-8 * scale, equal_nan=True):
                 failed.append(f"seed {seed}: {a} != {b}")

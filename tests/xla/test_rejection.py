@@ -1,4 +1,5 @@
-"""Draws by rejection in mode JAX: the bits of a counter-based stream are those of native code, hence so are the draws."""
+"""Rejection sampling in mode JAX: the bits of a counter-based stream equal those of native code, and therefore so do
+the draws."""
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_draws(name):
 
 
 def test_a_loop_of_draws():
-    """Where a rejection loop is in a step of a scan."""
+    """A rejection loop inside a step of a scan."""
     start = bt.shared(bt.random.stream(3), name="start")
 
     def step(total, rng):

@@ -1,4 +1,5 @@
-"""Every sample of the registry in mode JAX, against the interpreter. What has no form in StableHLO is refused by name."""
+"""Every sample of the registry in mode JAX, against the interpreter. Ops without a StableHLO form are rejected by
+name."""
 
 import numpy as np
 import pytest
@@ -8,32 +9,32 @@ from bitale import _core
 
 JAX, INTERPRETER = bt.Mode("jax", "None"), bt.Mode("vm", "None")
 
-# XLA's own rounding: subnormal numbers are zero on a processor, and its lgamma and digamma keep few digits near 1, where
-# they are 0, and the sign of the pole at -0.0.
+# Differences due to XLA: it flushes subnormal numbers to zero on CPUs, its lgamma and digamma have few correct digits
+# near their zeros at 1, and it ignores the sign of the pole at -0.0.
 KNOWN = {"log: special values, f64", "log2: special values, f64", "log10: special values, f64", "psi: special values, f64",
          "psi: special values, f32", "gammaln: bool", "gammaln: special values, f32"}  # fmt: skip
 
-# Ops of which no sample has a form, or none yet.
+# Ops for which no sample has a StableHLO form (yet).
 WITHOUT_FORM = {
     "ComplexQZ", "LUFactorTridiagonal", "Nonzero", "PdbBreakpoint", "Print", "QZ", "RandomRows", "SolveBanded",
     "SolveContinuousARE", "SolveDiscreteARE", "SolveLUFactorTridiagonal",
 }  # fmt: skip
 
-# What decides about lengths is an input of all samples.
+# Ops whose result lengths are an input in all samples.
 LENGTHS_FROM_VALUES = {"IRFFT"}
 
 TOLERANCE = {"complex128": (1e-6, 1e-10), "complex64": (2e-5, 2e-5), "float64": (1e-6, 1e-10), "float32": (2e-5, 2e-7), "float16": (2e-3, 2e-5)}
 
 
-def same(wanted, got):
+def same(expected, got):
     if not isinstance(got, np.ndarray):  # the state of a stream
-        return wanted == got
-    rtol, atol = TOLERANCE.get(str(wanted.dtype), (0, 0))
-    return wanted.dtype == got.dtype and wanted.shape == got.shape and np.allclose(wanted, got, rtol, atol, equal_nan=True)
+        return expected == got
+    rtol, atol = TOLERANCE.get(str(expected.dtype), (0, 0))
+    return expected.dtype == got.dtype and expected.shape == got.shape and np.allclose(expected, got, rtol, atol, equal_nan=True)
 
 
-# Eigenvectors and singular vectors, whose signs and phases are LAPACK's: what they make with the values. Of singular vectors without a
-# value only the space is defined.
+# Functions of eigenvectors and singular vectors that do not depend on the signs and phases that LAPACK chooses. Of
+# singular vectors without a singular value only the space that they span is determined.
 MADE_OF_VECTORS = {
     "Eigh": lambda w, v: [w, np.abs(v), (v * w) @ v.T],
     "SVD": lambda *usv: usv if len(usv) == 1 else of_singular_vectors(*usv),
@@ -59,13 +60,13 @@ def product(u, s, vt):
     return (u[:, :k] * s) @ vt[:k]
 
 
-# Many samples are compiled as one function: compiling is what takes time.
+# Number of samples compiled as one function, since compilation dominates the run time.
 TOGETHER = 24
 GROUPS = [(name, first) for name in _core.op_names() for first in range(0, len(_core.op_samples(name)), TOGETHER)]
 
 
 def by_interpreter(inputs, outputs, values, note):
-    """The results, or the error."""
+    """The results, or the exception."""
     try:
         return bt.function(inputs, outputs, mode=INTERPRETER)(*values)
     except Exception as error:
@@ -73,7 +74,7 @@ def by_interpreter(inputs, outputs, values, note):
 
 
 def each_by_jax(samples):
-    """The results of each, or the error."""
+    """The results of each sample, or the exception."""
     for inputs, outputs, values, _ in samples:
         try:
             yield bt.function(inputs, outputs, mode=JAX)(*values)
@@ -81,24 +82,24 @@ def each_by_jax(samples):
             yield error
 
 
-def by_jax(samples, wanted):
-    """The same; at first of all samples that have results in one function."""
-    fine = [sample for sample, each in zip(samples, wanted) if not isinstance(each, Exception)]
+def by_jax(samples, expected):
+    """The same, but first tries all samples that have results in a single function."""
+    fine = [sample for sample, each in zip(samples, expected) if not isinstance(each, Exception)]
     try:
         f = bt.function([x for s in fine for x in s[0]], [y for s in fine for y in s[1]], mode=JAX)
         results = iter(f(*(value for s in fine for value in s[2])))
     except Exception:
         return list(each_by_jax(samples))
-    others = iter(list(each_by_jax([sample for sample, each in zip(samples, wanted) if isinstance(each, Exception)])))
-    return [next(others) if isinstance(each, Exception) else [next(results) for _ in sample[1]] for sample, each in zip(samples, wanted)]
+    others = iter(list(each_by_jax([sample for sample, each in zip(samples, expected) if isinstance(each, Exception)])))
+    return [next(others) if isinstance(each, Exception) else [next(results) for _ in sample[1]] for sample, each in zip(samples, expected)]
 
 
 @pytest.mark.parametrize("name, first", GROUPS)
 def test_samples_of(name, first):
     made = 0
     samples = _core.op_samples(name)[first : first + TOGETHER]
-    wanted = [by_interpreter(*sample) for sample in samples]
-    for (_, _, _, note), expected, got in zip(samples, wanted, by_jax(samples, wanted), strict=True):
+    reference = [by_interpreter(*sample) for sample in samples]
+    for (_, _, _, note), expected, got in zip(samples, reference, by_jax(samples, reference), strict=True):
         if isinstance(expected, Exception):
             assert isinstance(got, (type(expected), NotImplementedError)), f"{name} ({note}): {got!r}"
             continue
@@ -112,5 +113,5 @@ def test_samples_of(name, first):
             expected, got = MADE_OF_VECTORS[name](*expected), MADE_OF_VECTORS[name](*got)
         if note not in KNOWN:
             assert all(map(same, expected, got)), f"{name} ({note}): {expected} != {got}"
-    if first == 0 or made:  # an elementwise function without a form may have a group of its own
+    if first == 0 or made:  # an elementwise function without a form may be alone in a group
         assert bool(made) == (name not in WITHOUT_FORM | LENGTHS_FROM_VALUES), f"{name}: {made} samples have a form in StableHLO"

@@ -1,4 +1,4 @@
-"""shard: eight devices in one process, and two processes that jax.distributed joins."""
+"""shard: eight devices in one process, and two processes connected by jax.distributed."""
 
 import pathlib
 import socket
@@ -32,8 +32,8 @@ def mesh_of(*lengths, names):
 def test_rows_of_a_log_density_over_devices():
     f = log_density()
     g = bitale.jax.shard(f, mesh_of(8, names=("rows",)), [P("rows", None), P("rows"), P()], [P(), P()])
-    for wanted, got in zip(f(X, Y, W), g(X, Y, W)):
-        np.testing.assert_allclose(got, wanted, rtol=1e-12)
+    for expected, got in zip(f(X, Y, W), g(X, Y, W)):
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
     assert "all-reduce" in g.lower(X, Y, W).compile().as_text()
 
 
@@ -48,7 +48,7 @@ def test_a_layer_divided_by_batch_and_by_columns():
 
 
 def test_chains_of_a_sampler():
-    x, eps = pt.dmatrix("x"), pt.dmatrix("eps")  # [chain, dimension]
+    x, eps = pt.dmatrix("x"), pt.dmatrix("eps")  # shape [chain, dimension]
     step = 0.1
     f = bt.function([x, eps], x + step * bt.grad(-0.5 * (x**2).sum(), x) + np.sqrt(2 * step) * eps)
     g = bitale.jax.shard(f, mesh_of(8, names=("chain",)), [P("chain", None), P("chain", None)], P("chain", None))

@@ -1,4 +1,4 @@
-"""One of two processes of test_shard: half of the rows of a log density, its gradient summed over both.
+"""One of the two processes of test_shard: computes half of the rows of a log density; its gradient is summed over both.
 
 python two_processes.py NUMBER PORT
 """
@@ -31,6 +31,6 @@ divided = [
     jax.make_array_from_process_local_data(NamedSharding(mesh, spec), part)
     for spec, part in ((P("rows", None), X[half]), (P("rows"), Y[half]), (P(), W))
 ]
-for wanted, got in zip(f(X, Y, W), g(*divided)):
-    np.testing.assert_allclose(np.asarray(got.addressable_data(0)), wanted, rtol=1e-12)
+for expected, got in zip(f(X, Y, W), g(*divided)):
+    np.testing.assert_allclose(np.asarray(got.addressable_data(0)), expected, rtol=1e-12)
 print("equal")

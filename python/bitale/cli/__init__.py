@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of all verbs."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="print the result as JSON")
-    top = argparse.ArgumentParser(prog="bitale", description="Looks after Bitale: its cache, its flags, its health.")
+    top = argparse.ArgumentParser(prog="bitale", description="Manages the cache, flags and installation of Bitale.")
     top.add_argument("--version", action="version", version=f"bitale {bitale.__version__}")
     top.add_argument(
         "--completion", action=_Completion, choices=("bash", "zsh", "tcsh"), help="print completions for a shell"

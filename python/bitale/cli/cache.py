@@ -19,15 +19,15 @@ _objects = "objects"  # the folder of compiled code inside a compile directory
 
 
 def add(verbs: Any, common: Any) -> None:
-    parser = verbs.add_parser("cache", help="look after the directory of compiled code")
+    parser = verbs.add_parser("cache", help="manage the directory of compiled code")
     inner = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     for name, action, view, text in (
         ("path", path, lambda result: result["path"], "print the compile directory"),
-        ("list", listing, show_listing, "list what is kept, the latest used first"),
+        ("list", listing, show_listing, "list the cache entries, most recently used first"),
         ("clear", clear, show_removed, "remove all compiled code of this compile directory"),
         ("purge", purge, show_removed, "remove the compiled code of every compile directory below base_compiledir"),
-        ("unlock", unlock, show_unlock, "tell whether processes wait for each other; locks can't be left behind"),
-        ("cleanup", cleanup, show_removed, "remove damaged entries, and what killed processes left behind"),
+        ("unlock", unlock, show_unlock, "show whether processes wait for each other; locks are never stale"),
+        ("cleanup", cleanup, show_removed, "remove damaged entries, and files left behind by killed processes"),
     ):
         verb = inner.add_parser(name, parents=[common], help=text, description=text[0].upper() + text[1:] + ".")
         verb.set_defaults(run=_of(action), show=view)
@@ -121,7 +121,7 @@ def unlock() -> dict[str, Any]:
 def show_unlock(result: dict[str, Any]) -> str:
     if result["claimed"]:
         return (
-            "A living process is compiling, and others that want the same wait for it. Its lock ends when it is done or dies: "
+            "A running process is compiling, and others that need the same code wait for it. Its lock ends with it: "
             "there is nothing to remove."
         )
-    return "Nobody holds a lock. Locks end with the process that holds them: there is never one to remove."
+    return "No process holds a lock. Locks end with the process that holds them: there are no stale locks to remove."

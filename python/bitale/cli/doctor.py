@@ -89,12 +89,12 @@ def _vector_width() -> dict[str, str]:
     except Exception as error:
         return _check("vectors", "fail", f"{type(error).__name__}: {error}")
     if not found.times:
-        return _check("vectors", "ok", f"of {found.bits} bits, the only width that is worth a look")
+        return _check("vectors", "ok", f"of {found.bits} bits, the only candidate width")
     compared = "; ".join(
         f"{bits} bits: {elementary:.2f} ns an element for exp and tanh, {plain:.2f} for arithmetic"
         for bits, (elementary, plain) in found.times.items()
     )
-    kept = "" if found.is_kept else "the compile directory can't be written: other processes won't know"
+    kept = "" if found.is_kept else "the compile directory can't be written, so other processes will measure again"
     return _check("vectors", "ok" if found.is_kept else "note", f"of {found.bits} bits ({compared})", kept)
 
 
@@ -108,7 +108,7 @@ def _blas(found: dict[str, Any]) -> dict[str, str]:
     if found["blas_error"]:
         return _check("BLAS", "fail", bitale.config.blas__library, found["blas_error"])
     if not found["blas"]:
-        hint = "products of matrices take plain loops; install the package libopenblas0 for faster ones"
+        hint = "matrix products use plain loops; install the package libopenblas0 for faster ones"
         return _check("BLAS", "note", "not found", hint)
     kernels = f", kernels {found['blas_kernels']}" if found["blas_kernels"] else ""
     return _check("BLAS", "ok", found["blas"] + kernels)

@@ -9,12 +9,15 @@ from bitale.cli.view import find
 
 
 def add(verbs: Any, common: Any) -> None:
-    parser = verbs.add_parser("export", parents=[common], help="write a function as C code, an object file or a StableHLO module, which need no Bitale")
+    parser = verbs.add_parser(
+        "export", parents=[common],
+        help="write a function as C code, an object file or a StableHLO module, which run without Bitale",
+    )
     parser.add_argument(
         "target", help="package.module:name or script.py:name of a function, or the file of a pickled one; a script is run"
     )
-    parser.add_argument("-o", "--output", metavar="FOLDER", help="where to; default: a folder of the function's name")
-    parser.add_argument("--name", help="what the C function is called; default: the function's name")
+    parser.add_argument("-o", "--output", metavar="FOLDER", help="output folder; default: the function's name")
+    parser.add_argument("--name", help="name of the C function; default: the function's name")
     parser.add_argument("--object", action="store_true", help="native code, NAME.o and NAME.h, instead of C")
     parser.add_argument("--stablehlo", action="store_true", help="a StableHLO module, NAME.mlir, for XLA")
     parser.add_argument(
@@ -26,14 +29,15 @@ def add(verbs: Any, common: Any) -> None:
     parser.add_argument(
         "--platform",
         choices=["cpu", "gpu", "cuda", "rocm", "tpu"],
-        help="with --stablehlo: whose calls the module may have (cpu: LAPACK's); default: none, for any platform",
+        help="with --stablehlo: platform whose library calls the module may contain (cpu: LAPACK); default: none, "
+        "for any platform",
     )
     parser.add_argument(
         "--for",
         dest="processors",
         choices=["native", "native-128", "native-256", "native-512", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4",
                  "aarch64"],
-        help="with --object: the processors that it is for; default: config.target",
+        help="with --object: target processors; default: config.target",
     )
     parser.set_defaults(run=run, show=lambda result: "\n".join(result["files"]))
 

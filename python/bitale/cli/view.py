@@ -21,12 +21,14 @@ def add(verbs: Any, common: Any) -> None:
         "target", help="package.module:name or script.py:name of a variable, list of variables, FunctionGraph or function, "
         "or the file of a pickled one; a script is run"
     )
-    parser.add_argument("-o", "--output", help="file whose ending says the format (html, svg, png, pdf, dot); default NAME.html")
+    parser.add_argument(
+        "-o", "--output", help="file whose extension gives the format (html, svg, png, pdf, dot); default NAME.html"
+    )
     parser.add_argument("--full", action="store_true", help="draw also variables that have no name")
-    parser.add_argument("--structure", action="store_true", help="draw ops and types as nodes of their own")
+    parser.add_argument("--structure", action="store_true", help="draw ops and types as separate nodes")
     parser.add_argument("--ids", action="store_true", help="number the nodes")
     parser.add_argument(
-        "--profile", action="store_true", help="run the module or script with profiles, and show that of the function"
+        "--profile", action="store_true", help="run the module or script with profiling, show the function's profile"
     )
     parser.add_argument("--open", action="store_true", help="show the file in the browser")
     parser.set_defaults(run=run, show=lambda result: result["file"])

@@ -63,7 +63,7 @@ class _OneByOne(_Override):
             answer = override(inputs, outputs, given)
             if isinstance(answer, (list, tuple)):
                 if len(answer) != 1:
-                    raise ValueError(f"OpFromGraph: override {place} gave {len(answer)} results, expected one")
+                    raise ValueError(f"OpFromGraph: override {place} returned {len(answer)} results, expected one")
                 (answer,) = answer
             out.append(answer)
         return out
@@ -164,6 +164,6 @@ def infer_shape(outs: Sequence[Any], inputs: Sequence[Variable], input_shapes: S
 
     if len(inputs) != len(input_shapes):
         raise ValueError(f"infer_shape: {len(inputs)} inputs, but {len(input_shapes)} shapes")
-    stand_ins = {x: empty(tuple(shape), dtype=x.dtype) for x, shape in zip(inputs, input_shapes)}
-    replaced = _core.clone_replace(list(outs), stand_ins)
+    placeholders = {x: empty(tuple(shape), dtype=x.dtype) for x, shape in zip(inputs, input_shapes)}
+    replaced = _core.clone_replace(list(outs), placeholders)
     return [tuple(out.shape[axis] for axis in range(out.ndim)) for out in replaced]

@@ -135,13 +135,13 @@ def function_dump(
 
 def maker_of(function: Function) -> FunctionMaker:
     if function._maker is None:
-        raise NotImplementedError("maker: of a function that eval() has made")
+        raise NotImplementedError("maker: not available for a function compiled by eval()")
     return function._maker
 
 
 def _recipe_of(function: Function, what: str) -> Recipe:
     if function._maker is None:
-        raise NotImplementedError(f"{what}: of a function that eval() has made")
+        raise NotImplementedError(f"{what}: not available for a function compiled by eval()")
     return function._maker.recipe
 
 

@@ -99,9 +99,9 @@ class In:
         value, held = _value_and_container(variable, value, strict, allow_downcast)
         if value is None and (update is not None or implicit):
             what = "has an update" if update is not None else "is implicit"
-            raise ValueError(f"In: {variable} {what}, but no value to start with; value= says it")
+            raise ValueError(f"In: {variable} {what}, but no value to start with: give it as value=")
         if shared and not isinstance(value, SharedVariable):
-            raise TypeError(f"In: {variable} is said to be shared; expected a shared variable as its value, got {value!r}")
+            raise TypeError(f"In: {variable} is declared shared; expected a shared variable as value, got {value!r}")
         self.variable = variable
         self.name = name if name is not None else variable.name if autoname else None
         self.value = value

@@ -34,7 +34,7 @@ class Scratchpad:
                 import traceback  # few programs need it
 
                 return [traceback.StackSummary.from_list([traceback.FrameSummary(*line) for line in lines])]
-        raise AttributeError(f"nothing is noted on {self._variable!r} as {name}")
+        raise AttributeError(f"the tag of {self._variable!r} has no attribute {name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "test_value":

@@ -110,7 +110,7 @@ def general_toposort(
     """
     asked = compute_deps_cache or deps
     if asked is None:
-        raise ValueError("general_toposort: deps or compute_deps_cache says what depends on what; both are None")
+        raise ValueError("general_toposort: expected deps or compute_deps_cache; both are None")
 
     def found(node: Any) -> list[Any]:
         each = list(asked(node) or ())

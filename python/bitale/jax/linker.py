@@ -101,7 +101,7 @@ def is_on_device(value: Any, dtype: str) -> bool:
 def fetched(array: Any) -> np.ndarray:
     """What an array of JAX has, for somebody who copies it."""
     if array.is_deleted():
-        raise RuntimeError("mode JAX: the value is lost: a call that updated it in its place failed on the device")
+        raise RuntimeError("mode JAX: the value is lost: a call that updated it in place failed on the device")
     with _out_of_memory_named():
         return np.asarray(array)
 

@@ -191,7 +191,7 @@ def primitive() -> Any:
         batched = tuple(place is not None for place in places)
         moved = [jax.numpy.moveaxis(x, place, 0) if more else x for x, place, more in zip(operands, places, batched)]
         if any(_is_state(v) and more for v, more in zip(graph.inputs, batched)):
-            return one_after_the_other(moved, batched, graph), [0] * len(graph.outputs)
+            return apply_sequentially(moved, batched, graph), [0] * len(graph.outputs)
         whole, expected = graph.batched(batched)
         if expected != batched:
             size = next(len(x) for x, more in zip(moved, batched) if more)
@@ -199,7 +199,7 @@ def primitive() -> Any:
         made = call.bind(*moved, graph=whole)
         return made, [0 if _ndim(new) > _ndim(old) else None for new, old in zip(whole.outputs, graph.outputs)]
 
-    def one_after_the_other(operands: Any, batched: Any, graph: Graph) -> Any:
+    def apply_sequentially(operands: Any, batched: Any, graph: Graph) -> Any:
         """A loop over the batch: a generator's state has no batch dimension."""
 
         def of_one(each: Any) -> Any:

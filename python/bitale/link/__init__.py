@@ -70,7 +70,7 @@ def _call_all(wrappers: list[Callable[..., Any]], *arguments: Any) -> None:
         wrapper(*arguments)
 
 
-def _run_and_tell(callback: Callable[..., Any], fgraph: Any, i: int, node: Any, thunk: NodeThunk) -> None:
+def _run_and_notify(callback: Callable[..., Any], fgraph: Any, i: int, node: Any, thunk: NodeThunk) -> None:
     thunk()
     storage_map = dict(zip([*node.inputs, *node.outputs], [*thunk.inputs, *thunk.outputs]))
     compute_map = {variable: [True] for variable in storage_map}
@@ -100,7 +100,7 @@ class VMLinker(Linker):
     ):
         if lazy is False or schedule is not None:
             raise NotImplementedError(f"VMLinker: {'lazy=False' if lazy is False else 'schedule'}")
-        wrapper = None if callback is None else functools.partial(_run_and_tell, callback)
+        wrapper = None if callback is None else functools.partial(_run_and_notify, callback)
         super().__init__("vm", ["opwise" if c_thunks else "vm"], wrapper, callback_input, allow_gc)
 
 

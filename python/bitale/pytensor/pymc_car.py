@@ -51,7 +51,7 @@ def _car(op: Any, mu: Any, w: Any, alpha: Any, tau: Any, is_valid: Any, rng: Any
     adjacency = _adjacency(w)
     n = adjacency.shape[0]
     if adjacency.shape != (n, n) or n == 0 or adjacency.diagonal().any() or not np.isfinite(adjacency.data).all() or (adjacency.data < 0).any():
-        raise NotConverted("its adjacency matrix is none of neighbours")
+        raise NotConverted("its adjacency matrix is not square, finite and non-negative with a zero diagonal")
     degrees = sparse.diags(np.asarray(adjacency.sum(axis=0))[0]).tocsr()
     order = _order(degrees - adjacency.multiply(0.5))  # for any alpha except 0, where PyMC's draws do not have this distribution
     inverse = np.argsort(order)

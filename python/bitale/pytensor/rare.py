@@ -60,7 +60,7 @@ def _ravel_multi_index(op: Any, node: Any, *inputs: Any) -> Any:
 @converts(*_of("basic", "PermuteRowElements"))
 def _permute_row_elements(op: Any, node: Any, x: Any, y: Any, *inverse: Any) -> Any:
     if inverse:
-        raise NotConverted("whether to invert is said by an input")
+        raise NotConverted("whether to invert is given by an input")
     return pt.permute_row_elements(x, y, inverse=op.inverse)
 
 
@@ -84,7 +84,7 @@ def _mode(node: Any) -> str:
     while mode.owner is not None and len(mode.owner.inputs) == 1:  # changes of dimensions
         (mode,) = mode.owner.inputs
     if not isinstance(mode, Constant):
-        raise NotConverted("its mode is known at a call only")
+        raise NotConverted("its mode is not a constant")
     return "full" if mode.data else "valid"
 
 

@@ -128,7 +128,7 @@ class ElemwiseOfOwn(Op):
                 return list(getattr(op, name)(inputs, outputs, cotangents))
         if hasattr(op, "grad"):
             return list(op.grad(inputs, cotangents))
-        raise NotImplementedError(f"{op} has no derivative: a ScalarOp says it by grad, L_op or pullback")
+        raise NotImplementedError(f"{op} has no derivative: a ScalarOp defines it by grad, L_op or pullback")
 
     def vectorize(self, node: Apply, *batched: Any) -> Any:
         return self(*batched)

@@ -235,7 +235,7 @@ def get_underlying_scalar_constant_value(
     array(3, dtype=int8)
     """
     if v is None or (isinstance(v, np.ndarray) and v.size == 0):
-        raise NotScalarConstantError(f"{v!r} has no value that all its elements have")
+        raise NotScalarConstantError(f"{v!r} has no common value of all its elements")
     v = as_tensor_variable(v)
     data = getattr(v, "data", None)
     if data is not None and data.size and (np.all(data == data.flat[0]) or np.all(data != data)):
@@ -254,7 +254,7 @@ def get_underlying_scalar_constant_value(
                 node.inputs[0], max_recur=max_recur - 1, raise_not_constant=raise_not_constant
             )
     if raise_not_constant:
-        raise NotScalarConstantError(f"{v} has no constant value that all its elements have")
+        raise NotScalarConstantError(f"{v} has no common constant value of all its elements")
     return v
 
 
@@ -298,7 +298,7 @@ def get_scalar_constant_value(
             raise_not_constant=raise_not_constant,
         )
     if raise_not_constant:
-        raise NotScalarConstantError(f"{v} is no scalar")
+        raise NotScalarConstantError(f"{v} is not a scalar")
     return v
 
 

@@ -101,7 +101,7 @@ def _elemwise(
 
     if isinstance(scalar_op, OwnScalarOp):
         if inplace_pattern:
-            raise NotImplementedError("Elemwise: inplace_pattern; no op that users build writes over its operands")
+            raise NotImplementedError("Elemwise: inplace_pattern is not supported: only rewriting makes ops in-place")
         if hasattr(scalar_op, "of_tensors"):
             return _Maker(name or f"Elemwise{{{scalar_op}}}", scalar_op.of_tensors)
         return ElemwiseOfOwn(scalar_op, name, nfunc_spec)
@@ -136,13 +136,15 @@ def _careduce(
     for reduction in (Sum, Prod, Max, Min, All, Any):
         if reduction.scalar_op == name.removesuffix("_"):
             return reduction(axis=axis, dtype=dtype, acc_dtype=acc_dtype)
-    raise NotImplementedError(f"CAReduce: reductions by {name}; there are those by add, mul, maximum, minimum, and_ and or_")
+    raise NotImplementedError(
+        f"CAReduce: reductions by {name} are not supported; expected add, mul, maximum, minimum, and_ or or_"
+    )
 
 
 def _argmax(axis: typing.Any = None) -> typing.Any:
     axes = (axis,) if isinstance(axis, int) else axis
     if axes is not None and len(axes) != 1:
-        raise NotImplementedError(f"Argmax: axes {tuple(axes)} in one op; pt.argmax is a formula for several")
+        raise NotImplementedError(f"Argmax: expected one axis, got {tuple(axes)}; pt.argmax takes several")
     return _op("Argmax", ("axis", _integer, None if axes is None else axes[0]), ("smallest", _flag, False))
 
 
@@ -213,7 +215,7 @@ def _inc_subtensor(
     idx_list: Sequence[typing.Any], inplace: bool = False, set_instead_of_inc: bool = False, **options: typing.Any
 ) -> typing.Any:
     if inplace:
-        raise NotImplementedError("IncSubtensor: inplace=True; no op that users build writes over its operands")
+        raise NotImplementedError("IncSubtensor: inplace=True is not supported: only rewriting makes ops in-place")
     change = _core.set_subtensor if set_instead_of_inc else _core.inc_subtensor
 
     def apply(x: typing.Any, y: typing.Any, *inputs: typing.Any) -> typing.Any:

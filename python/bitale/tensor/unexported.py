@@ -231,7 +231,7 @@ def scalar_elemwise(*symbol: Any, nfunc: Any = None, nin: Any = None, nout: Any 
 
         name = symbolname or function.__name__
         if name.endswith("_inplace"):
-            raise ValueError(f"scalar_elemwise: {name}: no op that users build writes over its operands")
+            raise ValueError(f"scalar_elemwise: {name} is not supported: only rewriting makes ops in-place")
         return Elemwise(getattr(scalar, name))
 
     return construct(symbol[0]) if symbol else construct

@@ -62,12 +62,12 @@ struct File : Interface {
   std::string unused(const std::string& body) const {
     std::string out;
     const std::string text = without_comments(body);
-    const auto look_at = [&](const std::string& name) {
+    const auto inspect = [&](const std::string& name) {
       if (!mentions(text, name)) out += cat("  (void)", name, ";\n");
     };
     for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
-      look_at(input_names[i]);
-      for (auto& length : lengths[i]) look_at(length);
+      inspect(input_names[i]);
+      for (auto& length : lengths[i]) inspect(length);
     }
     return out;
   }

@@ -37,19 +37,19 @@ Emitter::Needs Emitter::needs_of(const program::Loop& loop) {
   const auto use = [&](std::int64_t buffer) {
     if (seen.insert(buffer).second) needs.buffers.push_back(buffer);
   };
-  const auto look_at = [&](Expr root) {
+  const auto inspect = [&](Expr root) {
     walk(root, [&](Expr expr) {
       if (expr.code() == Code::load) use(expr.payload());
       if (expr.code() == Code::var && nest_.is_defined(expr)) needs.variables.push_back(expr);
     });
   };
-  look_at(loop.extent);
-  program::visit_steps(loop.body, [&](const program::Step& step) { program::for_each_expr(step, look_at); });
+  inspect(loop.extent);
+  program::visit_steps(loop.body, [&](const program::Step& step) { program::for_each_expr(step, inspect); });
   program::visit_steps(loop.body, [&](const program::Step& step) {
     program::for_each_access(step, [&](const program::Access& access) { use(access.buffer); });
   });
   for (std::size_t i = 0; i < needs.buffers.size(); ++i)
-    for (auto& length : program_.buffers[std::size_t(needs.buffers[i])].shape) look_at(length);
+    for (auto& length : program_.buffers[std::size_t(needs.buffers[i])].shape) inspect(length);
   return needs;
 }
 

@@ -12,9 +12,9 @@ namespace {
 using program::Expr;
 using Value = FunctionBuilder::Value;
 
-enum class Does { scale, split_m, split_k, log_limits };
+enum class InstructionKind { scale, split_m, split_k, log_limits };
 struct Instruction {
-  Does what;
+  InstructionKind what;
   std::vector<Expr> operands;  // of the dtype of the result
 };
 
@@ -35,11 +35,12 @@ class Avx512Instructions final : public ExpressionStrategy {
     if (!emitter.target().avx_512 || !is_float(expr.dtype())) return {};
     const int bytes = emitter.is_in_lanes() ? emitter.lane_count() * int(itemsize(expr.dtype())) : least_bytes;
     if (bytes < least_bytes || bytes > most_bytes) return {};
-    if (const auto scaled = program::math::as_scaled(expr)) return Instruction{Does::scale, {scaled->value, scaled->n}};
-    if (const auto x = program::math::as_split_m(expr)) return Instruction{Does::split_m, {*x}};
-    if (const auto x = program::math::as_split_k(expr)) return Instruction{Does::split_k, {*x}};
+    if (const auto scaled = program::math::as_scaled(expr))
+      return Instruction{InstructionKind::scale, {scaled->value, scaled->n}};
+    if (const auto x = program::math::as_split_m(expr)) return Instruction{InstructionKind::split_m, {*x}};
+    if (const auto x = program::math::as_split_k(expr)) return Instruction{InstructionKind::split_k, {*x}};
     if (const auto limits = program::math::as_log_limits(expr))
-      return Instruction{Does::log_limits, {limits->x, limits->value}};
+      return Instruction{InstructionKind::log_limits, {limits->x, limits->value}};
     return {};
   }
 
@@ -70,12 +71,12 @@ class Avx512Instructions final : public ExpressionStrategy {
     constexpr std::uint64_t limits = 0x03530422;
     Value result = nullptr;
     switch (instruction.what) {
-      case Does::scale: result = masked("scalef", {x, operands[1], x}); break;
-      case Does::split_m: result = m(); break;
-      case Does::split_k:  // the exponent of m is 0 or -1
+      case InstructionKind::scale: result = masked("scalef", {x, operands[1], x}); break;
+      case InstructionKind::split_m: result = m(); break;
+      case InstructionKind::split_k:  // the exponent of m is 0 or -1
         result = l.BuildFSub(e.builder(), masked("getexp", {x, nothing}), masked("getexp", {m(), nothing}), "");
         break;
-      case Does::log_limits:
+      case InstructionKind::log_limits:
         result = masked("fixupimm", {operands[1], x, e.constant(word, std::int64_t(limits), lanes), int32(0)});
         break;
     }

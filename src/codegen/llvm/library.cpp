@@ -35,8 +35,8 @@ class Library {
       add(row->widened_from);
       text_ += narrow_text(row->widened_from);
     } else {
-      throw NotImplementedError(
-          cat("export: the function calls ", name, ", which an object file has no code for; C code may (export_c)"));
+      throw NotImplementedError(cat("export: the function calls ", name,
+                                    ", which has no code in an object file; C code may call it (export_c)"));
     }
   }
   std::string text() {

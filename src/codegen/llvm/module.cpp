@@ -176,7 +176,7 @@ void Module::add(const std::string& text) {
   LLVMModuleRef parsed = nullptr;
   char* message = nullptr;
   if (l.ParseIRInContext(context_.get(), buffer_of(text), &parsed, &message))
-    throw InternalError(cat("LLVM refuses what is written in its language: ", take(message), "\n", text));
+    throw InternalError(cat("LLVM rejects hand-written IR: ", take(message), "\n", text));
   set_target(parsed);
   if (l.LinkModules2(module_.get(), parsed)) throw InternalError("LLVM: two modules do not fit together");  // takes it
 }

@@ -13,7 +13,7 @@ void FullHistory::on_commit(FunctionGraph&, const std::shared_ptr<Changes>& chan
 
 const std::string& FullHistory::reason(std::size_t position) const {
   if (position == 0 || position > last())
-    throw IndexError(cat("full history: state ", position, " was reached by no change; states are 0 to ", last()));
+    throw IndexError(cat("full history: state ", position, " was not reached by a change; states are 0 to ", last()));
   return changes_[position - 1]->reason;
 }
 

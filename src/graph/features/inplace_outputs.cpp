@@ -50,7 +50,7 @@ void NoOutputFromInplace::on_validate(FunctionGraph& graph) {
     for (auto& root : memory_roots(graph.outputs()[k]))
       for (auto& before : overwritten(root))
         throw InconsistencyError(cat("output ", k, " of the graph would be written over `", before.str(), "` by ",
-                                     root.owner().op().label(), ", and was to have memory of its own"));
+                                     root.owner().op().label(), ", but needs its own memory"));
 }
 
 void NoOutputInplaceOnInput::on_attach(FunctionGraph& graph) {

@@ -9,9 +9,9 @@ namespace bitale {
 namespace {
 
 // Refuses a change after which one of the nodes is still in the graph.
-class MustLeave final : public Feature {
+class RemovalCheck final : public Feature {
  public:
-  explicit MustLeave(std::span<const Apply> nodes) : nodes_(nodes) {}
+  explicit RemovalCheck(std::span<const Apply> nodes) : nodes_(nodes) {}
   std::string name() const override { return "replace_all_validate_remove"; }
   void on_validate(FunctionGraph& graph) override {
     for (auto& node : nodes_)
@@ -61,7 +61,7 @@ bool replace_all_validate(FunctionGraph& graph, std::span<const std::pair<Variab
 
 bool replace_all_validate_remove(FunctionGraph& graph, std::span<const std::pair<Variable, Variable>> pairs,
                                  std::span<const Apply> remove, std::string_view reason, bool verbose) {
-  const Attached condition(graph, std::make_shared<MustLeave>(remove));
+  const Attached condition(graph, std::make_shared<RemovalCheck>(remove));
   return replace_all_validate(graph, pairs, reason, verbose);
 }
 

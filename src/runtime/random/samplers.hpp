@@ -449,16 +449,16 @@ class Integers {
   template <class G>
   static void fill_from_halves(G& g, std::int64_t count, std::int64_t* out, std::uint64_t low, std::uint64_t length) {
     const auto biased = (0u - std::uint32_t(length)) % std::uint32_t(length);
-    const auto may_stand = [&](std::uint64_t product) { return std::uint32_t(product) >= biased; };
+    const auto is_unbiased = [&](std::uint64_t product) { return std::uint32_t(product) >= biased; };
     const auto finished = [&](std::uint64_t product) {
-      while (!may_stand(product)) product = g.next32() * length;
+      while (!is_unbiased(product)) product = g.next32() * length;
       return std::int64_t(low + (product >> 32));
     };
     for (std::int64_t i = 0; i < count;) {
       if constexpr (requires { g.halves(); })
         if (i + 2 <= count && g.halves().is_empty()) {
           const std::uint64_t word = g.next64(), first = std::uint32_t(word) * length, second = (word >> 32) * length;
-          if (may_stand(first) && may_stand(second)) [[likely]] {
+          if (is_unbiased(first) && is_unbiased(second)) [[likely]] {
             out[i] = std::int64_t(low + (first >> 32));
             out[i + 1] = std::int64_t(low + (second >> 32));
             i += 2;

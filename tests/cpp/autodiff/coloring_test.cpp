@@ -1,4 +1,4 @@
-// Groups of rows and columns by which sparse Jacobians are found, and the Jacobians.
+// Matrix colorings (groups of structurally orthogonal rows and columns), and sparse Jacobians computed by them.
 #include "autodiff/coloring.hpp"
 
 #include <doctest/doctest.h>
@@ -28,8 +28,9 @@ SparsityPattern pattern_where(std::int64_t rows, std::int64_t columns, const Pre
   return out;
 }
 
-// Every nonzero is the only one of its row in its column's group, or of its column in its row's group.
-bool shows_every_element(const SparsityPattern& pattern, const MatrixColoring& coloring) {
+// Each nonzero is the only one of its row in the group of its column, or the only one of its column in the group of its
+// row.
+bool recovers_every_element(const SparsityPattern& pattern, const MatrixColoring& coloring) {
   std::map<std::pair<std::int64_t, std::int64_t>, int> in_columns, in_rows;
   for (std::int64_t i = 0; i < pattern.rows; ++i)
     for (std::int64_t j : pattern.columns_of_row[std::size_t(i)]) {
@@ -48,13 +49,13 @@ bool shows_every_element(const SparsityPattern& pattern, const MatrixColoring& c
 std::int64_t groups(std::int64_t rows, std::int64_t columns, const Predicate& is_nonzero) {
   const SparsityPattern pattern = pattern_where(rows, columns, is_nonzero);
   const MatrixColoring coloring = color(pattern);
-  CHECK(shows_every_element(pattern, coloring));
+  CHECK(recovers_every_element(pattern, coloring));
   return coloring.rows.count + coloring.columns.count;
 }
 
 }  // namespace
 
-TEST_CASE("bands take as many groups as they are wide, arrows three") {
+TEST_CASE("a banded matrix needs as many groups as its bandwidth, an arrow matrix three") {
   auto band = [](std::int64_t below, std::int64_t above) {
     return [=](std::int64_t i, std::int64_t j) { return j - i <= above && i - j <= below; };
   };
@@ -75,7 +76,7 @@ TEST_CASE("bands take as many groups as they are wide, arrows three") {
   CHECK(groups(4, 0, [](auto, auto) { return true; }) == 0);
 }
 
-TEST_CASE("random patterns are colored so that every element shows") {
+TEST_CASE("colorings of random patterns recover every element") {
   std::mt19937 random(3);
   for (int k = 0; k < 60; ++k) {
     const std::int64_t rows = 1 + random() % 25, columns = 1 + random() % 25;

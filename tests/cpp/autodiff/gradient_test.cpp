@@ -1,4 +1,4 @@
-// grad, pullback, pushforward: values, options, and the three explicit non-answers.
+// grad, pullback, pushforward: values, options, and zero, disconnected and undefined gradients.
 #include "bitale/autodiff/gradient.hpp"
 
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ std::string message_of(auto&& call) {
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-// y = 2 x elementwise, without a pushforward of its own unless asked.
+// y = 2 x elementwise; it has a pushforward only if `forward` is true.
 class Twice final : public Op {
  public:
   explicit Twice(bool forward) : forward(forward) {}
@@ -47,7 +47,7 @@ class Twice final : public Op {
 };
 Variable twice(const Variable& x, bool forward = false) { return (*make_ref<Twice>(forward))({x}); }
 
-// Quotient and an integer part; undefined with respect to the second input.
+// Two outputs, of which the second is an integer; the gradient with respect to the second input is undefined.
 class Parts final : public Op {
  public:
   std::string_view name() const override { return "Parts"; }
@@ -56,10 +56,10 @@ class Parts final : public Op {
   }
   void perform(const Apply&, std::span<const Array>, std::span<Array>) const override {}
   Variables pullback(const Apply&, std::span<const Variable> g) const override {
-    asked_with_integer |= !g[1].is_disconnected();
-    return {g[0], undefined_gradient("nobody knows")};
+    got_integer_cotangent |= !g[1].is_disconnected();
+    return {g[0], undefined_gradient("no formula is known")};
   }
-  mutable bool asked_with_integer = false;
+  mutable bool got_integer_cotangent = false;
 };
 
 }  // namespace
@@ -74,7 +74,7 @@ TEST_CASE("gradient of an expression") {
   CHECK(allclose(value(grad(cost, x), {x, y}, at), Array{5., 8.}));
 }
 
-TEST_CASE("a variable used several times, broadcast, and the cost itself") {
+TEST_CASE("gradient of a variable that is used several times or broadcast, and of the cost itself") {
   Variable x = scalar("x"), v = vector("v");
   Variable cost = sum(v * x) + x * x * x;
   CHECK(allclose(value(grad(cost, x), {x, v}, {Array(2.), Array{1., 2., 3.}}), Array(18.)));
@@ -82,20 +82,20 @@ TEST_CASE("a variable used several times, broadcast, and the cost itself") {
   CHECK(allclose(value(grad(cost, cost), {x, v}, {Array(2.), Array{1.}}), Array(1.)));
 }
 
-TEST_CASE("the gradient of an intermediate variable, and of what is behind it") {
+TEST_CASE("gradients of an intermediate variable and of its ancestor") {
   Variable x = vector("x"), y = exp(x), cost = sum(sqr(y));
   Variables g = grad(cost, {y, x});
   CHECK(allclose(value(g[0], {x}, {Array{0.}}), Array{2.}));
   CHECK(allclose(value(g[1], {x}, {Array{1.}}), Array{2 * std::exp(2.)}));
 }
 
-TEST_CASE("a bad cost is refused") {
+TEST_CASE("an invalid cost is refused") {
   Variable x = vector("x");
   CHECK_THROWS_AS(grad(x, x), TypeError);
   CHECK(has(message_of([&] { grad(x, x); }), "TensorType(float64, shape=(None,))"));
   CHECK_THROWS_AS(grad(lscalar("n"), x), TypeError);
   CHECK(has(message_of([&] { grad(lscalar("n"), x); }), "int64"));
-  CHECK_THROWS_AS(grad(undefined_gradient("so it is"), x), NullTypeGradError);
+  CHECK_THROWS_AS(grad(undefined_gradient("no reason"), x), NullTypeGradError);
   CHECK_THROWS_AS(grad(Variable(), x), ValueError);
   CHECK_THROWS_AS(grad(sum(x), Variable()), ValueError);
   CHECK_THROWS_AS(grad(sum(x), disconnected()), TypeError);
@@ -123,7 +123,7 @@ TEST_CASE("disconnected variables") {
   CHECK(allclose(value(g[0], {x}, {Array{3.}}), Array{1.}));
 }
 
-TEST_CASE("integers have no derivative; where that is ignored it is zero, in floatX") {
+TEST_CASE("integers have no derivative; if this is ignored, their gradient is zero in floatX") {
   Variable n = lvector("n"), x = vector("x"), b(tensor_type(DType::Bool, 1), "b");
   Variable cost = sum(x * n);
   CHECK_THROWS_AS(grad(cost, n), DisconnectedInputError);
@@ -148,7 +148,7 @@ TEST_CASE("gradients have the variable's dtype") {
   CHECK(g[1].dtype() == DType::Float64);
 }
 
-TEST_CASE("undefined gradients say why and for which variable") {
+TEST_CASE("errors about undefined gradients give the reason and the variable") {
   auto op = make_ref<Parts>();
   Variable x = vector("x"), y = vector("y"), z = vector("z");
   Variables inputs = {x, exp(y)};
@@ -158,11 +158,11 @@ TEST_CASE("undefined gradients say why and for which variable") {
   std::string message = message_of([&] { grad(cost, y); });
   CHECK_THROWS_AS(grad(cost, y), NullTypeGradError);
   CHECK(has(message, "`y`"));
-  CHECK(has(message, "nobody knows"));
+  CHECK(has(message, "no formula is known"));
   CHECK(has(message, "Parts"));
   Variable null = grad(cost, y, {.null_gradients = OnNullGradient::Return});
   CHECK(null.is_null());
-  CHECK_FALSE(op->asked_with_integer);
+  CHECK_FALSE(op->got_integer_cotangent);
 }
 
 TEST_CASE("a path through an integer output is zero, not disconnected") {
@@ -177,7 +177,7 @@ TEST_CASE("a path through an integer output is zero, not disconnected") {
   CHECK(allclose(value(grad(integers_only, y), {y}, at), Array{0., 0.}));
   CHECK(allclose(value(grad(cost, x), {x, parts.output(1)}, {at[0], Array{std::int64_t(1), std::int64_t(2)}}),
                  Array{1., 2 * std::exp(1.)}));
-  CHECK_FALSE(op->asked_with_integer);
+  CHECK_FALSE(op->got_integer_cotangent);
 }
 
 TEST_CASE("consider_constant") {
@@ -192,26 +192,26 @@ TEST_CASE("known_grads") {
   Variable x = vector("x"), y = sqr(x), g = vector("g");
   GradOptions options{.known_grads = {{y, g}}};
   CHECK(allclose(value(grad({x}, options)[0], {x, g}, {Array{3.}, Array{10.}}), Array{60.}));
-  // They stand in place of the gradient from the cost.
+  // They replace the gradient that follows from the cost.
   CHECK(allclose(value(grad(sum(y), x, options), {x, g}, {Array{3.}, Array{10.}}), Array{60.}));
   CHECK_THROWS_AS(grad({x}, {.known_grads = {{y, scalar("s")}}}), TypeError);
   CHECK_THROWS_AS(grad(Variables{x}, GradOptions{}), ValueError);
 }
 
-TEST_CASE("names") {
+TEST_CASE("names of gradients") {
   Variable x = vector("x"), cost = sum(sqr(x));
   cost.set_name("cost");
   CHECK(grad(cost, x).name() == "(dcost/dx)");
   CHECK(grad(cost, x, {.add_names = false}).name().empty());
 }
 
-TEST_CASE("gradient nodes point at the line that asked") {
+TEST_CASE("gradient nodes have the source location of the call of grad") {
   Variable x = vector("x"), cost = sum(sqr(x));
   Variable g = grad(cost, x);
   CHECK(has(g.where().str(), "gradient_test.cpp"));
 }
 
-TEST_CASE("pullback adds up over outputs that depend on each other") {
+TEST_CASE("pullback sums the contributions of outputs that depend on each other") {
   Variable x = vector("x"), a = x * 2., b = a * 3., ca = vector("ca"), cb = vector("cb");
   Variable g = pullback({a, b}, {x}, {ca, cb})[0];
   CHECK(allclose(value(g, {x, ca, cb}, {Array{0.}, Array{1.}, Array{10.}}), Array{62.}));
@@ -261,7 +261,7 @@ TEST_CASE("forward and reverse agree") {
   CHECK(allclose(value(reverse, {x, u, v}, at), value(forward, {x, u, v}, at), 1e-12));
 }
 
-TEST_CASE("subgraph_grad in two steps is the gradient in one") {
+TEST_CASE("subgraph_grad in two steps equals grad in one") {
   Variable x = vector("x"), w = vector("w"), hidden = sqr(x) * w, v = vector("v"), cost = sum(exp(hidden) * v);
   auto [later, ends] = subgraph_grad({v}, {hidden}, {}, cost);
   auto [earlier, none] = subgraph_grad({x, w}, {}, {{hidden, ends[0]}});
@@ -274,7 +274,7 @@ TEST_CASE("subgraph_grad in two steps is the gradient in one") {
   CHECK_THROWS_AS(subgraph_grad({v}, {hidden}), ValueError);
 }
 
-TEST_CASE("option texts") {
+TEST_CASE("option strings") {
   CHECK(parse_on_disconnected("warn") == OnDisconnected::Warn);
   CHECK(parse_return_disconnected("none") == ReturnDisconnected::None);
   CHECK(parse_on_null_gradient("return") == OnNullGradient::Return);

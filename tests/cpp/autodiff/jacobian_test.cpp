@@ -37,13 +37,13 @@ class NoBatch final : public Op {
 
 }  // namespace
 
-TEST_CASE("jacobian of a vector by a vector") {
+TEST_CASE("jacobian of a vector with respect to a vector") {
   Variable x = vector("x"), y = sqr(x) * sum(x);
   Array j = value(jacobian(y, x), {x}, {Array{1., 2.}});
   CHECK(allclose(j, Array{{7., 1.}, {4., 16.}}));
 }
 
-TEST_CASE("jacobian by matrices and scalars, of scalars and matrices") {
+TEST_CASE("jacobians with respect to matrices and scalars, and of scalars and matrices") {
   Variable x = vector("x"), m = matrix("m"), s = scalar("s");
   Variable y = dot(m, x) * s;
   std::vector<Array> at = {Array{1., 2.}, Array{{1., 0.}, {3., 4.}, {5., 6.}}, Array(2.)};
@@ -74,7 +74,7 @@ TEST_CASE("jacobian agrees with rows of pullbacks") {
   }
 }
 
-TEST_CASE("jacobian where the gradient does not depend on the point, or on anything") {
+TEST_CASE("jacobian of linear and disconnected functions, and of inputs of static or zero length") {
   Variable x = vector("x"), z = vector("z");
   CHECK(allclose(value(jacobian(x * 2., x), {x}, {Array{1., 2.}}), Array{{2., 0.}, {0., 2.}}));
   CHECK(allclose(value(jacobian(x, x), {x}, {Array{1., 2.}}), Array{{1., 0.}, {0., 1.}}));
@@ -91,7 +91,7 @@ TEST_CASE("jacobian where the gradient does not depend on the point, or on anyth
   CHECK(value(jacobian(sqr(x), x), {x}, {Array::zeros(DType::Float64, Dims{0})}).shape() == Dims{0, 0});
 }
 
-TEST_CASE("an op that can't take batches is named") {
+TEST_CASE("an op that does not support batches is named in the error") {
   Variable x = vector("x"), y = (*make_ref<NoBatch>())({x});
   CHECK_THROWS_AS(jacobian(y, x), NotImplementedError);
   CHECK(message_of([&] { jacobian(y, x); }).find("NoBatch") != std::string::npos);
@@ -108,7 +108,7 @@ TEST_CASE("hessian") {
   CHECK_THROWS_AS(hessian(x, x), TypeError);
 }
 
-TEST_CASE("hessian times vectors") {
+TEST_CASE("hessian-vector products") {
   Variable x = vector("x"), y = scalar("y"), p = vector("p"), q = scalar("q");
   Variable cost = sum(exp(x) * y) + y * y * sum(x);
   Variables hp = hessian_vector_product(cost, {x, y}, {p, q});
@@ -119,7 +119,7 @@ TEST_CASE("hessian times vectors") {
   CHECK_THROWS_AS(hessian_vector_product(cost, {x, y}, {p}), ValueError);
 }
 
-TEST_CASE("vectorize_graph computes what a loop would") {
+TEST_CASE("vectorize_graph computes the same as a loop over the batch") {
   Variable x = vector("x"), w = matrix("w"), s = scalar("s");
   Variable out = sum(tanh(dot(w, x)) * s) + max(x);
   Variable xs = matrix("xs"), ss = vector("ss");
@@ -142,7 +142,7 @@ TEST_CASE("vectorize_graph computes what a loop would") {
     Array three = Array::full(DType::Float64, Dims{2, 3, 4}, 1.);
     CHECK(allclose(value(both, {xss, ss}, {three, s_values}), Array{{4., 8., 12.}, {4., 8., 12.}}));
   }
-  SUBCASE("what does not depend on a batch stays as it is") {
+  SUBCASE("a graph that does not depend on the batch is returned unchanged") {
     Variable constant_part = exp(w);
     CHECK(vectorize_graph({constant_part}, {{x, xs}})[0].same_as(constant_part));
   }
@@ -150,7 +150,7 @@ TEST_CASE("vectorize_graph computes what a loop would") {
   CHECK_THROWS_AS(vectorize_graph({out}, {{x, lmatrix("n")}}), TypeError);
 }
 
-TEST_CASE("verify_grad accepts right gradients") {
+TEST_CASE("verify_grad accepts correct gradients") {
   verify_grad([](const Variables& in) { return tanh(in[0] * in[1]); }, {Array{0.1, 2.}, Array{3., -1.}});
   verify_grad([](const Variables& in) { return dot(in[0], in[1]); }, {Array{{1., 2.}, {3., 4.}}, Array{5., 6.}});
   verify_grad([](const Variables& in) { return in[0] * in[1]; }, {Array{{1.f}, {2.f}}, Array{{3.f, 4.f}}});
@@ -169,7 +169,7 @@ TEST_CASE("verify_grad finds wrong gradients") {
   CHECK_THROWS_AS(verify_grad(nan, {Array{-1.}}), GradientError);
 }
 
-TEST_CASE("verify_grad evaluates with what it is given") {
+TEST_CASE("verify_grad uses the given evaluation function") {
   int calls = 0;
   VerifyGradOptions options;
   options.evaluate = [&](const Variables& outputs, const Variables& inputs, const std::vector<Array>& values) {

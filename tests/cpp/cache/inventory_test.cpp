@@ -32,15 +32,15 @@ void write(const std::string& file, std::string_view text, int age = 0) {
 
 }  // namespace
 
-TEST_CASE("an inventory tells what is whole, damaged and left behind") {
+TEST_CASE("an inventory lists intact, damaged and abandoned files") {
   const Folder folder;
   const Store store(folder.path, 1 << 20);
   const Digest first = digest_of("first"), second = digest_of("second");
   store.save(first, "one");
   store.save(second, "two");
   std::filesystem::resize_file(store.path(second), 30);
-  write(folder.path + "/tmp-999999999-0", "half", 3600);  // nobody has this number
-  write(folder.path + "/tmp-999999999-1", "half");        // written a moment ago, perhaps elsewhere
+  write(folder.path + "/tmp-999999999-0", "half", 3600);  // no process has this ID
+  write(folder.path + "/tmp-999999999-1", "half");        // recent, possibly of a process on another machine
   write(folder.path + "/tmp-" + std::to_string(::getpid()) + "-7", "half", 3600);
   write(folder.path + "/notes.txt", "the user's");
 
@@ -57,7 +57,7 @@ TEST_CASE("an inventory tells what is whole, damaged and left behind") {
   CHECK(std::filesystem::exists(folder.path + "/notes.txt"));
 }
 
-TEST_CASE("an inventory is no use of what it lists") {
+TEST_CASE("listing entries does not count as use") {
   const Folder folder;
   const Store store(folder.path, 1 << 20);
   store.save(digest_of("key"), "contents");
@@ -67,7 +67,7 @@ TEST_CASE("an inventory is no use of what it lists") {
   CHECK(inventory(folder.path).entries.at(0).used == 1000);
 }
 
-TEST_CASE("claims of living processes are seen") {
+TEST_CASE("an inventory reports claims of running processes") {
   const Folder folder;
   const Store store(folder.path, 1 << 20);
   CHECK_FALSE(inventory(folder.path).claimed);
@@ -79,7 +79,7 @@ TEST_CASE("claims of living processes are seen") {
   CHECK_FALSE(inventory(folder.path).claimed);
 }
 
-TEST_CASE("of a directory that is not there nothing is listed or removed") {
+TEST_CASE("a directory that does not exist has no entries, and nothing is removed from it") {
   CHECK(inventory("/nowhere/at/all").entries.empty());
   CHECK(remove_all("/nowhere/at/all").files == 0);
 }

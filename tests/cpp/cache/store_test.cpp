@@ -1,4 +1,4 @@
-// The store of compiled code: whole entries or none, whatever happens to the files, the disk or the processes.
+// The store of compiled code returns whole entries or none, whatever happens to the files, the disk or the processes.
 #include "cache/store.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ namespace {
 constexpr std::int64_t mebibyte = 1 << 20;
 
 Digest key(int number) { return digest_of(std::to_string(number)); }
-// Long enough to be written in several pieces; says which key it belongs to.
+// Long enough to be written in several pieces; the text identifies the key.
 std::string contents(int number, std::size_t size = 20'000) {
   std::string out;
   while (out.size() < size) out += std::to_string(number) + ",";
@@ -54,7 +54,7 @@ void set_last_use(const std::string& path, std::time_t seconds_ago) {
   REQUIRE(utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
 }
 
-// Runs the action in a child process; its exit status, or minus the signal that ended it.
+// `start` runs the action in a child process; `wait_for` returns its exit status, or minus the signal that ended it.
 template <class Action>
 pid_t start(Action&& action) {
   const pid_t child = fork();
@@ -72,7 +72,7 @@ int wait_for(pid_t child) {
 
 }  // namespace
 
-TEST_CASE("store: what was saved is loaded, what was not is missing") {
+TEST_CASE("store: saved entries are loaded, others are missing") {
   const TemporaryDirectory directory;
   const Store store(directory.path() + "/a/b", mebibyte);
   CHECK_FALSE(store.load(key(1)));
@@ -81,7 +81,7 @@ TEST_CASE("store: what was saved is loaded, what was not is missing") {
   CHECK_FALSE(store.load(key(2)));
   store.save(key(1), "");
   CHECK(store.load(key(1)) == "");
-  CHECK(names(store.directory()).size() == 1);  // nothing temporary stays
+  CHECK(names(store.directory()).size() == 1);  // no temporary file remains
 }
 
 TEST_CASE("store: a damaged entry is missing, and can be saved again") {
@@ -102,13 +102,13 @@ TEST_CASE("store: a damaged entry is missing, and can be saved again") {
   }
   write(store.path(key(1)), whole + "x");
   CHECK_FALSE(store.load(key(1)));
-  write(store.path(key(2)), whole);  // an entry under another's name
+  write(store.path(key(2)), whole);  // an entry under the name of another key
   CHECK_FALSE(store.load(key(2)));
   store.save(key(1), text);
   CHECK(store.load(key(1)) == text);
 }
 
-TEST_CASE("store: an entry of another user is missing") {
+TEST_CASE("store: an entry that another user owns is treated as missing") {
   if (geteuid() != 0) return;  // only root can give files away
   const TemporaryDirectory directory;
   const Store store(directory.path(), mebibyte);
@@ -117,14 +117,14 @@ TEST_CASE("store: an entry of another user is missing") {
   CHECK_FALSE(store.load(key(1)));
 }
 
-TEST_CASE("store: beyond its size, what was not used for longest goes") {
+TEST_CASE("store: above the size limit, the least recently used entries are removed") {
   const TemporaryDirectory directory;
   const Store store(directory.path(), 200'000);
   for (int i = 0; i < 9; ++i) {
     store.save(key(i), contents(i));
     set_last_use(store.path(key(i)), 100'000 - i);
   }
-  CHECK(store.load(key(0)));  // used: now the youngest
+  CHECK(store.load(key(0)));  // now the most recently used
   for (int i = 9; i < 12; ++i) store.save(key(i), contents(i));
   CHECK(store.load(key(0)) == contents(0));
   CHECK(store.load(key(11)) == contents(11));
@@ -133,11 +133,11 @@ TEST_CASE("store: beyond its size, what was not used for longest goes") {
   std::int64_t total = 0;
   for (auto& name : names(store.directory())) total += std::int64_t(fs::file_size(store.directory() + "/" + name));
   CHECK(total <= 200'000);
-  store.save(key(100), contents(100, 500'000));  // larger than the store: kept until the next one
+  store.save(key(100), contents(100, 500'000));  // larger than the store: kept until the next save
   CHECK(store.load(key(100)));
 }
 
-TEST_CASE("store: what killed processes left behind goes when it is old") {
+TEST_CASE("store: old temporary files of killed processes are removed") {
   const TemporaryDirectory directory;
   const Store store(directory.path(), 1000);
   write(directory.path() + "/tmp-1-1", "half");
@@ -148,7 +148,7 @@ TEST_CASE("store: what killed processes left behind goes when it is old") {
   CHECK(fs::exists(directory.path() + "/tmp-2-1"));
 }
 
-TEST_CASE("store: a directory that can't be written, a full disk: nothing is kept, nothing fails") {
+TEST_CASE("store: with an unwritable directory or a full disk, nothing is stored and nothing fails") {
   const TemporaryDirectory directory;
   write(directory.path() + "/file", "no directory");
   const Store nowhere(directory.path() + "/file/below", mebibyte);
@@ -161,7 +161,7 @@ TEST_CASE("store: a directory that can't be written, a full disk: nothing is kep
   const pid_t child = start([&] {
     signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{5000, 5000};
-    setrlimit(RLIMIT_FSIZE, &limit);  // writing fails half way
+    setrlimit(RLIMIT_FSIZE, &limit);  // writing fails midway
     store.save(key(2), contents(2));
   });
   CHECK(wait_for(child) == 0);
@@ -190,7 +190,7 @@ TEST_CASE("claim: one holder at a time, released when the process is killed") {
   close(ready[1]);
 }
 
-TEST_CASE("claim: who waits gets the entry, and processes that want the same make it once") {
+TEST_CASE("claim: waiting processes get the entry, and concurrent processes create it once") {
   const TemporaryDirectory directory;
   const Store store(directory.path(), mebibyte);
   const std::string log = directory.path() + "/log";
@@ -209,6 +209,6 @@ TEST_CASE("claim: who waits gets the entry, and processes that want the same mak
       }
     }));
   for (const pid_t child : children) CHECK(wait_for(child) == 0);
-  std::string made = read(log);
-  CHECK(std::count(made.begin(), made.end(), '\n') == 4);
+  std::string lines = read(log);
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 4);
 }

@@ -1,4 +1,4 @@
-// Relocations and jumps of AArch64, on any processor: instructions as an assembler writes them.
+// Relocations and jumps of AArch64, compared with the encodings of an assembler; they run on any processor.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -20,7 +20,7 @@ struct Patched {
 };
 std::ostream& operator<<(std::ostream& out, const Patched& p) { return out << cat(p.ok, " ", p.instruction); }
 
-// The instruction at the start of a page, with a target so many bytes further on.
+// The instruction at the start of a page, relocated to a target `distance` bytes away.
 Patched patched(std::uint32_t type, std::uint32_t instruction, std::int64_t distance, std::size_t room = 4,
                 std::int64_t slot = 0) {
   alignas(page) static std::uint8_t memory[page];
@@ -42,7 +42,7 @@ constexpr std::uint32_t bl = 0x94000000, b_eq = 0x54000000, tbz = 0x36000000, ad
 
 }  // namespace
 
-TEST_CASE("aarch64: relocations write what an assembler does") {
+TEST_CASE("aarch64: relocations give the encodings of an assembler") {
   CHECK(patched(R_AARCH64_CALL26, bl, 0x100) == Patched{true, 0x94000040});
   CHECK(patched(R_AARCH64_CALL26, bl, -4) == Patched{true, 0x97ffffff});
   CHECK(patched(R_AARCH64_CONDBR19, b_eq, 8) == Patched{true, 0x54000040});
@@ -59,7 +59,7 @@ TEST_CASE("aarch64: relocations write what an assembler does") {
   CHECK(patched(R_AARCH64_PREL32, 0, -2) == Patched{true, 0xfffffffe});
 }
 
-TEST_CASE("aarch64: what does not fit is refused") {
+TEST_CASE("aarch64: out-of-range or misaligned targets and unknown types are refused") {
   constexpr std::int64_t far = std::int64_t(1) << 27;
   CHECK(patched(R_AARCH64_CALL26, bl, far - 4).ok);
   CHECK(patched(R_AARCH64_CALL26, bl, far) == Patched{false, bl});
@@ -72,7 +72,7 @@ TEST_CASE("aarch64: what does not fit is refused") {
   CHECK(patched(0xffff, bl, 0) == Patched{false, bl});
 }
 
-TEST_CASE("aarch64: jumps load where they go") {
+TEST_CASE("aarch64: jumps load their targets from memory") {
   alignas(8) std::uint8_t memory[32] = {};
   const auto word = [&](int i) {
     std::uint32_t out = 0;
@@ -87,9 +87,9 @@ TEST_CASE("aarch64: jumps load where they go") {
   CHECK(word(0) == 0x58000082);  // ldr x2, [pc + 16]
   CHECK(word(1) == 0x580000b0);  // ldr x16, [pc + 20]
   CHECK(word(2) == 0xd61f0200);
-  const void *held = nullptr, *jump = nullptr;
-  std::memcpy(&held, memory + 16, sizeof held);
-  std::memcpy(&jump, memory + 24, sizeof jump);
-  CHECK(held == &value);
-  CHECK(jump == &target);
+  const void *value_address = nullptr, *jump_address = nullptr;
+  std::memcpy(&value_address, memory + 16, sizeof value_address);
+  std::memcpy(&jump_address, memory + 24, sizeof jump_address);
+  CHECK(value_address == &value);
+  CHECK(jump_address == &target);
 }

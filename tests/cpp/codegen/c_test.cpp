@@ -1,4 +1,4 @@
-// Code by way of C computes what the interpreter does, and, to the last bit, what the native linker does. Since each
+// Code compiled by the C linker agrees with the interpreter, and bit for bit with the native linker. Since each
 // compilation takes a tenth of a second, many nodes are compiled as one function.
 #include <doctest/doctest.h>
 
@@ -36,9 +36,9 @@ std::string described(const OpEntry& entry, const Sample& sample) {
   return text;
 }
 
-// Samples that raise errors would spoil a batch.
+// Skips samples that raise errors, since they would fail the whole batch.
 void add(Batch& batch, const OpEntry& entry, const Sample& sample) {
-  // Samples may share inputs, with other values.
+  // Samples may share input variables, but have different values for them.
   const Variables before = graph_inputs(sample.node.outputs());
   Variables inputs;
   Replacements fresh;
@@ -89,7 +89,7 @@ void check(const Batch& batch) {
   }
 }
 
-// How many samples are left out between those that are taken.
+// Every stride()-th sample is tested.
 std::size_t stride() {
   const char* all = std::getenv("BITALE_TEST_C");
   return all && std::string(all) == "all" ? 1 : 16;
@@ -119,9 +119,9 @@ Function by_c(const Variables& inputs, const Variables& outputs) {
   return function(inputs, outputs, {.mode = Mode("c", "fast_run")});
 }
 
-// The message of what the action throws.
+// The message of the exception that the action throws.
 template <class Action>
-std::string complaint(Action action) {
+std::string error_message(Action action) {
   try {
     action();
   } catch (const std::exception& error) {
@@ -132,7 +132,7 @@ std::string complaint(Action action) {
 
 }  // namespace
 
-TEST_CASE("c: sums of every length are those of the native linker") {
+TEST_CASE("c: sums of all lengths have the bits of the native linker") {
   const config::Change quick("gcc__cxxflags", "-O2");
   const Variable x = vector("x"), y = vector("y"), m = matrix("m");
   const Variables outputs{sum(x * y), prod(x), min(x), max(y), sum(m, std::vector<int>{1}), sum(exp(m)), cumsum(x)};
@@ -154,7 +154,7 @@ TEST_CASE("c: sums of every length are those of the native linker") {
   }
 }
 
-TEST_CASE("c: sums by groups are those of the native linker") {
+TEST_CASE("c: sums by groups have the bits of the native linker") {
   const config::Change quick("gcc__cxxflags", "-O2");
   for (const DType dtype : {DType::Float64, DType::Float32}) {
     const Variable y = vector("y", dtype), mu = vector("mu", dtype), index = lvector("index");
@@ -181,27 +181,27 @@ TEST_CASE("c: sums by groups are those of the native linker") {
   }
 }
 
-TEST_CASE("c: errors say what they say elsewhere") {
+TEST_CASE("c: error messages are those of the native linker") {
   const Variable x = vector("x"), y = vector("y");
   const Function c = by_c({x, y}, {x + y, max(x)}), native = function({x, y}, {x + y, max(x)});
   for (auto& [a, b] : {std::pair{Array{1.0, 2.0}, Array{1.0, 2.0, 3.0}},
                        std::pair{Array::zeros(DType::Float64, {0}), Array::zeros(DType::Float64, {0})}}) {
-    const std::string message = complaint([&] { c({a, b}); });
-    CHECK(message == complaint([&] { native({a, b}); }));
+    const std::string message = error_message([&] { c({a, b}); });
+    CHECK(message == error_message([&] { native({a, b}); }));
     CHECK(message != "nothing");
   }
 }
 
-TEST_CASE("c: what loops read before they run is only read if it is there") {
+TEST_CASE("c: loads hoisted out of a loop are guarded by its extent") {
   const Variable x = vector("x"), y = vector("y");
   const Function f = by_c({x, y}, {y + subtensor(x, {0}) * subtensor(x, {-1})});
   CHECK(f.dprint("c").find("? x[") != std::string::npos);
   CHECK(f({Array{2.0, 3.0}, Array{1.0, 2.0}})[0].size() == 2);
 }
 
-TEST_CASE("c: code is kept, by compiler and flags") {
+TEST_CASE("c: code is cached by compiler and flags") {
   const testing::TemporaryDirectory directory;
-  const config::Change kept("compiledir", directory.path());
+  const config::Change compiledir("compiledir", directory.path());
   const Variable x = vector("x");
   const auto graph = std::make_shared<const FunctionGraph>(Variables{x}, Variables{exp(x) * 3.25});
   const auto program = lowering::lower(*graph).program;
@@ -210,7 +210,7 @@ TEST_CASE("c: code is kept, by compiler and flags") {
   };
   CHECK(origin() == codegen::Origin::generated);
   CHECK(origin() == codegen::Origin::store);
-  CHECK(codegen::compile(program)->origin() == codegen::Origin::generated);  // the native linker's is another
+  CHECK(codegen::compile(program)->origin() == codegen::Origin::generated);  // the native linker has a separate entry
   {
     const config::Change other("gcc__cxxflags", "-O1");
     CHECK(origin() == codegen::Origin::generated);
@@ -219,18 +219,18 @@ TEST_CASE("c: code is kept, by compiler and flags") {
   CHECK(origin() == codegen::Origin::memory);
 }
 
-TEST_CASE("c: without a compiler, one sentence; the native linker doesn't care") {
+TEST_CASE("c: without a compiler the error is one sentence, and the native linker still works") {
   const config::Change none("cc", "no-such-compiler");
   const Variable x = vector("x");
-  const std::string message = complaint([&] { by_c({x}, {x + 1.0}); });
+  const std::string message = error_message([&] { by_c({x}, {x + 1.0}); });
   CHECK(message.find("linker c needs a C compiler, and there is no `no-such-compiler`") != std::string::npos);
   CHECK(message.find("flag cc") != std::string::npos);
   CHECK(function({x}, {x + 1.0})({Array{1.0}})[0].size() == 1);
 }
 
-TEST_CASE("c: what the compiler says against the code is told") {
+TEST_CASE("c: messages of the compiler are reported") {
   const config::Change wrong("gcc__cxxflags", "--no-such-flag");
   const Variable x = vector("x");
-  const std::string message = complaint([&] { by_c({x}, {x + 1.125}); });
+  const std::string message = error_message([&] { by_c({x}, {x + 1.125}); });
   CHECK(message.find("no-such-flag") != std::string::npos);
 }

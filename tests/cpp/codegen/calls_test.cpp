@@ -1,4 +1,4 @@
-// Calls of runtime functions in loops: memory from an offset on, a status, and checks that end the call.
+// Calls of runtime functions in loops: buffer arguments with offsets, returned statuses, and checks that end the call.
 #include <doctest/doctest.h>
 
 #include "program/steps.hpp"
@@ -10,7 +10,7 @@ using namespace bitale::program;
 
 namespace {
 
-// to[k] = 1 / from[k]; or the place of the first 0, counted from 1.
+// to[k] = 1 / from[k]. Returns 0, or the position of the first zero, counted from 1.
 extern "C" std::int64_t bt_test_reciprocals(std::int64_t count, const double* from, double* to) {
   for (std::int64_t k = 0; k < count; ++k) {
     if (from[k] == 0) return k + 1;
@@ -26,7 +26,7 @@ runtime::RuntimeFunction reciprocals() {
 }
 const runtime::RegisterFunctions functions{reciprocals()};
 
-// Rows of x, inverted; `kind` says how a failure is told.
+// y = 2 / x, with one call for each row of x; failures are checked after the loop or within it.
 enum class Kind { after, within };
 Program rows_by_calls(Kind kind) {
   Program program;
@@ -51,7 +51,7 @@ Program rows_by_calls(Kind kind) {
   } else {
     loop.body.push_back({Check{equal(status, pool.integer(0)), 0}});
   }
-  // What the call has written is read in the same iteration.
+  // The same iteration reads the result of the call.
   const Expr at[] = {i, k};
   Loop doubling{k, columns, {}, {}, true};
   doubling.body.push_back({Store{1, {i, k}, pool.load(1, DType::Float64, at) * 2.0}});
@@ -70,7 +70,7 @@ Array matrix_of(std::int64_t rows, std::int64_t columns, double first) {
 
 }  // namespace
 
-TEST_CASE("a runtime function is called in a loop, on memory from an offset on") {
+TEST_CASE("a runtime function is called in a loop on buffers with offsets") {
   for (const Kind kind : {Kind::after, Kind::within}) {
     const Program program = rows_by_calls(kind);
     CHECK_NOTHROW(verify(program));

@@ -1,5 +1,5 @@
-// Generated code in which every load and store is tested (flag memory__check): what goes beyond an array ends the
-// process, vectors and masked ones among it. It needs AddressSanitizer's runtime, which bitale_checked_tests has.
+// Generated code in which every load and store is checked (flag memory__check): an access beyond an array, scalar,
+// vector or masked, ends the process. This needs the runtime of AddressSanitizer, which bitale_checked_tests has.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
@@ -13,9 +13,9 @@ using namespace bitale;
 
 namespace {
 
-constexpr std::int64_t length = 11;  // a vector and a part of one, at any width
+constexpr std::int64_t length = 11;  // whole vectors and a partial one, at any width
 
-// y = f(x) of arrays that have `length` elements in the Program's opinion.
+// Runs y = f(x, z), whose arrays all have `length` elements according to the Program.
 void run(const char* body, std::int64_t x_length) {
   const std::string text = cat("program p(x: f64[11], z: f64[11]) -> y: f64[11]\n  output y: f64[11]\n", body);
   const std::vector<Array> inputs{Array::zeros(DType::Float64, Dims{x_length}),
@@ -33,7 +33,7 @@ bool has_runtime() { return dlsym(RTLD_DEFAULT, "__asan_load8"); }
 
 }  // namespace
 
-TEST_CASE("inner: arrays of the lengths that the Program says" * doctest::skip()) {
+TEST_CASE("inner: arrays of the declared lengths" * doctest::skip()) {
   for (const char* body : {vector_loop, scalar_loop, lookup}) run(body, length);
 }
 TEST_CASE("inner: a vector beyond an array" * doctest::skip()) { run(vector_loop, length - 1); }
@@ -43,7 +43,7 @@ TEST_CASE("inner: an element beyond a temporary on the stack" * doctest::skip())
 
 TEST_CASE("checked memory: a load beyond an array ends the process") {
   const std::string flags = "memory__check=True,cache=False";
-  const bool passes = testing::run_with("inner: arrays of the lengths that the Program says", flags) == 0;
+  const bool passes = testing::run_with("inner: arrays of the declared lengths", flags) == 0;
   CHECK(passes == has_runtime());  // without the runtime the flag is refused
   if (!has_runtime()) return;
   for (const char* wrong : {"inner: a vector beyond an array", "inner: a scalar beyond an array",

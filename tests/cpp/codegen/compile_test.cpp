@@ -1,4 +1,5 @@
-// Where code comes from: generated, from the store, or from a function of the same process; and that it is the same.
+// The origin of code (generated, from the store, or from another function of the process), its key, and loading of
+// objects.
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -53,7 +54,7 @@ std::string read(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("compile: generated once, then from the process or the store") {
+TEST_CASE("compile: code is generated once, then taken from the process or the store") {
   const TemporaryDirectory directory;
   const config::Change change("compiledir", directory.path());
   const auto program = example();
@@ -73,7 +74,7 @@ TEST_CASE("compile: generated once, then from the process or the store") {
   CHECK(origin(program) == Origin::generated);
 }
 
-TEST_CASE("compile: a damaged entry is generated anew") {
+TEST_CASE("compile: the code of a damaged entry is generated again") {
   const TemporaryDirectory directory;
   const config::Change change("compiledir", directory.path());
   const auto program = example();
@@ -92,7 +93,7 @@ TEST_CASE("compile: a damaged entry is generated anew") {
   CHECK(read(entry) == whole);
 }
 
-TEST_CASE("compile: where nothing can be kept, functions still work") {
+TEST_CASE("compile: functions work without a usable compile directory") {
   const TemporaryDirectory directory;
   std::ofstream(directory.path() + "/file") << "no directory";
   const config::Change change("compiledir", directory.path() + "/file/below");
@@ -101,7 +102,7 @@ TEST_CASE("compile: where nothing can be kept, functions still work") {
   CHECK(identical(f({Array{0., 1.}}), Array{1., 2.}));
 }
 
-TEST_CASE("compile: processes at once") {
+TEST_CASE("compile: concurrent processes generate each program once") {
   const TemporaryDirectory directory;
   const config::Change change("compiledir", directory.path());
   std::vector<pid_t> children;
@@ -125,7 +126,7 @@ TEST_CASE("compile: processes at once") {
   CHECK(entries(directory.path()).size() == 3);
 }
 
-TEST_CASE("key: all that code depends on, and nothing else") {
+TEST_CASE("key: it depends on everything that the code depends on, and on nothing else") {
   const codegen::Target& target = codegen::this_target();
   const Digest key = codegen::key_of(example(), target);
   CHECK(codegen::key_of(example(), target) == key);
@@ -135,13 +136,13 @@ TEST_CASE("key: all that code depends on, and nothing else") {
   CHECK(codegen::key_of(example(), {"x86-64", target.vector_bytes}) != key);
   const auto x = vector("x"), s = scalar("s");
   const auto with = [&](const Array& values) { return codegen::key_of(lowered({x}, {x + constant(values)}), target); };
-  CHECK(with(Array{1., 2., 3.}) == with(Array{4., 5., 6.}));  // the address comes with the call
+  CHECK(with(Array{1., 2., 3.}) == with(Array{4., 5., 6.}));  // the address is an argument of the call
   CHECK(with(Array{1., 2., 3.}) != with(Array{1., 2., 3., 4.}));
   CHECK(codegen::key_of(lowered({x}, {x + 1.0, x}), target) != codegen::key_of(lowered({x}, {x, x + 1.0}), target));
   CHECK(codegen::key_of(lowered({x, s}, {x + s}), target) != codegen::key_of(lowered({s, x}, {x + s}), target));
 }
 
-TEST_CASE("target: levels of the processor, by name") {
+TEST_CASE("target: levels of the processor by name") {
   const bool is_arm = codegen::this_processor() == codegen::Processor::aarch64;
   const std::string lowest = is_arm ? "aarch64" : "x86-64", foreign = is_arm ? "x86-64" : "aarch64";
   CHECK(codegen::target_named("native").vector_bytes >= 16);
@@ -152,7 +153,7 @@ TEST_CASE("target: levels of the processor, by name") {
     CHECK_THROWS_WITH_AS(codegen::target_named(other), doctest::Contains(all.c_str()), ValueError);
 }
 
-TEST_CASE("object: whatever is in the file, it is loaded or refused") {
+TEST_CASE("object: a damaged file is loaded or refused") {
   const auto x = vector("x"), a = matrix("a");
   const std::string whole = codegen::llvm_generator().generate(lowered({x}, {exp(x)}), codegen::this_target());
   const codegen::Resolve nothing = [](const std::string&) -> void* { return nullptr; };
@@ -168,7 +169,7 @@ TEST_CASE("object: whatever is in the file, it is loaded or refused") {
   CHECK_THROWS_WITH_AS(load(calling), doctest::Contains("nobody defines"), ValueError);
 
   std::mt19937 random(1);
-  const std::size_t tables = std::min<std::size_t>(whole.size(), 2000);  // they lie at the end
+  const std::size_t tables = std::min<std::size_t>(whole.size(), 2000);  // at the end of the file
   for (int round = 0; round < 3000; ++round) {
     std::string damaged = whole;
     damaged[round % 2 ? random() % 64 : whole.size() - 1 - random() % tables] = char(random());
@@ -180,12 +181,12 @@ TEST_CASE("object: whatever is in the file, it is loaded or refused") {
   }
 }
 
-TEST_CASE("object: an archive of files that call each other is loaded as one, or refused") {
+TEST_CASE("object: an archive of files that call each other is loaded as a unit or refused") {
   const auto x = vector("x");
   const std::string one = codegen::llvm_generator().generate(lowered({x}, {exp(x)}), codegen::this_target());
   CHECK(codegen::members_of(one) == std::vector<std::string_view>{one});
 
-  Variable y = x;  // so long that it is compiled in pieces, where there are several processors
+  Variable y = x;  // long enough to be compiled in parallel parts if there are several processors
   for (int i = 0; i < 900; ++i) y = y * (1 - 0.0001 * i) + 0.1 * sin(y);
   const std::string whole = codegen::llvm_generator().generate(lowered({x}, {y}), codegen::this_target());
   const auto members = codegen::members_of(whole);
@@ -202,7 +203,7 @@ TEST_CASE("object: an archive of files that call each other is loaded as one, or
   };
   CHECK(load(whole)->entry());
   if (files.size() == 1) return;
-  // Cut short, or with a file missing or twice.
+  // Truncated, or with a missing or duplicate file.
   for (std::size_t length = 0; length < whole.size(); length += 1 + length / 50)
     CHECK_THROWS_AS(load(whole.substr(0, length)), ValueError);
   std::vector<std::string> wrong = files;

@@ -1,4 +1,4 @@
-// Branches, loops with state and loops with an end of their own: what they mean, by both emitters and the interpreter.
+// Branches, loops with state and loops with an exit condition: the semantics of the interpreter and of both emitters.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ Array number(double value) {
   return out;
 }
 
-// The outputs' texts, which must be the same however the Program is run; "check 1" where a check fails.
+// The outputs as text, which must be equal for the interpreter and both emitters; "check 1" if check 1 fails.
 std::string outcome(const char* text, std::vector<Array> inputs) {
   const Program program = parse(text);
   verify(program);
@@ -46,7 +46,7 @@ std::string outcome(const char* text, std::vector<Array> inputs) {
 void is_refused(const char* text, const char* why) {
   try {
     verify(parse(text));
-    FAIL_CHECK("passed, though " << why);
+    FAIL_CHECK("no error, expected: " << why);
   } catch (const InternalError& error) {
     const std::string message = error.what();
     CHECK_MESSAGE(message.find(why) != std::string::npos, message);
@@ -55,7 +55,7 @@ void is_refused(const char* text, const char* why) {
 
 }  // namespace
 
-TEST_CASE("a branch runs one of its sides") {
+TEST_CASE("a branch executes only one of its sides") {
   // The other side would read beyond the end, or fail its check.
   const char* text = R"(program p(x: f64[?], c: f64) -> y: f64[len(x, 0)], s: f64
   output y: f64[len(x, 0)]
@@ -76,7 +76,7 @@ TEST_CASE("a branch runs one of its sides") {
   CHECK(outcome(text, {numbers({1, 2, 3}), number(-1)}) == "check 1");
 }
 
-TEST_CASE("a branch without a second side, in a loop, in a branch") {
+TEST_CASE("a branch without else, in a loop and nested in a branch") {
   const char* text = R"(program p(x: f64[?], c: f64) -> y: f64[len(x, 0)]
   output y: f64[len(x, 0)]
   for i in len(x, 0):
@@ -92,7 +92,7 @@ TEST_CASE("a branch without a second side, in a loop, in a branch") {
   CHECK(outcome(text, {numbers({1, 4, 2}), number(1)}) == numbers({0, 16, 14}).str());
 }
 
-TEST_CASE("what is known before a branch is used in it, what a side computes is not known in the other") {
+TEST_CASE("values known before a branch are available in it, those of one side are not in the other") {
   const char* text = R"(program p(x: f64[?], c: f64) -> y: f64[2], z: f64
   output y: f64[2]
   output z: f64
@@ -109,8 +109,8 @@ TEST_CASE("what is known before a branch is used in it, what a side computes is 
   CHECK(outcome(text, {numbers({5}), number(0)}) == cat(numbers({15, 5}).str(), "; ", number(20).str()));
 }
 
-TEST_CASE("states go from one iteration to the next, all at once") {
-  // Fibonacci's numbers: each state's next value reads the other as it was.
+TEST_CASE("all states are updated at once at the end of an iteration") {
+  // Fibonacci numbers: the next value of each state reads the current value of the other.
   const char* fibonacci = R"(program p(n: f64) -> y: f64[10], s: f64
   output y: f64[10]
   output s: f64
@@ -132,7 +132,7 @@ TEST_CASE("states go from one iteration to the next, all at once") {
   CHECK(outcome(autoregressive, {numbers({}), number(0.5)}) == numbers({}).str());
 }
 
-TEST_CASE("a loop in a loop with state starts anew each time") {
+TEST_CASE("an inner loop initializes its states in every iteration of the outer loop") {
   const char* text = R"(program p(x: f64[?, ?]) -> y: f64[len(x, 0)]
   output y: f64[len(x, 0)]
   for i in len(x, 0), state v2 = 0.0:
@@ -148,7 +148,7 @@ TEST_CASE("a loop in a loop with state starts anew each time") {
   CHECK(outcome(text, {x}) == numbers({2.5 + 1, 6.125 + 2.5 + 4.25}).str());
 }
 
-TEST_CASE("a loop ends after the iteration in which it may") {
+TEST_CASE("a loop ends after the iteration in which its exit condition holds") {
   // Newton's iteration for the square root, and how many steps it took.
   const char* text = R"(program p(a: f64, limit: f64) -> y: f64, count: i64
   output y: f64
@@ -186,7 +186,7 @@ TEST_CASE("checks, calls and branches in a loop with state") {
   CHECK(outcome(text, {numbers({0, 1, 2})}) == "check 2");
 }
 
-TEST_CASE("branches and states keep the rules") {
+TEST_CASE("verify refuses invalid branches and states") {
   is_refused("program p(c: f64) -> y: f64\n  output y: f64\n  if (c > 0.0):\n    y = c\n  call bt_test(in y)\n",
              "y is read before anything is written");
   is_refused("program p(c: f64) -> y: f64\n  output y: f64\n  if (c > 0.0):\n    v0 = c\n  y = v0\n",

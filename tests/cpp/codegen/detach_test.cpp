@@ -1,4 +1,4 @@
-// Printing code leaves a Program as it was, so that threads may do it at the same time.
+// Emitting code does not modify a Program, so that threads may do it concurrently.
 #include "program/detach.hpp"
 
 #include <doctest/doctest.h>
@@ -24,17 +24,17 @@ program::Program example() {
 
 }  // namespace
 
-TEST_CASE("a detached program is the same, with a pool of its own") {
-  const program::Program program = example(), own = program::detached(program);
-  CHECK(own.pool != program.pool);
-  CHECK(own.pool->size() == program.pool->size());
-  CHECK(program::to_string(own) == program::to_string(program));
-  CHECK(codegen::digest_of(own) == codegen::digest_of(program));
-  for (auto& step : own.steps)
-    if (auto* loop = std::get_if<program::Loop>(&step.what)) CHECK(&loop->extent.pool() == own.pool.get());
+TEST_CASE("a detached program is equal and has a separate pool") {
+  const program::Program program = example(), detached = program::detached(program);
+  CHECK(detached.pool != program.pool);
+  CHECK(detached.pool->size() == program.pool->size());
+  CHECK(program::to_string(detached) == program::to_string(program));
+  CHECK(codegen::digest_of(detached) == codegen::digest_of(program));
+  for (auto& step : detached.steps)
+    if (auto* loop = std::get_if<program::Loop>(&step.what)) CHECK(&loop->extent.pool() == detached.pool.get());
 }
 
-TEST_CASE("emission leaves a program as it was") {
+TEST_CASE("emission does not modify a program") {
   const program::Program program = example();
   const std::size_t size = program.pool->size();
   const std::string llvm = codegen::llvm_text(program), c = codegen::c_text(program);

@@ -1,4 +1,4 @@
-// What AVX-512 has one instruction for is found where other expressions use it.
+// Operations for which AVX-512 has one instruction are recognized within other expressions.
 #include <doctest/doctest.h>
 
 #include "bitale/compile/function.hpp"
@@ -7,7 +7,7 @@
 
 using namespace bitale;
 
-TEST_CASE("a sum takes exponentials as they are, scaled by one instruction where there is one") {
+TEST_CASE("a sum of exponentials scales them by one instruction where there is one") {
   auto x = vector("x");
   const std::string text = function({x}, {sum(exp(x))}).dprint("llvm");
   CHECK((text.find("scalef") != std::string::npos) == (codegen::this_target().avx_512));

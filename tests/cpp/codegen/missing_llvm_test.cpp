@@ -1,5 +1,5 @@
-// Without a usable LLVM: the error says what to install, and another linker stands in only when asked for. LLVM stays
-// loaded once it is, so this runs in new processes.
+// Without a usable LLVM, the error says what to install, and another linker is used only with linker_fallback. LLVM is
+// never unloaded, so the tests run in new processes.
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
@@ -36,7 +36,7 @@ TEST_CASE("inner: other strides" * doctest::skip()) {
     CHECK(identical(thunk->run(std::vector{Array{1., 2., 3.}.slice(0, 2, 3, -1)})[0], Array{3.5, 2.5, 1.5}));
 }
 
-TEST_CASE("LLVM comes with Bitale where it was built in") {
+TEST_CASE("Bitale uses its bundled LLVM if it was built with one") {
   const std::string& version = codegen::generator_version();
   CHECK(version.starts_with("LLVM 19.1"));
   CHECK(version.ends_with(", libbitale_llvm.so") == bool(BITALE_BUNDLE_LLVM));
@@ -49,7 +49,7 @@ TEST_CASE("missing LLVM: an error that says what to do") {
   CHECK(run_with("inner: error without LLVM", "llvm_library=libc.so.6" + compiledir) == 0);  // a library, but not LLVM
 }
 
-TEST_CASE("missing LLVM: the next linker, when asked for") {
+TEST_CASE("missing LLVM: linker_fallback selects the next linker") {
   const testing::TemporaryDirectory empty;
   const std::string flags = "llvm_library=/nowhere/libLLVM.so,compiledir=" + empty.path();
   CHECK(run_with("inner: works", flags + ",linker_fallback=True") == 0);
@@ -60,13 +60,13 @@ TEST_CASE("missing LLVM: the next linker, when asked for") {
   }
 }
 
-TEST_CASE("missing LLVM: what was compiled before still runs") {
+TEST_CASE("missing LLVM: cached code still runs") {
   const testing::TemporaryDirectory directory;
   CHECK(run_with("inner: works", "compiledir=" + directory.path()) == 0);
   CHECK(run_with("inner: works", "llvm_library=/nowhere/libLLVM.so,compiledir=" + directory.path()) == 0);
 }
 
-TEST_CASE("missing LLVM: inputs of other strides than code was kept for are copied") {
+TEST_CASE("missing LLVM: inputs are copied if no code for their strides is cached") {
   const testing::TemporaryDirectory directory;
   CHECK(run_with("inner: other strides", "compiledir=" + directory.path()) == 0);
   CHECK(run_with("inner: other strides", "llvm_library=/nowhere/libLLVM.so,compiledir=" + directory.path()) == 0);

@@ -1,5 +1,5 @@
-// Loops that are equal but for their buffers and for what is known before them are compiled once, and give the bits
-// that each gives alone.
+// Loops that differ only in their buffers and in the values computed before them are outlined into one function, and
+// give the same bits as when they are compiled separately.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -17,14 +17,14 @@ namespace {
 
 using Arrays = std::vector<Array>;
 
-// Some three hundred expressions, with a number that is known before the loop.
-Variable dear(const Variable& x, const Variable& number) {
+// About three hundred expressions, with a scalar that is known before the loop.
+Variable expensive(const Variable& x, const Variable& number) {
   return tanh(x * number) + erf(exp(-abs(x))) * log1p(exp(sin(x))) - arctan2(x, cosh(x) + number);
 }
 
-// A value that is needed whole before it goes on ends a loop.
+// The sum needs every element of y, so it ends a loop.
 Variable layer(const Variable& x, const Variable& number) {
-  const Variable y = dear(x, number);
+  const Variable y = expensive(x, number);
   return y / sum(abs(y)) * 3.0;
 }
 
@@ -52,7 +52,7 @@ Array numbers(DType dtype, std::int64_t count) {
 
 }  // namespace
 
-TEST_CASE("equal loops: layers one after the other, each as it is alone, in any number of threads") {
+TEST_CASE("equal loops: successive layers give the bits of each layer alone, with any number of threads") {
   for (auto dtype : {DType::Float64, DType::Float32}) {
     const auto x = tensor("x", dtype, {unknown_length}), number = tensor("number", dtype, {});
     const auto alone = linked({x, number}, {layer(x, number)});
@@ -82,10 +82,10 @@ TEST_CASE("equal loops: layers one after the other, each as it is alone, in any 
   }
 }
 
-TEST_CASE("equal loops: rows of different lengths and what rows carry") {
+TEST_CASE("equal loops: rows of different lengths, and values carried along rows") {
   const auto x = matrix("x"), w = vector("w");
   const auto rows = [](const Variable& m, const Variable& v) {
-    const Variable y = dear(m, expand_dims(v, 1));
+    const Variable y = expensive(m, expand_dims(v, 1));
     return y / sum(y * y, {{1}}, true);
   };
   const auto alone = linked({x, w}, {rows(x, w)});
@@ -107,8 +107,8 @@ TEST_CASE("equal loops: rows of different lengths and what rows carry") {
   }
 }
 
-TEST_CASE("equal loops: constants and dtypes tell loops apart, buffers that are one and buffers that are two do, too") {
-  const auto cut = [](const Variables& inputs, const Variable& output) {
+TEST_CASE("equal loops: constants, dtypes and the identity of buffers distinguish loops") {
+  const auto loop_digest = [](const Variables& inputs, const Variable& output) {
     const auto program = codegen::scheduled(lowering::lower(FunctionGraph(inputs, {output})).program, 32);
     for (auto& step : program.steps)
       if (auto* loop = std::get_if<program::Loop>(&step.what)) {
@@ -119,13 +119,13 @@ TEST_CASE("equal loops: constants and dtypes tell loops apart, buffers that are 
   };
   const auto a = vector("a"), b = vector("b");
   const auto f = fvector("f");
-  CHECK(cut({a}, exp(a) * 2) != Digest());
-  CHECK(cut({a}, exp(a) * 2) == cut({b}, exp(b) * 2));
-  CHECK(cut({a}, exp(a) * 2) != cut({a}, exp(a) * 3));
-  CHECK(cut({a}, exp(a)) != cut({f}, exp(f)));
-  CHECK(cut({a, b}, exp(a) - b) != cut({a}, exp(a) - a));
-  // A float64 that is known before the loop makes it half as wide, and the terms of sums are added in another order.
+  CHECK(loop_digest({a}, exp(a) * 2) != Digest());
+  CHECK(loop_digest({a}, exp(a) * 2) == loop_digest({b}, exp(b) * 2));
+  CHECK(loop_digest({a}, exp(a) * 2) != loop_digest({a}, exp(a) * 3));
+  CHECK(loop_digest({a}, exp(a)) != loop_digest({f}, exp(f)));
+  CHECK(loop_digest({a, b}, exp(a) - b) != loop_digest({a}, exp(a) - a));
+  // A float64 that is known before the loop halves the number of lanes, which changes the order of sums.
   const auto s = scalar("s"), narrow = fscalar("narrow");
-  CHECK(cut({f, narrow}, sum(f * narrow)) != Digest());
-  CHECK(cut({f, s}, sum(f * cast(exp(s), DType::Float32))) != cut({f, narrow}, sum(f * exp(narrow))));
+  CHECK(loop_digest({f, narrow}, sum(f * narrow)) != Digest());
+  CHECK(loop_digest({f, s}, sum(f * cast(exp(s), DType::Float32))) != loop_digest({f, narrow}, sum(f * exp(narrow))));
 }

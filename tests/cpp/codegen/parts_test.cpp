@@ -1,5 +1,5 @@
-// Programs so long that they become several functions compute what the interpreter does, and take all the ways out that
-// a short one has.
+// Programs long enough to be split into several functions agree with the interpreter, and have the same exits as short
+// ones.
 #include <doctest/doctest.h>
 #include <sched.h>
 
@@ -11,7 +11,7 @@ using namespace bitale;
 
 namespace {
 
-// Forward values are needed again, last first, by the gradient: many cross from one part to another.
+// The gradient reads the forward values in reverse order, so many values cross from one part to another.
 Variables chain(const Variable& x, int steps) {
   Variable y = x;
   for (int i = 0; i < steps; ++i) y = y * (1 - 0.0001 * i) + 0.1 * sin(y);
@@ -43,8 +43,8 @@ TEST_CASE("parts: straight code of scalars") {
   compare(f, {x}, outputs, {Array(0.3)});
 }
 
-// Compiled by several threads, if there are several processors, and by one: the same bits.
-TEST_CASE("parts: what is compiled in pieces computes the same") {
+// Compiled by several threads, if there are several processors, and by one.
+TEST_CASE("parts: compiled in pieces or as a whole, code gives the same bits") {
   const auto x = vector("x");
   const auto outputs = chain(x, 300);
   const Array at{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1};
@@ -65,7 +65,7 @@ TEST_CASE("parts: what is compiled in pieces computes the same") {
   for (std::size_t k = 0; k < whole.size(); ++k) CHECK(identical(in_pieces[k], whole[k]));
 }
 
-TEST_CASE("parts: a long loop is of another function than a long loop before it") {
+TEST_CASE("parts: successive long loops are in different functions") {
   const auto x = vector("x");
   Variable y = x;
   for (int i = 0; i < 60; ++i) y = y * (1 - 0.01 * i) + 0.1 * tanh(y);
@@ -76,7 +76,7 @@ TEST_CASE("parts: a long loop is of another function than a long loop before it"
   compare(f, {x}, outputs, {Array{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}});
 }
 
-TEST_CASE("parts: loops, whole vectors and the rest") {
+TEST_CASE("parts: vector loops and their remainders") {
   for (auto dtype : {DType::Float64, DType::Float32}) {
     const auto x = tensor("x", dtype, {unknown_length});
     const auto outputs = chain(x, 300);
@@ -87,7 +87,7 @@ TEST_CASE("parts: loops, whole vectors and the rest") {
   }
 }
 
-TEST_CASE("parts: small temporaries, which would be on the stack, outlive the part that makes them") {
+TEST_CASE("parts: small temporaries on the stack outlive the part that makes them") {
   const auto x = tensor("x", DType::Float64, {8});
   const auto outputs = chain(x, 300);
   const auto f = function({x}, outputs);
@@ -96,7 +96,7 @@ TEST_CASE("parts: small temporaries, which would be on the stack, outlive the pa
   compare(f, {x}, outputs, {Array{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}});
 }
 
-TEST_CASE("parts: one expression of thousands of scalars, in the midst of which a part ends") {
+TEST_CASE("parts: one expression of thousands of scalars is split between parts") {
   Variables inputs, level;
   std::vector<Array> at;
   for (int i = 0; i < 3000; ++i) {
@@ -115,7 +115,7 @@ TEST_CASE("parts: one expression of thousands of scalars, in the midst of which 
   compare(f, inputs, level, at);
 }
 
-TEST_CASE("parts: many loops, sums among them, and what fails in a later part") {
+TEST_CASE("parts: many loops, sums among them, and a check that fails in a later part") {
   Variables inputs, outputs;
   std::vector<Array> at;
   const auto index = lvector("index");
@@ -137,7 +137,7 @@ TEST_CASE("parts: many loops, sums among them, and what fails in a later part") 
   CHECK_NOTHROW(f.call(at));
 }
 
-TEST_CASE("functions: an elementary function that is applied very often is code that is called") {
+TEST_CASE("functions: an elementary function that is used very often is outlined") {
   const auto x = vector("x"), few = vector("few");
   Variable y = x, z = few;
   for (int i = 0; i < 120; ++i) y = y + 0.01 * sin(y) * pow(abs(y) + 0.5, 0.3);

@@ -1,4 +1,4 @@
-// Quotients by what a loop does not change are those of a division, to the last bit, whatever is divided by whatever.
+// Quotients by a loop-invariant divisor have the bits of a division, for all operands.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -46,7 +46,7 @@ void check_quotients() {
   constexpr DType dtype = dtype_of<T>::value;
   auto x = vector("x", dtype), y = scalar("y", dtype);
   auto f = function({x, y}, {x / y});
-  // Blocks in which all is usual, and such in which it isn't.
+  // Blocks of ordinary values only, and blocks with exceptional ones.
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const T y_value = seed < 11 ? numbers<T>(11, 0)[seed] : numbers<T>(200, seed).back() * T(seed % 2 ? 1 : -1);
     std::vector<T> values = numbers<T>(1003, seed);

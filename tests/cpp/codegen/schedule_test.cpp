@@ -1,4 +1,4 @@
-// The schedule of loops as text: lanes, the order of sums, index runs and non-temporal stores by the width of vectors.
+// The schedule of loops as text: lanes, the order of sums, index runs and non-temporal stores, by vector width.
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
@@ -39,7 +39,7 @@ Program scheduled_program(const Variables& inputs, const Variables& outputs, int
 
 }  // namespace
 
-TEST_CASE("schedule: lanes follow the width of vectors, and long sums are pairwise") {
+TEST_CASE("schedule: lanes follow the vector width, and long sums are pairwise") {
   CHECK(scheduled_text(sum_of_squares, 32) == R"(program p(x: f64[?]) -> y: f64
   output y: f64
   for i in len(x, 0), vector of 4 x 4, pairwise, sum v0:
@@ -47,7 +47,7 @@ TEST_CASE("schedule: lanes follow the width of vectors, and long sums are pairwi
   y = v0
 )");
   CHECK(scheduled_text(sum_of_squares, 64).find("vector of 8 x 4, pairwise") != std::string::npos);
-  // An order that a pass has stated stays.
+  // An order chosen by a pass is kept.
   CHECK(scheduled_text(R"(program p(x: f64[?]) -> y: f64
   output y: f64
   for i in len(x, 0), vector, lanes of 4 x 1, sum v0:
@@ -58,7 +58,7 @@ TEST_CASE("schedule: lanes follow the width of vectors, and long sums are pairwi
             .find("vector of 8, pairwise, lanes of 4 x 1") != std::string::npos);
 }
 
-TEST_CASE("schedule: few iterations are one pass, and some are straight code") {
+TEST_CASE("schedule: a loop of few iterations runs in one pass or as straight-line code") {
   const char* text = R"(program p(x: f64[3]) -> y: f64[3]
   output y: f64[3]
   for i in 3, vector:
@@ -68,7 +68,7 @@ TEST_CASE("schedule: few iterations are one pass, and some are straight code") {
   CHECK(scheduled_text(text, 16).find("for i in 3, vector of 2, straight up to 4:") != std::string::npos);
 }
 
-TEST_CASE("schedule: a gradient by groups adds by index runs, a result that nobody reads may be streamed") {
+TEST_CASE("schedule: gradients of gathers accumulate by index runs, results that are not read again may stream") {
   const auto i = lvector("i");
   const auto mu = vector("mu"), y = vector("y");
   const auto g = grad(sum(sqr(y - take(mu, i))), mu);
@@ -84,7 +84,7 @@ TEST_CASE("schedule: a gradient by groups adds by index runs, a result that nobo
   CHECK(copied.buffers[std::size_t(loops_of(copied)[0]->schedule.streamed[0])].role == Role::output);
 }
 
-TEST_CASE("schedule: a program that has one is read again, and has it anew for another width") {
+TEST_CASE("schedule: a scheduled program can be parsed, and scheduled again for another width") {
   const auto x = matrix("x");
   const Program plain = lowering::lower(FunctionGraph({x}, {exp(x) / sum(exp(x), {{1}}, true)})).program;
   for (int vector_bytes : {16, 32, 64}) {
@@ -95,7 +95,7 @@ TEST_CASE("schedule: a program that has one is read again, and has it anew for a
   }
 }
 
-TEST_CASE("schedule: emitters agree on sums, whatever order the schedule gives them") {
+TEST_CASE("schedule: both emitters add in the order of the schedule") {
   Array values = Array::empty(DType::Float64, {1003});
   for (std::int64_t k = 0; k < values.size(); ++k) values.data_as<double>()[k] = 1.0 / double(3 * k + 1);
   const Program program = parse(sum_of_squares);

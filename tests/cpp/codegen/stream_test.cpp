@@ -1,5 +1,4 @@
-// Stores past the caches: which loops may use them, and that they write the same bits, whatever the lengths and
-// wherever the results begin.
+// Non-temporal stores: which loops may use them, and that they write the same bits for all lengths and alignments.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -24,7 +23,7 @@ bool may_stream(const Variables& inputs, const Variables& outputs) {
   return function(inputs, outputs).dprint("llvm").find("nontemporal") != std::string::npos;
 }
 
-// The same with and without.
+// Results are equal with and without streaming.
 void check_same(const Variables& inputs, const Variables& outputs, const std::vector<Array>& values) {
   auto usual = function(inputs, outputs);
   const config::Change always("stream_from", "1");
@@ -38,17 +37,17 @@ void check_same(const Variables& inputs, const Variables& outputs, const std::ve
 
 }  // namespace
 
-TEST_CASE("loops that write results nobody reads may stream") {
+TEST_CASE("loops may stream results that are not read again") {
   auto x = vector("x"), y = vector("y");
   auto m = matrix("m");
   CHECK(may_stream({x, y}, {2.0 * x + y}));
   CHECK(may_stream({x, y}, {where(gt(x, 0.0), x, y)}));
   CHECK(may_stream({m}, {transpose(m)}));
   CHECK_FALSE(may_stream({x}, {sum(x)}));
-  CHECK_FALSE(may_stream({x}, {exp(tanh(x)) * log(x) + sin(x)}));  // waits for its arithmetic
+  CHECK_FALSE(may_stream({x}, {exp(tanh(x)) * log(x) + sin(x)}));  // bound by arithmetic
 }
 
-TEST_CASE("streamed results are the same bits at every length") {
+TEST_CASE("streamed results have the same bits at every length") {
   for (DType dtype : {DType::Float64, DType::Float32, DType::Int8, DType::Int32, DType::Bool}) {
     CAPTURE(dtype_name(dtype));
     auto x = vector("x", dtype), y = vector("y", dtype);
@@ -59,14 +58,14 @@ TEST_CASE("streamed results are the same bits at every length") {
   }
 }
 
-TEST_CASE("streamed rows of every length") {
+TEST_CASE("streamed matrices of various shapes") {
   auto m = matrix("m"), k = matrix("k");
   for (auto [rows, columns] : {std::pair(1, 1), {3, 17}, {16, 64}, {33, 65}, {70, 129}, {0, 9}, {9, 0}})
     check_same({m, k}, {transpose(m) + k, transpose(m), subtensor(k, {Slice{1, {}, {}}}) * 2.0},
                {ramp({rows, columns}, DType::Float64), ramp({columns, rows}, DType::Float64)});
 }
 
-TEST_CASE("streamed results may begin anywhere") {
+TEST_CASE("streamed results may have any alignment") {
   auto x = vector("x");
   const config::Change always("stream_from", "1");
   auto f = function({x}, {x + 1.0, x * 2.0});

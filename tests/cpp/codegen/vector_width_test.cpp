@@ -1,5 +1,5 @@
-// How wide vectors are: a record of this machine in the compile directory is believed if it is whole and possible, the
-// flag `target` goes before it, and results don't depend on it but for the order of sums.
+// The choice of the vector width: a record of this machine in the compile directory is used if it is intact and valid,
+// the flag `target` takes precedence, and results depend on the width only in the order of sums.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -23,7 +23,8 @@ using namespace bitale;
 
 namespace {
 
-// As another process sees the directory, for which this one has an answer already.
+// The width that another process would choose. This process has cached its choice for the directory, so each call
+// spells the path differently.
 int bytes_for_others(const std::string& directory) {
   static std::string suffix;
   suffix += "/.";
@@ -38,7 +39,7 @@ std::filesystem::path only_record(const std::string& directory) {
   return found[0];
 }
 
-// Of these targets, those this processor runs.
+// The targets among these that this processor can run.
 std::vector<std::string> reachable(std::vector<std::string> names) {
   std::erase_if(names, [](const std::string& name) {
     try {
@@ -58,7 +59,7 @@ Array values_with(const ScalarOp& op, DType dtype, const std::string& target, co
   return link::link("jit", graph, {.target = target})->run(inputs)[0];
 }
 
-// But for those of nan.
+// Any nan equals any other.
 template <class T>
 bool same_bits(const Array& a, const Array& b) {
   const auto* values = a.data_as<T>();
@@ -71,7 +72,7 @@ bool same_bits(const Array& a, const Array& b) {
 
 }  // namespace
 
-TEST_CASE("vector width: a record is read by other processes, and the flag goes before it") {
+TEST_CASE("vector width: a record is read by other processes, and the flag takes precedence") {
   const std::vector<int>& widths = codegen::vector_widths();
   if (widths.size() == 1) return;  // nothing to choose
   const testing::TemporaryDirectory directory;
@@ -80,7 +81,7 @@ TEST_CASE("vector width: a record is read by other processes, and the flag goes 
   CHECK_FALSE(codegen::is_vector_width_recorded());
   CHECK(codegen::record_vector_width(widths[1], false));
   CHECK(codegen::is_vector_width_recorded());
-  CHECK(codegen::native_vector_bytes() == widths[0]);  // for the life of a process
+  CHECK(codegen::native_vector_bytes() == widths[0]);  // constant within a process
   CHECK(bytes_for_others(directory.path()) == widths[1]);
   CHECK(codegen::record_vector_width(widths[1], true));
   CHECK(codegen::native_vector_bytes() == widths[1]);
@@ -93,7 +94,7 @@ TEST_CASE("vector width: a record is read by other processes, and the flag goes 
   }
 }
 
-TEST_CASE("vector width: what is damaged or impossible counts as no record") {
+TEST_CASE("vector width: a damaged or invalid record is ignored") {
   const std::vector<int>& widths = codegen::vector_widths();
   if (widths.size() == 1) return;
   const testing::TemporaryDirectory directory;
@@ -111,7 +112,7 @@ TEST_CASE("vector width: what is damaged or impossible counts as no record") {
   CHECK(bytes_for_others(directory.path()) == widths[1]);
 }
 
-TEST_CASE("vector width: without a directory it holds for the process") {
+TEST_CASE("vector width: without a compile directory, a recorded width holds for the process") {
   const std::vector<int>& widths = codegen::vector_widths();
   if (widths.size() == 1) return;
   const testing::TemporaryDirectory directory;
@@ -133,7 +134,7 @@ TEST_CASE("vector width: measured") {
     return;
   }
   CHECK(found.is_kept);
-  CHECK_FALSE(std::filesystem::exists(directory.path() + "/objects"));  // the loops that were timed are of no more use
+  CHECK_FALSE(std::filesystem::exists(directory.path() + "/objects"));  // the code of the timed loops is not kept
   CHECK(found.bits == 8 * bytes_for_others(directory.path()));
   REQUIRE(found.times.size() == widths.size());
   for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -143,7 +144,7 @@ TEST_CASE("vector width: measured") {
   }
 }
 
-TEST_CASE("vector width: measured for others when nobody has asked") {
+TEST_CASE("vector width: it is measured for later processes if no record exists") {
   const std::vector<int>& widths = codegen::vector_widths();
   const testing::TemporaryDirectory directory;
   const config::Change change("compiledir", directory.path());
@@ -158,7 +159,7 @@ TEST_CASE("vector width: measured for others when nobody has asked") {
   CHECK(codegen::native_vector_bytes() == before);
 }
 
-TEST_CASE("vector width: elementary functions have the same bits with any, and with any instructions") {
+TEST_CASE("vector width: elementary functions have the same bits at any width and with any instruction set") {
   const std::vector<std::string> targets = reachable({"native", "native-256", "native-128", "x86-64-v3", "x86-64-v2"});
   constexpr std::int64_t count = 1003;
   for (const DType dtype : {DType::Float32, DType::Float64})

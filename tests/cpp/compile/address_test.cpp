@@ -1,4 +1,5 @@
-// C functions of this process: the right values, from many threads, and errors that stay inside.
+// Compiled functions as C function pointers: correct values, from many threads, and errors that do not propagate into
+// C.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -21,7 +22,7 @@ F* at(const Function& function, std::string_view form) {
 
 }  // namespace
 
-TEST_CASE("address: value and gradient, whichever comes first, from many threads") {
+TEST_CASE("address: value and gradient, in either order, from many threads") {
   const Variable x = vector("x"), y = sum(sqr(x)) + sum(x * 3.0);
   for (const bool grad_first : {false, true}) {
     ValueAndGrad* f = nullptr;
@@ -31,7 +32,7 @@ TEST_CASE("address: value and gradient, whichever comes first, from many threads
       f = at<ValueAndGrad>(function, "value_and_grad");
       const bool same = f == at<ValueAndGrad>(function, "value_and_grad");
       CHECK(same);
-    }  // the address keeps the function
+    }  // the address keeps the function alive
     const auto right = [&](double start) {
       const double point[3] = {start, 2, -1};
       double gradient[3] = {}, value = 0;
@@ -53,7 +54,7 @@ TEST_CASE("address: value and gradient, whichever comes first, from many threads
   }
 }
 
-TEST_CASE("address: value and gradient that are not finite have a status of their own") {
+TEST_CASE("address: a value or gradient that is not finite has a separate status") {
   const Variable x = vector("x"), y = sum(log(x));
   auto* f = at<ValueAndGrad>(function({x}, Variables{y, grad(y, x)}), "finite_value_and_grad");
   double gradient[2], value = 0;
@@ -64,7 +65,7 @@ TEST_CASE("address: value and gradient that are not finite have a status of thei
   CHECK(f(2, huge, gradient, &value, nullptr) == 4);
 }
 
-TEST_CASE("address: a vector of a vector") {
+TEST_CASE("address: a vector-valued function of a vector") {
   using VectorToVector = int(std::size_t, std::size_t, const double*, double*, const void*);
   const Variable x = vector("x");
   auto* f = at<VectorToVector>(function({x}, Variables{concatenate({x, x * 2.0})}), "vector");
@@ -76,7 +77,7 @@ TEST_CASE("address: a vector of a vector") {
   CHECK_THROWS_AS(address(function({x}, Variables{sum(x)}), "vector"), TypeError);
 }
 
-TEST_CASE("address: numbers") {
+TEST_CASE("address: functions of numbers") {
   const Variable a = scalar("a"), b = scalar("b"), x = vector("x");
   const Function square = function({a}, {a * a}), power = function({a, b}, {pow(a, b)}),
                  total = function({x}, {sum(x)});
@@ -89,7 +90,7 @@ TEST_CASE("address: numbers") {
   CHECK(last_address_error().find("takes 2 numbers, got 3") != std::string::npos);
 }
 
-TEST_CASE("address: errors of a call stay inside, those of asking are named") {
+TEST_CASE("address: errors of calls do not propagate, those of requests are thrown") {
   const Variable x = vector("x"), y = scalar("y");
   const Function largest = function({x}, {max(x)});
   std::vector<std::string> warnings;

@@ -1,4 +1,4 @@
-// DebugMode: what is right passes, whatever is wrong on purpose is found and named.
+// DebugMode: correct graphs pass, and every deliberate error is found and named.
 #include "bitale/compile/debug_mode.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ using namespace bitale;
 
 namespace {
 
-// Without C, which takes a process per node.
+// Without the C linker, which starts a process per node.
 DebugModeOptions quick() {
   DebugModeOptions options;
   options.linker = "jit";
@@ -28,7 +28,7 @@ DebugModeOptions quick() {
 }
 Mode quick_mode() { return debug_mode(quick()); }
 
-// Twice its input, wrongly in one way.
+// Twice its input, with one deliberate error.
 class Wrong final : public Op {
  public:
   enum class How { Right, Writes, SharesInput, SharesOutput, Drifts, ReadsOutput, Dtype, Shape, NotReused };
@@ -83,7 +83,7 @@ struct Rewrite {
 
 }  // namespace
 
-TEST_CASE("what is right passes, and the caller's memory stays") {
+TEST_CASE("correct graphs pass, and the memory of the caller is unchanged") {
   run(Wrong::How::Right);
   DebugModeOptions all = quick();
   all.check_preallocated_output = "ALL";
@@ -103,7 +103,7 @@ TEST_CASE("what is right passes, and the caller's memory stays") {
   CHECK(f.mode().str().starts_with("DebugMode("));
 }
 
-TEST_CASE("ops that break their word") {
+TEST_CASE("ops that violate their declarations") {
   CHECK_THROWS_AS(run(Wrong::How::Writes), BadDestroyMap);
   CHECK_THROWS_AS(run(Wrong::How::SharesInput), BadViewMap);
   CHECK_THROWS_AS(run(Wrong::How::SharesOutput), BadViewMap);
@@ -117,7 +117,7 @@ TEST_CASE("ops that break their word") {
   run(Wrong::How::NotReused);
 }
 
-TEST_CASE("errors know what they are about") {
+TEST_CASE("errors carry the node, the input and its values") {
   const Variable x = dvector("x");
   try {
     function({x}, wrong(Wrong::How::Writes, x), {.mode = quick_mode()})({Array{1.0, 2.0}});
@@ -156,12 +156,12 @@ TEST_CASE("a rewrite that changes a value") {
 
 TEST_CASE("a rewrite that depends on something besides the graph") {
   auto count = std::make_shared<int>(0);
-  const Rewrite moody("moody", [count](const Apply& node) {
+  const Rewrite nondeterministic("nondeterministic", [count](const Apply& node) {
     const Variable x = node.input(0);
     return std::optional(Variables{++*count % 2 ? (exp(x) + exp(-x)) / 2.0 : (exp(-x) + exp(x)) * 0.5});
   });
   const Variable x = dvector("x");
-  CHECK_THROWS_AS(function({x}, cosh(x), {.mode = moody.mode}), StochasticOrder);
+  CHECK_THROWS_AS(function({x}, cosh(x), {.mode = nondeterministic.mode}), StochasticOrder);
 }
 
 TEST_CASE("values that are not finite") {
@@ -193,7 +193,7 @@ TEST_CASE("options are checked") {
   CHECK(debug_options(get_mode("DEBUG_MODE").excluding({"fusion"})));
 }
 
-TEST_CASE("memory of all kinds") {
+TEST_CASE("kinds of preallocated memory") {
   const std::vector<Array> values{Array({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}})};
   CHECK(memory_kinds("").empty());
   CHECK(memory_kinds("ALL").size() == 6);

@@ -1,5 +1,5 @@
-// Exported objects, linked with a C99 program by gcc, compute what the function does: here, and on AArch64, under an
-// emulator where there is one.
+// Exported objects, linked with a C99 program by gcc, compute the same as the function: on this processor, and on
+// AArch64 under an emulator if there is one.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -28,7 +28,7 @@ namespace {
 using Arrays = std::vector<Array>;
 
 template <class Action>
-std::string complaint(Action action) {
+std::string error_message(Action action) {
   try {
     action();
   } catch (const std::exception& error) {
@@ -44,18 +44,18 @@ struct Machine {
 
 const Machine native{"native", "gcc", "", "native"};
 
-// Of the programs under these names, the first that is there.
+// The first of these programs that is installed.
 std::string first_of(const std::vector<std::string>& programs) {
   for (auto& program : programs)
     if (testing::is_there(program)) return program;
   return "";
 }
 
-// False, and says so, without a compiler and an emulator for AArch64.
+// Reports and returns false if the compiler or the emulator for AArch64 is missing.
 bool find_arm(Machine& arm) {
   arm = {"aarch64", first_of({"aarch64-linux-gnu-gcc"}), first_of({"qemu-aarch64-static", "qemu-aarch64"}), ""};
   for (const std::string target : {"x86-64-v2", "aarch64"})
-    if (complaint([&] { codegen::target_named(target); }) == "nothing") arm.counterpart = target;
+    if (error_message([&] { codegen::target_named(target); }) == "nothing") arm.counterpart = target;
   const bool found = !arm.compiler.empty() && !arm.runner.empty();
   if (!found)
     MESSAGE("SKIP: no ", arm.compiler.empty() ? "aarch64-linux-gnu-gcc" : "qemu-aarch64", " (./dev setup arm)");
@@ -68,7 +68,7 @@ struct Case {
   Function function;
   Arrays values;
   Arrays expected;     // by the interpreter
-  Arrays exact = {};   // by code for vectors of the same width, here; none where that may differ
+  Arrays exact = {};   // by native code with vectors of the same width; empty where bits may differ
   bool fails = false;  // in the interpreter
   double tolerance = 1e-12;
 };
@@ -102,7 +102,7 @@ void check(const std::deque<Case>& cases, const std::string& folder, const Machi
   for (std::size_t i = 0; i < cases.size(); ++i) compare(cases[i], results[i]);
 }
 
-// Exported for the machine; false when it can't be.
+// Exports the function for the machine and adds a case; returns false if it cannot be exported.
 bool add(std::deque<Case>& cases, const std::string& folder, const Machine& machine, const std::string& about,
          const Variables& inputs, const Variables& outputs, const Arrays& values, const Mode& mode, bool exact,
          double tolerance = 1e-12) {
@@ -139,8 +139,8 @@ Variables with_gradients(const Variable& value, const Variables& wrt) {
   return out;
 }
 
-// Of every kind that lowering makes something else of. Products of matrices are loops in an object, and special
-// functions of few arguments the C library's: those are not the same to the last bit.
+// One graph for each kind of code that lowering generates. In an object, products of matrices are loops and some
+// special functions are those of the C library, so their results are not equal to the last bit.
 std::deque<Case> whole_graphs(const std::string& folder, const Machine& machine) {
   std::deque<Case> cases;
   const auto make = [&](const std::string& about, const Variables& inputs, const Variables& outputs,
@@ -158,7 +158,7 @@ std::deque<Case> whole_graphs(const std::string& folder, const Machine& machine)
     make("with gradients", {x, s, y}, with_gradients(sum(exp(-0.5 * sqr((x - s) / 1.5)) * tanh(y)), {x, s}),
          {a, Array(0.25), b});
     make("reductions", {x}, {sum(x), prod(1.0 + 0.001 * x), min(x), max(x), argmax(x), mean(x), var(x)}, {a});
-    make("running and sorted places", {x}, {cumsum(x), x + cumsum(sqr(x))}, {a});
+    make("cumulative sums", {x}, {cumsum(x), x + cumsum(sqr(x))}, {a});
     make("float32", {f}, {exp(f) + sin(f), sum(f), tanh(f) * erf(f), max(f)}, {sf});
     make("special", {x}, {gammaln(3.0 * x), psi(3.0 * x), erfcx(x), sin(1e9 * x), gammaln(sqr(x) + 1.0)}, {a}, false);
   }
@@ -181,7 +181,7 @@ std::deque<Case> whole_graphs(const std::string& folder, const Machine& machine)
        {m, k, numbers({5, 37}, 0.8, DType::Float32)}, false);
   const Variable third = tensor("third", DType::Float64, {unknown_length, unknown_length, unknown_length});
   const Variable whole = lvector("whole"), power = lvector("power");
-  make("what the library writes out", {x, f, whole, power},
+  make("runtime functions in the object", {x, f, whole, power},
        {tri_gamma(3.0 * x), gamma(3.0 * x), erfcx(1e200 * x), psi(3.0f * f), cos(1e30 * x), tan(1e30 * x),
         pow(whole, power), inc_subtensor(zeros_like(x), {2}, 1.0)},
        {numbers({9}, 0.8), numbers({7}, 0.8, DType::Float32), Array(std::vector<std::int64_t>{3, -2, 7, -1, 1}),
@@ -194,13 +194,13 @@ std::deque<Case> whole_graphs(const std::string& folder, const Machine& machine)
        {m, k, numbers({33}, 0.4), numbers({3, 6, 6}, 0.9)}, false);
   Variable chain = s;
   for (int i = 0; i < 700; ++i) chain = sin(chain * 1.01 + double(i)) + chain;
-  make("longer than a function", {s, x}, {chain, x * chain, chain * sum(x)}, {Array(0.1), numbers({5}, 1)});
+  make("longer than one function", {s, x}, {chain, x * chain, chain * sum(x)}, {Array(0.1), numbers({5}, 1)});
   make("constants", {x, index}, {x + constant(numbers({5}, 0.5)), take(constant(numbers({9}, 0.5)), index)},
        {numbers({5}, 1), places});
   return cases;
 }
 
-// How many samples are left out between those that are taken.
+// Every stride()-th sample is tested.
 std::size_t stride() {
   const char* all = std::getenv("BITALE_TEST_C");
   return all && std::string(all) == "all" ? 1 : 37;
@@ -254,19 +254,20 @@ TEST_CASE("object: ops of the registry on AArch64; all samples with BITALE_TEST_
   if (find_arm(arm)) check_registry(arm);
 }
 
-TEST_CASE("object: what can't be exported is named") {
+TEST_CASE("object: errors name what cannot be exported") {
   const testing::TemporaryDirectory directory;
   const Variable x = vector("x");
-  const auto said = [&](const Function& f, const ObjectOptions& options = {}) {
-    return complaint([&] { export_object(f, directory.path(), options); });
+  const auto export_error = [&](const Function& f, const ObjectOptions& options = {}) {
+    return error_message([&] { export_object(f, directory.path(), options); });
   };
-  CHECK(said(function({x}, {sort(x)})).find("bt_sort_f64") != std::string::npos);
+  CHECK(export_error(function({x}, {sort(x)})).find("bt_sort_f64") != std::string::npos);
   const Function f = function({x}, {x + 1.0});
-  CHECK(said(f, {.target = "z80"}).find("there is no target `z80`; targets are native, x86-64") != std::string::npos);
-  CHECK(said(f, {.name = "int"}).find("`int`") != std::string::npos);
+  CHECK(export_error(f, {.target = "z80"}).find("there is no target `z80`; targets are native, x86-64") !=
+        std::string::npos);
+  CHECK(export_error(f, {.name = "int"}).find("`int`") != std::string::npos);
 }
 
-TEST_CASE("object: header and codes are those of C code") {
+TEST_CASE("object: the header and the return codes are those of exported C") {
   const testing::TemporaryDirectory directory;
   const auto header = [&](const std::string& file) {
     std::ifstream in(file);
@@ -280,7 +281,7 @@ TEST_CASE("object: header and codes are those of C code") {
   if (!testing::is_there("gcc")) return;
   const std::vector<ExportedCall> calls{
       {"step", &step, {Array{1.0, 2.0, 3.0}, numbers({3}, 1), Array{1.0, 2.0}}},  // lengths differ
-      {"step", &step, {Array{1.0, 2.0}, numbers({4}, 1), Array{1.0, 2.0}}},       // a fixed one is another
+      {"step", &step, {Array{1.0, 2.0}, numbers({4}, 1), Array{1.0, 2.0}}},       // a static length differs
       {"step", &step, {Array{1.0, 2.0}, numbers({3}, 1), Array{1.0, 2.0}}}};
   std::string trouble;
   const auto by_c = testing::run_exported(calls, directory.path() + "/c", ".c", "gcc", "", trouble);

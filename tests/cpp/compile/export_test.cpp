@@ -38,11 +38,11 @@ std::vector<std::string> compilers() {
 
 constexpr const char* strict = " -Wall -Wextra -Werror -std=c99 -pedantic ";
 
-// What the compiler said, or nothing when all is well.
-std::string built(const std::string& compiler, const std::string& arguments, const std::string& folder) {
-  const std::string said = folder + "/said";
-  const bool ok = std::system(cat(compiler, strict, arguments, " >", said, " 2>&1").c_str()) == 0;
-  return ok ? "" : cat(compiler, " ", arguments, ":\n", contents(said));
+// The output of the compiler, or nothing if it succeeds.
+std::string compile_errors(const std::string& compiler, const std::string& arguments, const std::string& folder) {
+  const std::string log_file = folder + "/log";
+  const bool ok = std::system(cat(compiler, strict, arguments, " >", log_file, " 2>&1").c_str()) == 0;
+  return ok ? "" : cat(compiler, " ", arguments, ":\n", contents(log_file));
 }
 
 // The functions of an exported file, compiled and loaded.
@@ -51,7 +51,7 @@ class Library {
   Library(const std::string& compiler, const std::string& flags, const std::string& folder, const std::string& name) {
     const std::string file = cat(folder, "/", compiler, std::hash<std::string>()(flags), ".so");
     const std::string trouble =
-        built(compiler, cat(flags, " -shared -fPIC ", folder, "/", name, ".c -o ", file, " -lm"), folder);
+        compile_errors(compiler, cat(flags, " -shared -fPIC ", folder, "/", name, ".c -o ", file, " -lm"), folder);
     REQUIRE_MESSAGE(trouble.empty(), trouble);
     handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     REQUIRE(handle_ != nullptr);
@@ -100,7 +100,7 @@ struct Example {
 
 }  // namespace
 
-TEST_CASE("export: gcc and clang build it without a warning, and results are the function's") {
+TEST_CASE("export: gcc and clang compile the code without a warning, and it computes the same as the function") {
   const testing::TemporaryDirectory directory;
   const std::string folder = directory.path() + "/made/here";
   const Example example;
@@ -162,15 +162,16 @@ TEST_CASE("export: shared variables are inputs, their updates outputs") {
   CHECK(header.find("double *new_w") != std::string::npos);
   CHECK(header.find("a shared variable's value") != std::string::npos);
   for (auto& compiler : compilers()) {
-    const std::string trouble = built(compiler, cat("-c ", files[0], " -o ", directory.path(), "/o"), directory.path());
+    const std::string trouble =
+        compile_errors(compiler, cat("-c ", files[0], " -o ", directory.path(), "/o"), directory.path());
     CHECK_MESSAGE(trouble.empty(), trouble);
   }
 }
 
-TEST_CASE("export: what can't be exported is named") {
+TEST_CASE("export: errors name an invalid identifier") {
   const testing::TemporaryDirectory directory;
   const Variable x = vector("x");
-  const auto complaint = [&](const Function& f, const ExportOptions& options = {}) -> std::string {
+  const auto error_message = [&](const Function& f, const ExportOptions& options = {}) -> std::string {
     try {
       export_c(f, directory.path(), options);
     } catch (const Error& error) {
@@ -178,13 +179,13 @@ TEST_CASE("export: what can't be exported is named") {
     }
     return "nothing";
   };
-  CHECK(complaint(function({x}, {x + 1.0}), {.name = "int"}).find("`int`") != std::string::npos);
-  CHECK(complaint(function({x}, {x + 1.0}), {.name = "2x"}).find("`2x`") != std::string::npos);
+  CHECK(error_message(function({x}, {x + 1.0}), {.name = "int"}).find("`int`") != std::string::npos);
+  CHECK(error_message(function({x}, {x + 1.0}), {.name = "2x"}).find("`2x`") != std::string::npos);
 }
 
 TEST_CASE("export: ops of the registry compile; all samples with BITALE_TEST_C=all") {
-  const char* wanted = std::getenv("BITALE_TEST_C");
-  const std::size_t stride = wanted && std::string(wanted) == "all" ? 1 : 97;
+  const char* all = std::getenv("BITALE_TEST_C");
+  const std::size_t stride = all && std::string(all) == "all" ? 1 : 97;
   const testing::TemporaryDirectory directory;
   std::string files;
   std::size_t count = 0, exported = 0;
@@ -202,7 +203,7 @@ TEST_CASE("export: ops of the registry compile; all samples with BITALE_TEST_C=a
     }
   CHECK(exported > 0);
   for (auto& compiler : compilers()) {
-    const std::string trouble = built(compiler, "-fsyntax-only" + files, directory.path());
+    const std::string trouble = compile_errors(compiler, "-fsyntax-only" + files, directory.path());
     CHECK_MESSAGE(trouble.empty(), trouble);
   }
 }

@@ -1,4 +1,4 @@
-// function(): what a user builds comes out right in every mode, and what can't be compiled says why.
+// function(): correct results in every mode, and errors that say why a graph cannot be compiled.
 #include "bitale/bitale.hpp"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ std::string message_of(Action action) {
 
 }  // namespace
 
-TEST_CASE("the seed's example") {
+TEST_CASE("the introductory example") {
   auto a = vector("a");
   auto b = a + pow(a, 10);
   in_every_mode([&](const FunctionOptions& options) {
@@ -54,7 +54,7 @@ TEST_CASE("x*y/y is x") {
   CHECK(f.graph().node_count() == 0);
 }
 
-TEST_CASE("a mode may have rewrites of its own") {
+TEST_CASE("a mode may register additional rewrites") {
   auto x = vector("x");
   const Mode mode = Mode("vm", "fast_run")
                         .registering({{"to_cos",
@@ -91,7 +91,7 @@ TEST_CASE("updates happen together, after the outputs") {
   });
 }
 
-TEST_CASE("a failing call leaves shared variables alone") {
+TEST_CASE("a failing call does not change shared variables") {
   in_every_mode([&](FunctionOptions options) {
     auto w = shared(Array{1., 2., 3.}, "w");
     auto x = vector("x");
@@ -113,7 +113,7 @@ TEST_CASE("givens replace variables") {
   });
 }
 
-TEST_CASE("givens replace no inputs") {
+TEST_CASE("givens cannot replace inputs") {
   auto x = vector("x"), y = vector("y");
   auto z = x + y;
   CHECK(contains(message_of<ValueError>([&] { function({x}, x * 2, {.givens = {{x, x + 1}}}); }), "`x` is an input"));
@@ -140,13 +140,13 @@ TEST_CASE("a computed variable as input cuts off the graph") {
     CHECK(identical(get_value(s), Array{3., 7.}));
 
     FunctionOptions given = options;
-    given.givens = {{q, w}, {x, constant(Array{10., 20.})}};  // x is also behind z, where nobody looks any more
+    given.givens = {{q, w}, {x, constant(Array{10., 20.})}};  // x is also an ancestor of z, which cuts it off
     CHECK(identical(function({z}, q + x, given)({Array{1., 3.}}), Array{12., 26.}));
   });
   CHECK(identical(eval(w, {{z, Array{4.}}}), Array{8.}));
 }
 
-TEST_CASE("outputs that need no computing are the caller's own") {
+TEST_CASE("outputs that need no computation share no memory") {
   auto x = vector("x");
   auto s = shared(Array{5., 6.}, "s");
   in_every_mode([&](const FunctionOptions& options) {
@@ -165,7 +165,7 @@ TEST_CASE("outputs that need no computing are the caller's own") {
   });
 }
 
-TEST_CASE("what can't be compiled says why") {
+TEST_CASE("errors say why a graph cannot be compiled") {
   auto x = vector("x"), y = vector("y");
   auto w = shared(Array(1.0), "w");
   CHECK(contains(message_of<MissingInputError>([&] { function({x}, x + y); }), "`y`"));
@@ -181,7 +181,7 @@ TEST_CASE("what can't be compiled says why") {
   CHECK(contains(message_of<ValueError>([&] { get_mode("FAST_RUM"); }), "FAST_RUN"));
 }
 
-TEST_CASE("wrong arguments are refused by name") {
+TEST_CASE("errors about wrong arguments name the input") {
   auto x = vector("x");
   auto n = lscalar("n");
   in_every_mode([&](const FunctionOptions& options) {
@@ -193,7 +193,7 @@ TEST_CASE("wrong arguments are refused by name") {
     casting.allow_input_downcast = Downcast::Always;
     auto g = function({x, n}, sum(x) + n, casting);
     CHECK(g({Array{1.}, Array(2.0)}).item() == 3);
-    CHECK(g({Array{1.}, Array(std::nan(""))}).item() == double(INT64_MIN));  // as cast has it
+    CHECK(g({Array{1.}, Array(std::nan(""))}).item() == double(INT64_MIN));  // as by cast
   });
 }
 
@@ -240,7 +240,7 @@ TEST_CASE("many threads may call one function") {
 }
 
 namespace {
-// Doubles a vector in its own memory.
+// Doubles a vector in place.
 class DoubleInPlace final : public Op {
  public:
   std::string_view name() const override { return "DoubleInPlace"; }
@@ -255,7 +255,7 @@ class DoubleInPlace final : public Op {
 };
 }  // namespace
 
-TEST_CASE("an op that writes into its inputs changes nobody else's") {
+TEST_CASE("an in-place op does not change a value that is used elsewhere") {
   auto x = vector("x");
   const OpRef op(new DoubleInPlace);
   const Variable doubled = (*op)({x}), temporary = exp(x), c = constant(Array{1., 2.});

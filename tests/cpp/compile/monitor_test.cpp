@@ -1,4 +1,4 @@
-// Modes that watch values, from C++.
+// Modes that monitor values, from C++.
 #include "bitale/compile/monitor.hpp"
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ TEST_CASE("a monitor is called before and after each node") {
   CHECK(seen == "<0>[1. 1.] <1>2.0 ");
 }
 
-TEST_CASE("NanGuard names what is wrong, and where") {
+TEST_CASE("NanGuard names the kind of value and the variable") {
   const Variable x = vector("x");
   CHECK(call(nan_guard_mode(), x, log(x), Array{1.}).item() == 0);
   CHECK_THROWS_WITH_AS(call(nan_guard_mode(), x, log(x), Array{-1.}), doctest::Contains("a nan in output 0"),
@@ -53,13 +53,13 @@ TEST_CASE("NanGuard names what is wrong, and where") {
   CHECK_THROWS_AS(nan_guard_linker({false, false, false, {}, {}}), ValueError);
 }
 
-TEST_CASE("NanGuard looks away where it is told to, whatever rewriting makes of the variable") {
+TEST_CASE("NanGuard skips unguarded variables, also after rewriting") {
   const auto first = [](const Variable& x) { return log(x * 1.0) + 0.0; };
   const Variable x = vector("x"), y = first(x);
   for (const char* optimizer : {"None", "fast_run"}) {
     const Mode mode = nan_guard_mode({}, optimizer);
     CHECK_THROWS_AS(call(mode, x, y, Array{-1.}), NanGuardError);
-    // What is equal to it has its value.
+    // Rewriting may replace any of these results by another of equal value, so all are unguarded.
     const Variable other = first(x);
     for (Variable part = other; part.has_owner(); part = part.owner().input(0)) set_nan_guarded(part, false);
     CHECK(std::isnan(call(mode, x, other, Array{-1.}).item()));
@@ -70,7 +70,7 @@ TEST_CASE("NanGuard looks away where it is told to, whatever rewriting makes of 
   CHECK_THROWS_AS(call(nan_guard_mode(), set_nan_guarded(z, true), minimum(z, 1.0), Array{1e300}), NanGuardError);
 }
 
-TEST_CASE("that NanGuard looks away is undone with the change that said so") {
+TEST_CASE("reverting a replacement restores the guard of the new variable") {
   const Variable x = vector("x");
   FunctionGraph graph({x}, {exp(x)});
   const Variable before = graph.outputs()[0];

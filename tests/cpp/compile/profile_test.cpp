@@ -1,4 +1,4 @@
-// Profiles of functions: what is counted, how it prints, and where it goes at the end.
+// Profiles of functions: what is counted, their formats, and their output at exit.
 #include "bitale/compile/profile.hpp"
 
 #include <doctest/doctest.h>
@@ -32,7 +32,7 @@ std::string content(const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("profile: a function tells what compiling and calls took") {
+TEST_CASE("profile: it reports the time of compilation and of calls") {
   const Variable x = vector("x"), w = shared(Array({1.0, 2.0}), "w");
   const Function f = function({x}, sum(log(1.0 + x) * w), {.updates = {{w, w * 0.5}}, .name = "logs", .profile = true});
   CHECK(f.is_profiled());
@@ -78,7 +78,7 @@ TEST_CASE("profile: the interpreter times nodes") {
   CHECK(has(profile_html(profile), "exp(x)"));
 }
 
-TEST_CASE("profile: where code came from") {
+TEST_CASE("profile: the origin of the code") {
   const testing::TemporaryDirectory folder;
   const config::Change compiledir("compiledir", folder.path());
   const Variable x = vector("x");
@@ -89,7 +89,7 @@ TEST_CASE("profile: where code came from") {
   CHECK(compiled().profile().code == "memory");
 }
 
-TEST_CASE("profile: other functions have none") {
+TEST_CASE("profile: functions compiled without the option have none") {
   const Variable x = vector("x");
   const Function f = function({x}, exp(x), {.name = "plain"});
   CHECK(!f.is_profiled());
@@ -106,7 +106,7 @@ TEST_CASE("profile: shares of the limits") {
   CHECK_THROWS_AS(machine_limits(0), ValueError);
 }
 
-TEST_CASE("profile: the flag prints profiles at the end, of functions that are gone as well") {
+TEST_CASE("profile: the flag prints profiles at exit, also those of destroyed functions") {
   const testing::TemporaryDirectory folder;
   const std::string file = folder.path() + "/profiles";
   const config::Change destination("profiling__destination", file);
@@ -130,5 +130,5 @@ TEST_CASE("profile: the flag prints profiles at the end, of functions that are g
   CHECK(has(text, "Message: gone"));
   CHECK(!has(text, "refused"));
   print_profiles();
-  CHECK(content(file) == text);  // once
+  CHECK(content(file) == text);  // printed only once
 }

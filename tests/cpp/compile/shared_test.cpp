@@ -1,5 +1,4 @@
-// Shared variables in calls that run at the same time: no update is lost, what is read belongs together, and nobody
-// waits for ever.
+// Shared variables in concurrent calls: no update is lost, reads are consistent, and no call waits forever.
 #include "bitale/compile/shared.hpp"
 
 #include <doctest/doctest.h>
@@ -18,7 +17,7 @@ using namespace bitale;
 
 namespace {
 
-// All tasks at once, each in a thread of its own.
+// Runs all tasks concurrently, each in a thread.
 void at_once(std::vector<std::function<void()>> tasks) {
   std::atomic<std::size_t> ready{0};
   std::vector<std::thread> threads;
@@ -37,7 +36,7 @@ std::function<void()> repeated(int count, std::function<void()> task) {
   };
 }
 
-// x, after the function of the test has run.
+// Identity that calls a function of the test first.
 class Calling final : public Op {
  public:
   explicit Calling(std::function<void()> action) : action_(std::move(action)) {}
@@ -62,7 +61,7 @@ double value_of(const Variable& shared) { return get_value(shared).item(); }
 
 }  // namespace
 
-TEST_CASE("calls that update the same shared variable lose nothing, in several functions and by every way to call") {
+TEST_CASE("concurrent calls lose no update of a shared variable, in several functions and by every form of call") {
   auto x = matrix("x");
   auto n = shared(Array(0.0), "n");
   const auto counting = [&](const char* mode) {
@@ -84,9 +83,9 @@ TEST_CASE("calls that update the same shared variable lose nothing, in several f
   CHECK(value_of(n) == 1500);
 }
 
-TEST_CASE("updates of several variables are serialized with all that they read") {
+TEST_CASE("updates of several variables are serialized with all their reads") {
   auto a = shared(Array(1.0), "a"), b = shared(Array(0.0), "b"), c = shared(Array(0.0), "c");
-  // Whatever the order, a + b stays 1: one exchanges them, one moves what there is to a, one goes by way of c.
+  // In any order a + b stays 1: `swap` exchanges them, `gather` moves everything to a, `copy` stores the sum in c.
   const Function swap = function({}, Variables{}, {.updates = {{a, b}, {b, a}}});
   const Function gather = function({}, Variables{}, {.updates = {{b, b * 0.0}, {a, a + b}}});
   const Function both = function({}, {a, b});
@@ -103,7 +102,7 @@ TEST_CASE("updates of several variables are serialized with all that they read")
   CHECK(value_of(c) == 1);
 }
 
-TEST_CASE("a variable that a call only reads keeps its value until the call has stored what it made of it") {
+TEST_CASE("a variable that a call only reads keeps its value until the call has stored its updates") {
   auto a = shared(Array(0.0), "a"), b = shared(Array(0.0), "b");
   // After any call of a serial order a - b is 1, but not if each reads the other's variable before either has stored.
   const Function f = function({}, Variables{}, {.updates = {{a, b + 1.0}}});
@@ -116,26 +115,26 @@ TEST_CASE("a variable that a call only reads keeps its value until the call has 
 TEST_CASE("set_value is not lost among updates") {
   auto x = scalar("x");
   auto n = shared(Array(0.0), "n");
-  std::atomic<bool> is_in{false};
+  std::atomic<bool> is_running{false};
   const Function f = function({x},
                               calling(x,
                                       [&] {
-                                        is_in = true;
+                                        is_running = true;
                                         std::this_thread::yield();
                                       }),
                               {.updates = {{n, n + 1.0}}});
   for (int round = 0; round < 50; ++round) {
-    is_in = false;
+    is_running = false;
     std::thread caller([&] { f({Array(1.0)}); });
-    while (!is_in) std::this_thread::yield();
-    set_value(n, Array(100.0));  // comes after the call, which had begun
+    while (!is_running) std::this_thread::yield();
+    set_value(n, Array(100.0));  // waits for the call, which has begun
     CHECK(value_of(n) == 100);
     caller.join();
     CHECK(value_of(n) == 100);
   }
 }
 
-TEST_CASE("a call without updates waits for nobody") {
+TEST_CASE("a call without updates does not wait for other calls") {
   auto x = scalar("x");
   auto n = shared(Array(1.0), "n"), m = shared(Array(2.0), "m");
   const Function reading = function({}, n + m);
@@ -147,7 +146,7 @@ TEST_CASE("a call without updates waits for nobody") {
   CHECK(reading().item() == 23);
 }
 
-TEST_CASE("an update that fails leaves everything as it was, and lets others go on") {
+TEST_CASE("a failing update changes nothing and does not block others") {
   auto x = vector("x"), y = vector("y");
   auto n = shared(Array(0.0), "n"), m = shared(Array{1., 2.}, "m");
   const Function f = function({x, y}, sum(x + y), {.updates = {{n, n + 1.0}, {m, m + x + y}}});
@@ -171,7 +170,7 @@ TEST_CASE("an update that fails leaves everything as it was, and lets others go 
   CHECK(identical(get_value(m), Array{801., 802.}));
 }
 
-TEST_CASE("a call inside of a call that updates the same variable is refused") {
+TEST_CASE("a nested call that updates a variable of the outer call is refused") {
   auto x = scalar("x");
   auto n = shared(Array(0.0), "n"), m = shared(Array(0.0), "m");
   const Function other = function({}, Variables{}, {.updates = {{m, m + n + 1.0}}});
@@ -185,18 +184,18 @@ TEST_CASE("a call inside of a call that updates the same variable is refused") {
   outer([&] { other(); })({Array(1.0)});
   CHECK(value_of(m) == 1);
   CHECK(value_of(n) == 10);
-  same();  // nothing is held any more
+  same();  // no lock is held any more
   CHECK(value_of(n) == 11);
 }
 
-TEST_CASE("calls inside of calls that would wait for each other are refused, not left waiting") {
+TEST_CASE("nested calls that would deadlock are refused") {
   auto x = scalar("x");
-  std::array<Variable, 2> held{shared(Array(0.0)), shared(Array(0.0))};
+  std::array<Variable, 2> states{shared(Array(0.0)), shared(Array(0.0))};
   std::atomic<int> inside{0}, refused{0};
   std::vector<std::function<void()>> tasks;
   for (std::size_t i = 0; i < 2; ++i)
     tasks.push_back([&, i] {
-      const Function inner = function({}, Variables{}, {.updates = {{held[1 - i], held[1 - i] + 1.0}}});
+      const Function inner = function({}, Variables{}, {.updates = {{states[1 - i], states[1 - i] + 1.0}}});
       const Function outer = function({x},
                                       calling(x,
                                               [&] {
@@ -204,7 +203,7 @@ TEST_CASE("calls inside of calls that would wait for each other are refused, not
                                                 while (inside < 2) std::this_thread::yield();
                                                 inner();
                                               }),
-                                      {.updates = {{held[i], held[i] + 10.0}}});
+                                      {.updates = {{states[i], states[i] + 10.0}}});
       try {
         outer({Array(1.0)});
       } catch (const UpdateConflictError&) {
@@ -213,10 +212,10 @@ TEST_CASE("calls inside of calls that would wait for each other are refused, not
     });
   at_once(tasks);
   CHECK(refused == 1);
-  CHECK(value_of(held[0]) + value_of(held[1]) == 11);  // one pair of calls has gone through
+  CHECK(value_of(states[0]) + value_of(states[1]) == 11);  // one pair of calls succeeded
 }
 
-TEST_CASE("a default is read at the moment of the call") {
+TEST_CASE("a default is read at the time of the call") {
   auto x = scalar("x"), n = scalar("n");
   auto state = shared(Array(0.0), "state");
   FunctionMaker maker({x, n}, {x + n}, {.updates = {{state, state + 1.0}}});
@@ -234,5 +233,5 @@ TEST_CASE("a default is read at the moment of the call") {
   });
   at_once({call, call});
   CHECK(value_of(state) == 1000);
-  CHECK(total == 1000 + 999 * 1000 / 2);  // each call saw a state of its own
+  CHECK(total == 1000 + 999 * 1000 / 2);  // each call saw a different state
 }

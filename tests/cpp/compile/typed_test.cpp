@@ -1,4 +1,4 @@
-// Calls below Arrays: typed views, results into memory that the caller has, and what they allocate in the steady state.
+// Calls without Arrays: typed views, results in memory of the caller, and allocations in the steady state.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -14,8 +14,7 @@ namespace {
 std::atomic<long> allocations{0};
 }  // namespace
 
-// Everything that asks for memory in this program is counted: malloc's users too. Sanitizers have a malloc of their
-// own.
+// Counts the calls of malloc in this program, which operator new makes as well. Sanitizers replace malloc themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool counting = false;
 #else
@@ -29,7 +28,7 @@ extern "C" void* malloc(std::size_t size) {
 
 namespace {
 
-// How often the third call of an action asks for memory.
+// How many allocations the third call of an action makes.
 template <class Action>
 long allocations_of(Action action) {
   action();
@@ -52,7 +51,7 @@ bool contains(const std::string& text, std::string_view part) { return text.find
 
 }  // namespace
 
-TEST_CASE("typed calls take and give C++ values and memory") {
+TEST_CASE("typed calls accept and return C++ values and memory") {
   auto a = scalar("a");
   auto x = vector("x");
   auto m = matrix("m");
@@ -73,7 +72,7 @@ TEST_CASE("typed calls take and give C++ values and memory") {
     CHECK(total == 14);
     CHECK(twice[2] == 6);
     CHECK(shifted[5] == 63);
-    // The transposed matrix, without a copy by the caller; a result by columns.
+    // The transposed matrix, without a copy by the caller, and a column-major result.
     const double columns[] = {10, 40, 20, 50, 30, 60};
     g(values, {columns, {2, 3}, {8, 16}}, total, twice, {shifted, {2, 3}, {8, 16}});
     CHECK(shifted[1] == 41);
@@ -81,7 +80,7 @@ TEST_CASE("typed calls take and give C++ values and memory") {
   }
 }
 
-TEST_CASE("a signature that is not the function's is refused") {
+TEST_CASE("a signature that does not match the function is refused") {
   auto x = vector("x");
   const auto f = function({x}, sum(x));
   CHECK_THROWS_AS((f.as<double(double)>()), TypeError);
@@ -101,7 +100,7 @@ TEST_CASE("a signature that is not the function's is refused") {
   CHECK(contains(message_of([&] { h(two); }), "fixed"));
 }
 
-TEST_CASE("results go where the caller wants them") {
+TEST_CASE("results are written to memory of the caller") {
   auto x = vector("x"), y = vector("y");
   const auto f = function({x, y}, {x + y, x * y, sum(x)});
   const Array a{1., 2., 3.}, b{10., 20., 30.};
@@ -123,7 +122,7 @@ TEST_CASE("results go where the caller wants them") {
   CHECK(identical(plus, Array{7., 7., 7.}));
 }
 
-TEST_CASE("results may overlap what is read") {
+TEST_CASE("results may overlap inputs") {
   auto x = vector("x");
   auto w = shared(Array{1., 2., 3., 4.}, "w");
   const auto previous = function({x}, concatenate({subtensor(x, {Slice{3, 4, {}}}), subtensor(x, {Slice{0, 3, {}}})}));
@@ -143,7 +142,7 @@ TEST_CASE("results may overlap what is read") {
   CHECK(identical(get_value(w), Array{5., 5., 5., 5.}));
 }
 
-TEST_CASE("a call that fails leaves its outputs alone") {
+TEST_CASE("a failing call does not modify its outputs") {
   auto x = vector("x");
   auto at = lvector("at");
   const auto f = function({x, at}, {x * 2.0, take(x, at)});
@@ -174,7 +173,7 @@ TEST_CASE("the steady state allocates nothing") {
   if (counting) CHECK(allocations_of([&] { f(in); }) > 0);
 }
 
-TEST_CASE("updates take turns in two buffers, unless somebody reads the old value") {
+TEST_CASE("updates alternate between two buffers unless the old value is still in use") {
   auto w = shared(Array{1., 2.}, "w");
   const auto step = function(Variables{}, Variables{}, {.updates = {{w, w * 2.0}}});
   const void* first = get_value(w, true).data();

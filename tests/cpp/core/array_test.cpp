@@ -156,11 +156,11 @@ TEST_CASE("astype converts every pair of dtypes") {
       CAPTURE(dtype_name(from));
       CAPTURE(dtype_name(to));
       Array converted = ints.astype(from).astype(to);
-      const bool cut = from == DType::Bool || to == DType::Bool;
-      CHECK(identical(converted.astype(DType::Int64), cut ? Array{0L, 1L, 1L} : ints));
+      const bool is_bool = from == DType::Bool || to == DType::Bool;
+      CHECK(identical(converted.astype(DType::Int64), is_bool ? Array{0L, 1L, 1L} : ints));
       Array strided = counting(Dims{4, 3}).astype(from).transpose().slice(1, 3, 2, -2).astype(to);
-      CHECK(at(strided, {2, 0}) == (cut ? 1 : 11));
-      CHECK(at(strided, {0, 1}) == (cut ? 1 : 3));
+      CHECK(at(strided, {2, 0}) == (is_bool ? 1 : 11));
+      CHECK(at(strided, {0, 1}) == (is_bool ? 1 : 3));
     }
   Array same = ints.astype(DType::Int64);
   CHECK(same.data() == ints.data());
@@ -220,7 +220,7 @@ TEST_CASE("borrowed memory lives as long as the array") {
   CHECK(!Array::borrow(&value, DType::Float64, Dims{}, Dims{}, nullptr, false).writeable());
 }
 
-TEST_CASE("is_unique sees other handles") {
+TEST_CASE("is_unique is false while other handles exist") {
   Array x{1., 2.};
   CHECK(x.is_unique());
   {

@@ -1,4 +1,5 @@
-// Big blocks: memory comes back to the next request of about its size, within the flag's bound, from any thread.
+// Big blocks: freed memory is reused for the next request of about its size, up to the limit of the flag, in any
+// thread.
 #include "core/big_blocks.hpp"
 
 #include <dlfcn.h>
@@ -35,7 +36,7 @@ TEST_CASE("a freed big block serves the next request of its size") {
   CHECK_FALSE(release_big_blocks());
 }
 
-TEST_CASE("no more is kept than the flag says") {
+TEST_CASE("no more memory is kept than the flag allows") {
   release_big_blocks();
   {
     const config::Change little("memory__kept", "16");
@@ -58,7 +59,7 @@ TEST_CASE("no more is kept than the flag says") {
 
 TEST_CASE("arrays reuse each other's memory, in many threads") {
   const bool is_checked =
-      dlsym(RTLD_DEFAULT, "__asan_init");  // then each array has a block of its own, which ends with it
+      dlsym(RTLD_DEFAULT, "__asan_init");  // then each array has a separate block, which ends with its data
   const void* before = nullptr;
   for (int i = 0; i < 3; ++i) {
     const Array array = Array::zeros(DType::Float64, {1 << 20});
@@ -70,15 +71,15 @@ TEST_CASE("arrays reuse each other's memory, in many threads") {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([t] {
       for (int i = 0; i < 50; ++i) {
-        Array mine = Array::full(DType::Float64, {(1 + (i + t) % 3) << 17}, double(t));
-        const double* data = mine.data_as<double>();
-        for (std::int64_t k = 0; k < mine.size(); k += 4096) REQUIRE(data[k] == double(t));
+        Array array = Array::full(DType::Float64, {(1 + (i + t) % 3) << 17}, double(t));
+        const double* data = array.data_as<double>();
+        for (std::int64_t k = 0; k < array.size(); k += 4096) REQUIRE(data[k] == double(t));
       }
     });
   for (auto& thread : threads) thread.join();
 }
 
-TEST_CASE("what no system has is refused, and what was kept is given up for it") {
+TEST_CASE("requests beyond any possible memory fail") {
   CHECK(take_big_block(std::size_t(1) << 62).memory == nullptr);
   CHECK(take_big_block(~std::size_t(0) - 100).memory == nullptr);
 }

@@ -46,7 +46,7 @@ TEST_CASE("wrong flags and values") {
   CHECK_THROWS_AS(config::get_int("floatX"), TypeError);
 }
 
-TEST_CASE("numbers are held to their range") {
+TEST_CASE("numbers out of range are refused") {
   const struct {
     const char *flag, *value, *expected;
   } refused[] = {
@@ -70,7 +70,7 @@ TEST_CASE("numbers are held to their range") {
   const config::Change size("cache__size", "0"), all("traceback__limit", "-1"), much("optdb__max_use_ratio", "inf");
 }
 
-TEST_CASE("every flag that is not a text refuses nonsense, and says what it takes") {
+TEST_CASE("every flag that is not a string refuses an invalid value and names what it expects") {
   for (auto& flag : config::flags()) {
     if (flag.type == "str" || !flag.is_mutable) continue;
     CAPTURE(flag.name);
@@ -86,7 +86,7 @@ TEST_CASE("typed values") {
   CHECK(config::get_float("optdb__max_use_ratio") == 2.5);
 }
 
-TEST_CASE("the flags text") {
+TEST_CASE("flags as text") {
   auto settings = config::parse_flags_text("floatX=float32, mode = FAST_COMPILE,dump='a,b',,cxx=");
   const config::Settings expected{{"floatX", "float32"}, {"mode", "FAST_COMPILE"}, {"dump", "a,b"}, {"cxx", ""}};
   CHECK(settings == expected);
@@ -94,7 +94,7 @@ TEST_CASE("the flags text") {
   CHECK(config::parse_flags_text("dump='unfinished,x").size() == 1);
 }
 
-TEST_CASE("the configuration file") {
+TEST_CASE("configuration files") {
   auto settings = config::parse_ini(
       "# comment\n[global]\nfloatX = float32\n; another\n\n[optdb]\r\nmax_use_ratio=3\n[global]\ncxx = \"a b\"\nempty "
       "=");
@@ -117,7 +117,7 @@ TEST_CASE("later sources win, unknown keys warn, bad values raise when read") {
   CHECK(table.get("linker") == "vm");
 }
 
-TEST_CASE("the compile directory follows its base") {
+TEST_CASE("compiledir is derived from base_compiledir") {
   config::Table table;
   table.apply({{"base_compiledir", "/somewhere"}}, "BITALE_FLAGS");
   CHECK(table.get("compiledir").starts_with("/somewhere/compiledir_"));

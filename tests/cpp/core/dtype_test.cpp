@@ -48,7 +48,7 @@ TEST_CASE("promotion of several dtypes does not depend on their order") {
 
 TEST_CASE("safe casts") {
   CHECK(can_cast_safely(DType::Int32, DType::Float64));
-  CHECK(can_cast_safely(DType::Int64, DType::Float64));  // as NumPy has it
+  CHECK(can_cast_safely(DType::Int64, DType::Float64));  // as in NumPy
   CHECK(can_cast_safely(DType::Bool, DType::Int8));
   CHECK(!can_cast_safely(DType::Int32, DType::Float32));
   CHECK(!can_cast_safely(DType::UInt8, DType::Int8));
@@ -74,10 +74,10 @@ TEST_CASE("unsupported dtypes are refused by name") {
   CHECK_THROWS_WITH_AS(require_real(DType::Complex64), doctest::Contains("complex64"), NotImplementedError);
 }
 
-TEST_CASE("float16 is converted as IEEE 754 says") {
+TEST_CASE("conversion to float16 follows IEEE 754") {
   const double inf = std::numeric_limits<double>::infinity();
-  // numpy.array(values, "float16").view("uint16"), from float64 at once: the third is not a tie, though as float32 it
-  // is.
+  // numpy.array(values, "float16").view("uint16"), converted directly from float64: the third value would be a tie only
+  // if it were rounded to float32 first.
   const std::pair<double, int> values[] = {{1, 0x3c00},
                                            {-0.0, 0x8000},
                                            {1 + 0x1p-11 + 0x1p-40, 0x3c01},
@@ -105,7 +105,7 @@ TEST_CASE("float16 is converted as IEEE 754 says") {
   }
 }
 
-TEST_CASE("every float has an integer") {
+TEST_CASE("every float can be converted to an integer") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   // numpy 2 on x86-64: numpy.array(values).astype(...)
   const double values[] = {nan, inf, -inf, -1.0, 300., 70000., 3e9, 1e19, 1e20, -1e19, -3e9};

@@ -1,4 +1,4 @@
-// The pages of a library go when they are given back, and come again where they are needed.
+// Released pages of a library leave memory, and are loaded again on access.
 #include "core/library_pages.hpp"
 
 #include <dlfcn.h>
@@ -15,8 +15,8 @@ namespace {
 
 const void* address() { return reinterpret_cast<const void*>(&bt::give_back_pages); }
 
-// KB of the library's code that are mapped.
-long mapped_code() {
+// The resident size of the code of the library, in KB.
+long resident_code() {
   Dl_info info{};
   REQUIRE(dladdr(address(), &info));
   std::ifstream maps("/proc/self/smaps");
@@ -34,21 +34,21 @@ long mapped_code() {
 
 }  // namespace
 
-TEST_CASE("pages of a library that are given back come again") {
+TEST_CASE("released pages of a library are loaded again on access") {
   const auto x = bt::vector("x");
   const auto f = bt::function({x}, bt::sum(bt::exp(x)));
   CHECK(f({bt::Array{0., 0.}}).item() == 2.0);
-  const long before = mapped_code();
+  const long before = resident_code();
   bt::give_back_pages(address());
-  CHECK(mapped_code() < before / 2);
+  CHECK(resident_code() < before / 2);
   CHECK(f({bt::Array{0., 0., 0.}}).item() == 3.0);
   const auto g = bt::function({x}, bt::sum(bt::log1p(x)));
   CHECK(g({bt::Array{0., 0.}}).item() == 0.0);
 }
 
-TEST_CASE("an address of no library gives nothing back") {
+TEST_CASE("an address outside of all libraries releases nothing") {
   const int local = 0;
-  const long before = mapped_code();
+  const long before = resident_code();
   bt::give_back_pages(&local);
-  CHECK(mapped_code() >= before);
+  CHECK(resident_code() >= before);
 }

@@ -40,7 +40,7 @@ TEST_CASE("interned texts are copied once") {
   CHECK(Location().str() == "");
 }
 
-TEST_CASE("a location knows its callers") {
+TEST_CASE("a location has the chain of its callers") {
   const Location outer = Location::interned("train.py", 3, ""), middle = Location::interned("net.py", 7, "net");
   const Location inner = Location::interned("net.py", 2, "layer").called_from(middle.called_from(outer));
   CHECK(inner.str() == "net.py:2, in `layer`");
@@ -51,14 +51,14 @@ TEST_CASE("a location knows its callers") {
   CHECK(inner.called_from(Location()).caller == 0);
 }
 
-TEST_CASE("a place of which nothing is kept keeps others from being noted") {
+TEST_CASE("an outer scope that is not recorded suppresses the inner ones") {
   const LocationScope outer(Location::unnoted());
   const LocationScope inner(Location::interned("library.py", 3, "helper"));
   CHECK(!current_location());
   CHECK(current_location().str().empty());
 }
 
-TEST_CASE("errors gather context under the message") {
+TEST_CASE("errors collect context under the message") {
   ShapeError error("add: lengths 3 and 4");
   error.add("node", "Add(x, y)").add("inputs", "x: f64[3]\ny: f64[4]").add("a long label", "text");
   CHECK(std::string(error.what()) ==

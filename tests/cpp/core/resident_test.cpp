@@ -13,7 +13,7 @@ using namespace bitale;
 
 namespace {
 
-// A device whose memory is an Array, and which counts how often it is asked for it.
+// A resident value whose device memory is an Array; it counts the calls of fetch.
 class OnDevice final : public Resident {
  public:
   explicit OnDevice(Array value) : Resident(value.dtype(), value.shape()), value(std::move(value)) {}
@@ -29,7 +29,7 @@ class OnDevice final : public Resident {
 
 }  // namespace
 
-TEST_CASE("who holds a resident value keeps others from taking it, and the other way around") {
+TEST_CASE("holding and taking a resident value exclude each other") {
   const OnDevice x(Array{1.0, 2.0});
   CHECK(x.hold());
   CHECK(x.hold());
@@ -45,34 +45,34 @@ TEST_CASE("who holds a resident value keeps others from taking it, and the other
   x.let_go();
 }
 
-TEST_CASE("a value that was taken and replaced is not to be had again; one that nobody took stays") {
+TEST_CASE("replacing a taken value makes it unavailable; replacing one that is not taken has no effect") {
   const OnDevice x(Array{1.0});
   x.replace();
   CHECK(x.take());
   x.replace();
   CHECK(!x.hold());
   CHECK(!x.take());
-  x.wait_while_taken();  // returns at once
+  x.wait_while_taken();  // returns immediately
 }
 
-TEST_CASE("others wait while a value is taken, until it is given back or replaced") {
+TEST_CASE("waiting for a taken value ends when it is given back or replaced") {
   for (const bool is_replaced : {false, true}) {
     const OnDevice x(Array{1.0});
     REQUIRE(x.take());
-    std::atomic<bool> goes_on{false};
+    std::atomic<bool> has_returned{false};
     std::thread waiting([&] {
       x.wait_while_taken();
-      goes_on = true;
+      has_returned = true;
     });
-    CHECK(!goes_on);
+    CHECK(!has_returned);
     is_replaced ? x.replace() : x.give_back();
     waiting.join();
-    CHECK(goes_on);
+    CHECK(has_returned);
     CHECK(x.hold() == !is_replaced);
   }
 }
 
-TEST_CASE("of many threads one at a time has a resident value for itself") {
+TEST_CASE("among many threads, only one at a time takes a resident value") {
   const OnDevice x(Array{1.0});
   std::atomic<int> inside{0}, conflicts{0};
   std::vector<std::thread> threads;
@@ -96,7 +96,7 @@ TEST_CASE("of many threads one at a time has a resident value for itself") {
   CHECK(x.take());
 }
 
-TEST_CASE("an array that holds a resident has its shape and dtype, and says so") {
+TEST_CASE("an array can hold a resident value") {
   const Ref<const OnDevice> x = make_ref<OnDevice>(Array{1.0, 2.0, 3.0});
   const Array holder = Array::holding(x);
   CHECK(resident_in(holder) == x.get());
@@ -105,26 +105,26 @@ TEST_CASE("an array that holds a resident has its shape and dtype, and says so")
   CHECK(x->str() == "<array on a device>");
 }
 
-TEST_CASE("a shared variable asks a device for its value once, and not for one that it has") {
+TEST_CASE("a shared variable fetches a value from a device once, and only if it has no copy of it") {
   const Array value{1.0, 2.0};
   const Ref<const OnDevice> x = make_ref<OnDevice>(value);
   const Container container(tensor_type(DType::Float64, Dims{unknown_length}), value);
   container.keep(container.get(), Array::holding(x));
   CHECK(resident_in(container.held()) == x.get());
   CHECK(container.get().data_as<double>()[1] == 2.0);
-  CHECK(x->fetched == 0);  // it was there before
+  CHECK(x->fetched == 0);  // the container had the value
 
   const Ref<const OnDevice> next = make_ref<OnDevice>(Array{5.0, 6.0});
   std::vector<Array> released;
   released.reserve(3);
-  REQUIRE(x->take());  // as a call does that computes the next value
+  REQUIRE(x->take());  // as a call that computes the next value does
   container.update(Array::holding(next), released);
   CHECK(!x->hold());
   CHECK(container.get().data_as<double>()[0] == 5.0);
   CHECK(container.get().data_as<double>()[1] == 6.0);
   CHECK(next->fetched == 1);
 
-  container.lend().data_as<double>()[0] = 7;  // the value does not stay there
+  container.lend().data_as<double>()[0] = 7;  // lending drops the value on the device
   CHECK(resident_in(container.held()) == nullptr);
   CHECK(container.get().data_as<double>()[0] == 7.0);
 }

@@ -1,4 +1,4 @@
-// DestroyHandler and Supervisor: which graphs are consistent, in which order their nodes run.
+// DestroyHandler and Supervisor: which graphs are consistent, and in which order their nodes run.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace bitale::testing;
 
 namespace {
 
-// Negates its first input where it lies; further inputs are only read.
+// Negates its first input in place; further inputs are only read.
 class Over final : public Op {
  public:
   std::string_view name() const override { return "Over"; }
@@ -26,7 +26,7 @@ class Over final : public Op {
   std::vector<int> destroys(const Apply&, int) const override { return {0}; }
 };
 
-// Its first output is a view of the first input; the second one of either input.
+// The first output is a view of the first input; the second may be a view of any input.
 class View final : public Op {
  public:
   std::string_view name() const override { return "View"; }
@@ -52,8 +52,8 @@ Variable either(const Variable& x, const Variable& y) {
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-// What attaching a destroy handler says: "" when the graph is consistent.
-std::string complaint(FunctionGraph& graph) {
+// The error of attaching a destroy handler, or "" if the graph is consistent.
+std::string inconsistency(FunctionGraph& graph) {
   try {
     graph.attach(std::make_shared<DestroyHandler>());
   } catch (const InconsistencyError& error) {
@@ -62,12 +62,12 @@ std::string complaint(FunctionGraph& graph) {
   }
   return {};
 }
-std::string complaint(const Variables& inputs, const Variables& outputs) {
+std::string inconsistency(const Variables& inputs, const Variables& outputs) {
   FunctionGraph graph(inputs, outputs);
-  return complaint(graph);
+  return inconsistency(graph);
 }
 
-std::size_t place(const FunctionGraph& graph, const Variable& original) {
+std::size_t position(const FunctionGraph& graph, const Variable& original) {
   const Apply node = graph.originals().at(original).owner();
   const auto order = graph.toposort();
   return std::size_t(std::find_if(order.begin(), order.end(), [&](auto& n) { return n.same_as(node); }) -
@@ -76,18 +76,18 @@ std::size_t place(const FunctionGraph& graph, const Variable& original) {
 
 }  // namespace
 
-TEST_CASE("readers run before who destroys what they read") {
+TEST_CASE("readers of a variable run before the node that destroys it") {
   Variable x = leaf("x"), a = f(x);
   const Variable destroyed = over(a), reader = g(a), through_view = g(view(view(a)));
-  // In each order of the outputs.
+  // For each order of the outputs.
   Variables outputs = {destroyed, reader, through_view};
   for (int turn = 0; turn < 3; ++turn) {
     std::rotate(outputs.begin(), outputs.begin() + 1, outputs.end());
     FunctionGraph graph({x}, outputs);
-    REQUIRE(complaint(graph) == "");
+    REQUIRE(inconsistency(graph) == "");
     CHECK(graph.toposort().size() == graph.node_count());
-    CHECK(place(graph, reader) < place(graph, destroyed));
-    CHECK(place(graph, through_view) < place(graph, destroyed));
+    CHECK(position(graph, reader) < position(graph, destroyed));
+    CHECK(position(graph, through_view) < position(graph, destroyed));
     auto* handler = graph.feature<DestroyHandler>();
     CHECK(handler->has_destroyers());
     CHECK(handler->destroyers(graph.originals().at(a)).size() == 1);
@@ -97,35 +97,35 @@ TEST_CASE("readers run before who destroys what they read") {
 
 TEST_CASE("chains of destroyers") {
   Variable x = leaf("x"), a = f(x);
-  CHECK(complaint({x}, {over(over(over(a)))}) == "");
-  CHECK(complaint({x}, {over(view(over(view(a))))}) == "");
-  // The first result is read before the second destroyer.
+  CHECK(inconsistency({x}, {over(over(over(a)))}) == "");
+  CHECK(inconsistency({x}, {over(view(over(view(a))))}) == "");
+  // The result of the first destroyer is read before the second one runs.
   const Variable once = over(a);
   FunctionGraph graph({x}, {over(once), g(once)});
-  CHECK(complaint(graph) == "");
+  CHECK(inconsistency(graph) == "");
 }
 
 TEST_CASE("inconsistent graphs are refused with the reason") {
   Variable x = leaf("x"), y = leaf("y"), a = f(x), b = g(y);
   const Variable one = constant(Array{1., 2.});
-  CHECK(contains(complaint({x}, {over(one)}), "is a constant"));
-  CHECK(contains(complaint({x}, {over(view(one))}), "is a constant"));
-  CHECK(contains(complaint({x}, {over(a), a}), "output 1 of the graph"));
-  CHECK(contains(complaint({x}, {over(a), view(a)}), "output 1 of the graph"));
-  CHECK(contains(complaint({x, y}, {over(a), over({view(a), y})}), "which Over destroys"));
-  CHECK(contains(complaint({x}, {over({a, a})}), "it also reads as its input 1"));
-  CHECK(contains(complaint({x}, {over({a, view(a)})}), "it also reads as its input 1"));
-  CHECK(contains(complaint({x, y}, {h(over(a), a)}), "can only run after it"));
-  CHECK(contains(complaint({x, y}, {h(g(over(a)), view(a))}), "can only run after it"));
-  // Two that each read what the other destroys.
-  CHECK(complaint({x, y}, {over({a, b}), over({b, a})}) != "");
-  // A view of one of two: both must be free.
-  CHECK(complaint({x, y}, {over(either(a, b))}) == "");
-  CHECK(contains(complaint({x, y}, {over(either(a, b)), b}), "output 1 of the graph"));
-  CHECK(complaint({x}, {over(x)}) == "");  // whether inputs may be is the supervisor's to say
+  CHECK(contains(inconsistency({x}, {over(one)}), "is a constant"));
+  CHECK(contains(inconsistency({x}, {over(view(one))}), "is a constant"));
+  CHECK(contains(inconsistency({x}, {over(a), a}), "output 1 of the graph"));
+  CHECK(contains(inconsistency({x}, {over(a), view(a)}), "output 1 of the graph"));
+  CHECK(contains(inconsistency({x, y}, {over(a), over({view(a), y})}), "which Over destroys"));
+  CHECK(contains(inconsistency({x}, {over({a, a})}), "it also reads as its input 1"));
+  CHECK(contains(inconsistency({x}, {over({a, view(a)})}), "it also reads as its input 1"));
+  CHECK(contains(inconsistency({x, y}, {h(over(a), a)}), "can only run after it"));
+  CHECK(contains(inconsistency({x, y}, {h(g(over(a)), view(a))}), "can only run after it"));
+  // Two destroyers, each of which reads what the other destroys.
+  CHECK(inconsistency({x, y}, {over({a, b}), over({b, a})}) != "");
+  // A view of either of two variables: nothing else may read them later.
+  CHECK(inconsistency({x, y}, {over(either(a, b))}) == "");
+  CHECK(contains(inconsistency({x, y}, {over(either(a, b)), b}), "output 1 of the graph"));
+  CHECK(inconsistency({x}, {over(x)}) == "");  // the Supervisor decides whether inputs may be destroyed
 }
 
-TEST_CASE("a replacement that would be inconsistent rolls back and says why") {
+TEST_CASE("an inconsistent replacement is rolled back with the reason") {
   Variable x = leaf("x"), a, reader;
   {
     LocationScope here(Location::interned("model.py", 5, "f"));
@@ -147,7 +147,7 @@ TEST_CASE("a replacement that would be inconsistent rolls back and says why") {
   CHECK(graph.node_count() == 3);
   CHECK_FALSE(graph.feature<DestroyHandler>()->has_destroyers());
   graph.check_integrity();
-  // Where a is read nowhere else it may be.
+  // If nothing else reads a, it may be destroyed.
   graph.replace(graph.outputs()[0], g(own_a), "test");
   CHECK(graph.replace(graph.outputs()[0], over(own_a), "my_inplace"));
   CHECK(graph.feature<DestroyHandler>()->has_destroyers());
@@ -159,7 +159,7 @@ TEST_CASE("a replacement that would be inconsistent rolls back and says why") {
   graph.check_integrity();
 }
 
-TEST_CASE("the supervisor protects") {
+TEST_CASE("the Supervisor protects inputs") {
   Variable x = leaf("x"), y = leaf("y");
   FunctionGraph graph({x, y}, {h(f(x), g(y))});
   graph.attach(std::make_shared<DestroyHandler>());
@@ -180,7 +180,7 @@ TEST_CASE("the supervisor protects") {
   graph.check_integrity();
 }
 
-TEST_CASE("outputs in memory of their own") {
+TEST_CASE("outputs that must not be in-place results") {
   Variable x = leaf("x");
   FunctionGraph graph({x}, {f(x), g(x)});
   const Variable own_x = graph.inputs()[0];
@@ -197,24 +197,26 @@ TEST_CASE("outputs in memory of their own") {
   CHECK(other.features().empty());
 }
 
-TEST_CASE("aliasing over an order: who may overwrite what") {
+TEST_CASE("aliasing along an order: which inputs a node may destroy") {
   Variable x = leaf("x"), a = f(x), b = g(a), c = view(a), d = h(c, b), e = h(d, d);
   FunctionGraph graph({x}, {e});
   const auto order = graph.toposort();
   const Aliasing aliasing(graph, order);
-  auto may = [&](const Variable& original, int input) { return aliasing.may_destroy(place(graph, original), input); };
+  auto may = [&](const Variable& original, int input) {
+    return aliasing.may_destroy(position(graph, original), input);
+  };
   CHECK_FALSE(may(a, 0));  // an input
   CHECK_FALSE(may(b, 0));  // a is read later, through its view
-  CHECK(may(d, 0));        // the view's memory is read for the last time
+  CHECK(may(d, 0));        // the last read of the memory of the view
   CHECK(may(d, 1));
   CHECK_FALSE(may(e, 0));  // e reads it as its other input too
 }
 
-TEST_CASE("a chain of destroyers is as long as one likes") {
+TEST_CASE("a chain of 100,000 destroyers") {
   Variable x = leaf("x"), v = f(x);
   const OpRef op = make_ref<Over>();
   for (int i = 0; i < 100000; ++i) v = (*op)({v});
   FunctionGraph graph({x}, {v});
-  CHECK(complaint(graph) == "");
+  CHECK(inconsistency(graph) == "");
   CHECK(graph.toposort().size() == 100001);
 }

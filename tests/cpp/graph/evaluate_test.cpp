@@ -43,7 +43,7 @@ TEST_CASE("a value may be given for an intermediate variable") {
   CHECK(identical(evaluate(sum, Variables{both[1], x}, std::vector{Array{5.}, Array{1.}})[0], Array{6.}));
 }
 
-TEST_CASE("errors say which node and where") {
+TEST_CASE("errors name the node and its location") {
   Variable x = leaf("x"), y = leaf("y"), out;
   {
     LocationScope here(Location::interned("model.py", 12, "predict"));
@@ -59,7 +59,7 @@ TEST_CASE("errors say which node and where") {
   CHECK_THROWS_AS(evaluate(out, Variables{x, y}, std::vector{Array{1.}}), ValueError);
 }
 
-TEST_CASE("a perform that breaks its node's promise is found out") {
+TEST_CASE("a result of perform that contradicts the type of the node is detected") {
   Variable x = leaf("x");
   Apply wrong(make_ref<Sum>("f"), {x}, {tensor_type(DType::Float32, 1)});
   CHECK_THROWS_AS(evaluate(wrong.output(), Variables{x}, std::vector{Array{1.}}), InternalError);

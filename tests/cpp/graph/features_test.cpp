@@ -1,4 +1,4 @@
-// Features: histories, checks, watchers; what happens when one of them fails.
+// Features: histories, validators, listeners, and failures of callbacks.
 #include "bitale/graph/features.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ std::string message_of(Action&& action) {
   return "no error";
 }
 
-// What a graph computes, kept apart from its further changes.
+// A copy of what a graph computes, independent of later changes of the graph.
 struct Snapshot {
   explicit Snapshot(const FunctionGraph& graph) {
     VariableMap memo;
@@ -38,7 +38,7 @@ struct Snapshot {
   Variables outputs;
 };
 
-// Replaces something by something else of the graph's, or by a new node. Returns whether anything changed.
+// Replaces a variable by another one of the graph or by a new node. Returns whether anything changed.
 bool change_at_random(FunctionGraph& graph, std::mt19937& random) {
   auto pick = [&](std::size_t n) { return std::size_t(random() % n); };
   const auto order = graph.toposort();
@@ -65,7 +65,7 @@ FunctionGraph random_graph(std::mt19937& random) {
   return FunctionGraph(inputs, {pool.back(), pool[20], pool[30]});
 }
 
-// Believes what it is told; says whether the graph agrees.
+// Records the reported changes, and compares the record with the graph.
 class Books final : public Bookkeeper {
  public:
   std::string name() const override { return "books"; }
@@ -106,7 +106,7 @@ class Failing final : public Feature {
 
 }  // namespace
 
-TEST_CASE("history goes back to its checkpoints") {
+TEST_CASE("a history reverts to its checkpoints") {
   Variable x = leaf("x"), a = f(x), out = g(h(a, x));
   a.set_name("a");
   FunctionGraph graph({x}, {out, a});
@@ -132,74 +132,74 @@ TEST_CASE("history goes back to its checkpoints") {
   books->check(graph);
   history->revert(graph, start);
   CHECK(contains(message_of<ValueError>([&] { history->revert(graph, 7); }), "checkpoint 7"));
-  // What is undone is undone for good.
+  // Reverted changes cannot be restored.
   graph.replace(graph.outputs()[1], own_x, "four");
   books->check(graph);
 }
 
-TEST_CASE("full history runs in both directions") {
+TEST_CASE("a full history goes in both directions") {
   std::mt19937 random(11);
   for (int round = 0; round < 20; ++round) {
     FunctionGraph graph = random_graph(random);
     int steps = 0;
-    auto film = std::make_shared<FullHistory>([&](FunctionGraph&) { ++steps; });
+    auto full_history = std::make_shared<FullHistory>([&](FunctionGraph&) { ++steps; });
     auto books = std::make_shared<Books>();
-    graph.attach(film);
+    graph.attach(full_history);
     graph.attach(books);
     std::vector<Snapshot> states{Snapshot(graph)};
     for (int i = 0; i < 25; ++i) {
       change_at_random(graph, random);
-      while (states.size() <= film->last()) states.emplace_back(graph);
+      while (states.size() <= full_history->last()) states.emplace_back(graph);
     }
-    REQUIRE(film->position() == film->last());
-    const std::size_t last = film->last();
-    while (film->previous(graph)) {
-      REQUIRE(states[film->position()].is_of(graph));
+    REQUIRE(full_history->position() == full_history->last());
+    const std::size_t last = full_history->last();
+    while (full_history->previous(graph)) {
+      REQUIRE(states[full_history->position()].is_of(graph));
       books->check(graph);
     }
-    CHECK(film->position() == 0);
+    CHECK(full_history->position() == 0);
     for (int i = 0; i < 10; ++i) {
-      film->go_to(graph, random() % (last + 1));
-      REQUIRE(states[film->position()].is_of(graph));
+      full_history->go_to(graph, random() % (last + 1));
+      REQUIRE(states[full_history->position()].is_of(graph));
       books->check(graph);
     }
-    film->end(graph);
+    full_history->end(graph);
     CHECK(states.back().is_of(graph));
     CHECK(steps > 0);
-    CHECK_FALSE(film->next(graph));
+    CHECK_FALSE(full_history->next(graph));
     if (last == 0) continue;
-    CHECK(film->reason(last) == "random");
-    // A change in the middle begins another future.
-    film->start(graph);
+    CHECK(full_history->reason(last) == "random");
+    // A change at an earlier position discards the later ones.
+    full_history->start(graph);
     graph.add_output(f(f(graph.inputs()[0])));
-    CHECK(film->last() == 1);
-    CHECK(film->reason(1) == "new output");
-    film->previous(graph);
+    CHECK(full_history->last() == 1);
+    CHECK(full_history->reason(1) == "new output");
+    full_history->previous(graph);
     CHECK(states[0].is_of(graph));
-    CHECK(film->next(graph));
+    CHECK(full_history->next(graph));
     books->check(graph);
-    CHECK_THROWS_AS(film->go_to(graph, 2), IndexError);
-    CHECK_THROWS_AS(film->reason(0), IndexError);
+    CHECK_THROWS_AS(full_history->go_to(graph, 2), IndexError);
+    CHECK_THROWS_AS(full_history->reason(0), IndexError);
   }
 }
 
-TEST_CASE("a history can't undo what is not the latest") {
+TEST_CASE("a history can only undo the latest change") {
   Variable x = leaf("x");
   FunctionGraph graph({x}, {g(f(x))});
   auto history = std::make_shared<History>();
-  auto film = std::make_shared<FullHistory>();
+  auto full_history = std::make_shared<FullHistory>();
   graph.attach(history);
-  graph.attach(film);
+  graph.attach(full_history);
   graph.replace(graph.outputs()[0], f(graph.inputs()[0]), "one");
-  film->previous(graph);
+  full_history->previous(graph);
   CHECK(contains(message_of<InconsistencyError>([&] { history->revert(graph, 0); }), "`one`"));
-  film->next(graph);
+  full_history->next(graph);
   history->revert(graph, 0);
   CHECK(graph.node_count() == 2);
   graph.check_integrity();
 }
 
-TEST_CASE("a feature that fails undoes the change, and only who was told is told of that") {
+TEST_CASE("a failing feature undoes the change, which is reported to the features that knew of it") {
   for (const std::string at : {"import", "prune", "change", "validate"}) {
     INFO(at);
     std::mt19937 random(3);
@@ -208,7 +208,7 @@ TEST_CASE("a feature that fails undoes the change, and only who was told is told
     auto failing = std::make_shared<Failing>();
     graph.attach(earlier);
     graph.attach(failing);
-    // Of two bookkeepers one is told before the failure, the other is not.
+    // One bookkeeper is notified before the failing feature, the other after it.
     auto callbacks = std::make_shared<Books>();
     DispatchingFeature::Callbacks forward;
     forward.on_import = [&](auto& g, auto& node, auto reason) { callbacks->on_import(g, node, reason); };
@@ -232,7 +232,7 @@ TEST_CASE("a feature that fails undoes the change, and only who was told is told
   }
 }
 
-TEST_CASE("a refusal names the feature, the check, the change and the line") {
+TEST_CASE("an error of validation names the feature, the check, the change and the line") {
   Variable x = leaf("x"), out;
   {
     LocationScope here(Location::interned("model.py", 7, "f"));
@@ -298,7 +298,7 @@ TEST_CASE("replace_all_validate_remove") {
   graph.check_integrity();
 }
 
-TEST_CASE("watchers") {
+TEST_CASE("NodeFinder, ChangeTracker and PrintListener") {
   Variable x = leaf("x");
   FunctionGraph graph({x}, {h(f(g(x)), f(x))});
   auto finder = std::make_shared<NodeFinder>();
@@ -326,7 +326,7 @@ TEST_CASE("watchers") {
   CHECK_THROWS_AS(graph.attach(std::make_shared<NodeFinder>()), AlreadyThere);
 }
 
-TEST_CASE("check stack trace") {
+TEST_CASE("CheckStackTrace") {
   Variable x = leaf("x"), out;
   {
     LocationScope here(Location::interned("model.py", 7, "f"));
@@ -343,7 +343,7 @@ TEST_CASE("check stack trace") {
   CHECK(graph.node_count() == 1);
 }
 
-TEST_CASE("the only use takes the name along") {
+TEST_CASE("the replacement of a variable with one use takes its name") {
   Variable x = leaf("x"), a = f(x), b = g(x);
   a.set_name("a");
   b.set_name("b");

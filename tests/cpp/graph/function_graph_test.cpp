@@ -15,12 +15,12 @@ using namespace bitale::testing;
 
 namespace {
 
-// What the graph computes, as an expression of its inputs.
+// Whether the graph computes these outputs of these inputs.
 bool computes(const FunctionGraph& graph, const Variables& outputs, const Variables& inputs) {
   return equal_computations(graph.outputs(), outputs, graph.inputs(), inputs);
 }
 
-// Follows the changes it is told of, so that what it believes can be compared with the graph.
+// Applies the reported changes to a copy of the structure, which can be compared with the graph.
 class Mirror final : public Feature {
  public:
   std::string name() const override { return "mirror"; }
@@ -75,7 +75,7 @@ Variable own(const FunctionGraph& graph, const Variable& v) { return graph.origi
 
 }  // namespace
 
-TEST_CASE("a node belongs to one graph, which gives it a slot") {
+TEST_CASE("a node belongs to one graph and has a slot in it") {
   Variable x = leaf("x"), a = f(x), out = g(a);
   FunctionGraph graph({x}, {out});
   const Apply first = graph.outputs()[0].owner(), second = first.input(0).owner();
@@ -87,15 +87,15 @@ TEST_CASE("a node belongs to one graph, which gives it a slot") {
   CHECK_THROWS_AS(graph.slot(a.node()->owner), InternalError);
   CHECK_THROWS_AS(FunctionGraph(graph.inputs(), graph.outputs(), false), ValueError);
   graph.check_integrity();
-  // One that has left is free, and its slot too.
+  // A removed node is free, and its slot is reused.
   graph.replace(graph.outputs()[0], g(graph.inputs()[0]), "test");
   CHECK(graph.slot_count() <= 3);
   graph.replace(graph.outputs()[0], f(graph.inputs()[0]), "test");
   CHECK(graph.slot_count() <= 3);
   graph.check_integrity();
   CHECK(graph.node_count() == 1);
-  FunctionGraph taken({x}, {g(f(x))}, false);
-  { FunctionGraph moved = std::move(taken); }
+  FunctionGraph source({x}, {g(f(x))}, false);
+  { FunctionGraph moved = std::move(source); }
   FunctionGraph again({first.input(0).owner().input(0)}, {first.output()}, false);
   CHECK(again.node_count() == 2);
 }
@@ -131,7 +131,7 @@ TEST_CASE("inputs are found or must be complete") {
   CHECK_THROWS_AS(FunctionGraph({x, y, constant(1.)}, {out}), ValueError);
   CHECK_THROWS_AS(FunctionGraph({x, Variable()}, {out}), ValueError);
   CHECK_THROWS_AS(FunctionGraph(Variables{}, {undefined_gradient("no reason")}), TypeError);
-  // An unused input is no problem of the graph; an intermediate variable cuts the graph off.
+  // An unused input is allowed; an intermediate variable as an input cuts off the graph.
   Variable a = f(x), cut = g(a);
   FunctionGraph graph({a, y}, {cut});
   CHECK(graph.node_count() == 1);
@@ -165,7 +165,7 @@ TEST_CASE("clients") {
   CHECK(graph.clients(x).empty());
 }
 
-TEST_CASE("replace redirects every use and drops what is unused") {
+TEST_CASE("replace redirects every use and removes unused nodes") {
   Variable x = leaf("x"), a = f(g(x)), out = h(a, f(a));
   FunctionGraph graph({x}, {out, a});
   Watch watch(graph);
@@ -177,7 +177,7 @@ TEST_CASE("replace redirects every use and drops what is unused") {
   watch.check();
 }
 
-TEST_CASE("nodes that become equal are merged, and so on") {
+TEST_CASE("nodes that become equal are merged transitively") {
   Variable x = leaf("x"), y = leaf("y");
   Variable a = x, b = y;
   for (int i = 0; i < 50; ++i) a = h(f(a), x), b = h(f(b), y);
@@ -214,7 +214,7 @@ TEST_CASE("a variable may be replaced by something computed from it") {
     graph.replace(graph.inputs()[0], g(graph.inputs()[0]), "test");
     CHECK(computes(graph, {h(g(f(g(x))), f(g(x)))}, {x}));
   }
-  SUBCASE("a new node that turns out to be there") {
+  SUBCASE("a new node that equals an existing one") {
     graph.replace(own_a, g(own_a), "test");
     CHECK(computes(graph, {h(g(f(x)), g(f(x)))}, {x}));
   }
@@ -235,7 +235,7 @@ TEST_CASE("a circular replacement is refused and undone") {
   watch.check();
 }
 
-TEST_CASE("using a later node is fine when nothing circular comes of it") {
+TEST_CASE("a replacement may use a later node if no cycle results") {
   Variable x = leaf("x"), early = f(x), late = chain(g(x), 30), out = h(chain(early, 10), late);
   FunctionGraph graph({x}, {out});
   Watch watch(graph);
@@ -262,7 +262,7 @@ TEST_CASE("replacements are checked before anything changes") {
   watch.check();
 }
 
-TEST_CASE("a sub-type may replace, not the other way round") {
+TEST_CASE("a variable may be replaced by one of a sub-type, not of a super-type") {
   Variable x = leaf("x"), p = leaf("p", {3}), a = f(x);
   FunctionGraph graph({x, p}, {g(a), f(p)});
   graph.replace(own(graph, a), graph.inputs()[1], "test");
@@ -270,7 +270,7 @@ TEST_CASE("a sub-type may replace, not the other way round") {
   graph.check_integrity();
 }
 
-TEST_CASE("merged nodes know what either knew of the lengths") {
+TEST_CASE("merged nodes combine their static lengths") {
   Variable x = leaf("x"), p = leaf("p", {3});
   FunctionGraph graph({x, p}, {f(x), g(f(p))});
   graph.replace(graph.inputs()[0], graph.inputs()[1], "test");
@@ -303,7 +303,7 @@ TEST_CASE("a refused change is rolled back completely") {
   watch.check();
 }
 
-TEST_CASE("when one of several replacements fails none happens") {
+TEST_CASE("if one of several replacements fails, none is made") {
   Variable x = leaf("x"), a = f(x), b = g(x), out = h(a, b);
   FunctionGraph graph({x}, {out});
   Watch watch(graph);
@@ -314,12 +314,12 @@ TEST_CASE("when one of several replacements fails none happens") {
   watch.check();
 }
 
-TEST_CASE("replacements of variables that were merged or dropped on the way") {
+TEST_CASE("replacements of variables that an earlier one has merged or removed") {
   Variable x = leaf("x"), y = leaf("y"), a = f(x), b = f(y), out = h(g(a), g(b));
   FunctionGraph graph({x, y}, {out});
   Watch watch(graph);
   Variable own_x = graph.inputs()[0], own_y = graph.inputs()[1];
-  // After the first, f(y) is f(x); the second then concerns both.
+  // After the first, f(y) is f(x), so the second replaces both.
   std::vector<std::pair<Variable, Variable>> pairs = {{own_y, own_x}, {own(graph, b), own_x}};
   graph.replace_all(pairs, "test");
   CHECK(computes(graph, {h(g(x), g(x))}, {x, y}));
@@ -357,7 +357,7 @@ TEST_CASE("outputs can be replaced, changed and added") {
   graph.check_integrity();
 }
 
-TEST_CASE("names and provenance survive") {
+TEST_CASE("replacements inherit names and provenance") {
   Variable x = leaf("x"), a, out;
   {
     LocationScope here(Location::interned("model.py", 3, "f"));
@@ -380,7 +380,7 @@ TEST_CASE("names and provenance survive") {
   CHECK(own_x.name() == "x");
 }
 
-TEST_CASE("toposort obeys features' orderings") {
+TEST_CASE("toposort respects the orderings of features") {
   class Orders final : public Feature {
    public:
     std::string name() const override { return "orders"; }
@@ -420,7 +420,7 @@ TEST_CASE("clone and move") {
   CHECK(watch.mirror->agrees(moved));
 }
 
-TEST_CASE("random changes keep every promise") {
+TEST_CASE("random changes preserve the invariants") {
   std::mt19937 random(7);
   auto pick = [&](std::size_t n) { return std::size_t(random() % n); };
   for (int round = 0; round < 30; ++round) {
@@ -459,7 +459,7 @@ TEST_CASE("random changes keep every promise") {
   }
 }
 
-TEST_CASE("a million nodes import and die") {
+TEST_CASE("a million nodes are imported and destroyed") {
   Variable x = leaf("x");
   FunctionGraph graph({x}, {chain(x, 1'000'000)});
   CHECK(graph.node_count() == 1'000'000);
@@ -471,7 +471,7 @@ TEST_CASE("a hundred thousand replacements take about linear time") {
     Variable x = leaf("x"), c = constant(Array{1.}), out = x;
     for (int i = 0; i < length; ++i) out = h(out, c);
     FunctionGraph graph({x}, {out});
-    std::clock_t start = std::clock();  // of this process: others may be busy too
+    std::clock_t start = std::clock();  // processor time, since the machine may be busy
     auto order = graph.toposort();
     if (!forwards) std::ranges::reverse(order);
     for (auto& node : order)

@@ -1,4 +1,4 @@
-// Small ops for tests of the graph: no dependence on the real ones.
+// Small ops for tests of graphs, independent of the real ops.
 #pragma once
 
 #include "bitale/core/error.hpp"
@@ -6,7 +6,7 @@
 
 namespace bitale::testing {
 
-// Adds float64 tensors of one shape, times `scale`. `label` tells ops of different kinds apart.
+// Adds float64 tensors of one shape, times `scale`. `kind` distinguishes ops.
 class Sum final : public OpOf<Sum> {
  public:
   explicit Sum(std::string kind, double scale = 1) : kind(std::move(kind)), scale(scale) {}

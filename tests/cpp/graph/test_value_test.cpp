@@ -1,4 +1,4 @@
-// Nodes that are tried on test values as they are built.
+// Test values: each node is evaluated on them when it is built.
 #include "bitale/graph/test_value.hpp"
 
 #include <doctest/doctest.h>
@@ -12,28 +12,29 @@ using namespace bitale;
 
 namespace {
 
-Variable noted(const Variable& variable, const Array& value) { return set_test_value(variable, value); }
+Variable with_test_value(const Variable& variable, const Array& value) { return set_test_value(variable, value); }
 
 }  // namespace
 
-TEST_CASE("test values: every node is computed as it is built") {
+TEST_CASE("test values: every node is evaluated when it is built") {
   const config::Change change("compute_test_value", "raise");
-  const auto x = noted(dvector("x"), Array{1.0, 2.0, 3.0});
+  const auto x = with_test_value(dvector("x"), Array{1.0, 2.0, 3.0});
   const auto w = shared(Array{1.0, 0.0, 2.0}, "w");
   const Variable y = sum(x * w + 1.0);
   REQUIRE(test_value(y));
   CHECK(test_value(y)->item() == 10.0);
   CHECK(test_value(constant(Array(2.5)))->item() == 2.5);
   CHECK(identical(*test_value(w), get_value(w)));
-  // Gradients are the user's nodes, too; what a function needs while it is compiled is not.
+  // Nodes of gradients have test values, too; nodes that are created during compilation need none.
   const Variable g = grad(y, Variables{x})[0];
   CHECK(identical(*test_value(g), Array{1.0, 0.0, 2.0}));
   CHECK(function({x}, g)({Array{5.0, 5.0, 5.0}})[0].at(std::vector<std::int64_t>{2}) == 2.0);
 }
 
-TEST_CASE("test values: what can't work fails on the line that writes it") {
+TEST_CASE("test values: an invalid expression fails on its source line") {
   const config::Change change("compute_test_value", "raise");
-  const auto x = noted(dvector("x"), Array{1.0, 2.0, 3.0}), y = noted(dvector("y"), Array{1.0, 2.0});
+  const auto x = with_test_value(dvector("x"), Array{1.0, 2.0, 3.0}),
+             y = with_test_value(dvector("y"), Array{1.0, 2.0});
   const int line = __LINE__ + 2;
   try {
     x + y;
@@ -47,8 +48,8 @@ TEST_CASE("test values: what can't work fails on the line that writes it") {
   }
 }
 
-TEST_CASE("test values: what happens where one is missing") {
-  const auto x = dvector("x"), y = noted(dvector("y"), Array{1.0, 2.0});
+TEST_CASE("test values: a missing value raises, is ignored, warns or stops") {
+  const auto x = dvector("x"), y = with_test_value(dvector("y"), Array{1.0, 2.0});
   {
     const config::Change change("compute_test_value", "raise");
     CHECK_THROWS_AS(x + y, AttributeError);
@@ -86,9 +87,9 @@ TEST_CASE("test values: a value must be of the variable's type") {
   CHECK_THROWS_AS(set_test_value(lscalar("n"), Array(1.5)), TypeError);
 }
 
-TEST_CASE("test values: replacing computes anew, copying graphs doesn't") {
+TEST_CASE("test values: replacing evaluates again, copying graphs does not") {
   const config::Change change("compute_test_value", "raise");
-  const auto x = noted(dscalar("x"), Array(2.0)), other = noted(dscalar("other"), Array(3.0));
+  const auto x = with_test_value(dscalar("x"), Array(2.0)), other = with_test_value(dscalar("other"), Array(3.0));
   const Variable y = x * x;
   CHECK(test_value(clone_replace(Variables{y}, {{x, other}})[0])->item() == 9.0);
   const auto unknown = dscalar("unknown");

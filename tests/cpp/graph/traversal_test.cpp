@@ -1,4 +1,4 @@
-// Walks, copies, replacement, equality.
+// Traversal, clones, replacement, equality.
 #include <doctest/doctest.h>
 
 #include "graph/test_ops.hpp"
@@ -20,7 +20,7 @@ bool equal(const Variable& x, const Variable& y, const Variables& in_x = {}, con
 
 }  // namespace
 
-TEST_CASE("toposort puts a node after what it needs") {
+TEST_CASE("toposort puts a node after its inputs") {
   Variable x = leaf("x"), a = f(x), b = g(a), out = h(b, a);
   auto order = toposort({&out, 1});
   CHECK(order.size() == 3);
@@ -75,7 +75,7 @@ TEST_CASE("clone keeps names, provenance, sharing and leaves") {
   CHECK(deep.at(x).same_as(others[1].owner().input(0)));
 }
 
-TEST_CASE("clone uses what the memo says") {
+TEST_CASE("clone uses the entries of the memo") {
   Variable x = leaf("x"), y = leaf("y"), a = f(x), out = g(a);
   VariableMap memo{{a, y}};
   CHECK(clone({&out, 1}, memo)[0].owner().input(0).same_as(y));
@@ -86,7 +86,7 @@ TEST_CASE("graph_replace") {
   Variable replaced = graph_replace({&out, 1}, {{x, y}})[0];
   CHECK(equal(replaced, h(f(y), g(y))));
   CHECK(replaced.owner().input(1).same_as(b));  // untouched parts are shared
-  CHECK(equal(out, h(f(x), g(y))));             // the original is as it was
+  CHECK(equal(out, h(f(x), g(y))));             // the original is unchanged
   SUBCASE("a replacement may contain what it replaces") {
     CHECK(equal(graph_replace({&out, 1}, {{x, f(x)}})[0], h(f(f(x)), g(y))));
   }
@@ -121,7 +121,7 @@ TEST_CASE("equal_computations") {
   CHECK(equal(f(x), f(y), {x}, {y}));
   CHECK_FALSE(equal(h(x, y), h(x, x), {x, y}, {x, y}));
   CHECK(equal(h(x, y), h(y, x), {x, y}, {y, x}));
-  // y is an ordinary leaf on the right, but stands for x on the left.
+  // y is an ordinary leaf on the left, but the counterpart of x on the right.
   CHECK_FALSE(equal(h(x, y), h(y, y), {x}, {y}));
   CHECK(equal(h(f(x), f(x)), [&] {
     Variable a = f(x);
@@ -143,7 +143,7 @@ TEST_CASE("equal_computations compares constants by value") {
   CHECK(equal(with(Array{nan}), with(Array{-nan})));
 }
 
-TEST_CASE("equality of graphs with much sharing is linear") {
+TEST_CASE("equal_computations takes linear time on graphs with much sharing") {
   auto tower = [](Variable x) {
     for (int i = 0; i < 2000; ++i) x = h(x, x);
     return x;

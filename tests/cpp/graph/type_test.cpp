@@ -1,4 +1,4 @@
-// Types: equality, sub-types, texts; conversion of values.
+// Types: equality, sub-types, string forms; conversion of values.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -27,7 +27,7 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 
 }  // namespace
 
-TEST_CASE("types are compared by what they say") {
+TEST_CASE("types are compared by dtype and static shape") {
   Type a = tensor_type(DType::Float64, Dims{any_length, 3}), b = tensor_type(DType::Float64, Dims{2, 3});
   CHECK(a->equals(*tensor_type(DType::Float64, Dims{any_length, 3})));
   CHECK_FALSE(a->equals(*b));
@@ -41,7 +41,7 @@ TEST_CASE("types are compared by what they say") {
   CHECK(undefined_gradient("why").why_null() == "why");
 }
 
-TEST_CASE("texts of types") {
+TEST_CASE("string forms of types") {
   CHECK(tensor_type(DType::Float64, Dims{any_length, 3})->str() == "TensorType(float64, shape=(None, 3))");
   CHECK(tensor_type(DType::Int8, Dims{1})->str() == "TensorType(int8, shape=(1,))");
   CHECK(of(tensor_type(DType::Float64, 2)).short_str() == "Matrix(float64, shape=(?, ?))");
@@ -49,7 +49,7 @@ TEST_CASE("texts of types") {
   CHECK(of(tensor_type(DType::Bool, 4)).short_str() == "Tensor4(bool, shape=(?, ?, ?, ?))");
 }
 
-TEST_CASE("bad types are refused") {
+TEST_CASE("invalid types are refused") {
   CHECK_THROWS_AS(tensor_type(DType::Float64, Dims{-2}), ValueError);
   CHECK_THROWS_AS(tensor_type(DType::Float64, -1), ValueError);
   CHECK(tensor_type(DType::Complex64, 1)->str() == "TensorType(complex64, shape=(None,))");
@@ -67,7 +67,7 @@ TEST_CASE("static broadcasting") {
   CHECK(has(message, "dimension 1"));
 }
 
-TEST_CASE("values are converted where nothing can be lost") {
+TEST_CASE("values are converted if nothing can be lost") {
   Type type = tensor_type(DType::Float64, 1);
   Array integers{1, 2};
   CHECK(identical(filter(of(type), integers), Array{1., 2.}));
@@ -93,7 +93,7 @@ TEST_CASE("a float literal may become floatX") {
   CHECK_THROWS_AS(filter(of(tensor_type(DType::Float32, 1)), Array{0.1}, false, Downcast::FloatLiteral), TypeError);
 }
 
-TEST_CASE("downcasting converts whatever is given, as cast does") {
+TEST_CASE("Downcast::Always converts every value, as cast does") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   const Array values{127.9, -128.9, 128., -129., 300., 1e30, nan, inf, -inf};
   for (DType to : {DType::Int8, DType::UInt8, DType::Int64, DType::UInt64, DType::Bool, DType::Float32})

@@ -1,4 +1,4 @@
-// Values of other types than tensors, through everything that carries values.
+// Types other than tensors: host objects and states of random generators, in every part that carries values.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -14,7 +14,7 @@ namespace bitale {
 
 namespace {
 
-// A table that only C++ looks into.
+// A host object that only the ops of this file read.
 class Table final : public HostObject {
  public:
   explicit Table(std::map<std::int64_t, double> entries) : entries(std::move(entries)) { ++alive; }
@@ -56,7 +56,7 @@ class LookUp final : public Op {
   }
 };
 
-// A table with one entry more.
+// A copy of a table with one more entry.
 class Insert final : public Op {
  public:
   std::string_view name() const override { return "test.Insert"; }
@@ -79,7 +79,7 @@ const char* const linkers[] = {"vm", "jit", "c", "opwise"};
 
 }  // namespace
 
-TEST_CASE("objects of the host go through every linker") {
+TEST_CASE("host objects pass through every linker") {
   const int before = Table::alive;
   for (auto* linker : linkers) {
     INFO(linker);
@@ -106,7 +106,7 @@ TEST_CASE("objects of the host go through every linker") {
   CHECK(Table::alive == before);
 }
 
-TEST_CASE("objects of the host: shared variables, constants, DebugMode, evaluate") {
+TEST_CASE("host objects: shared variables, constants, DebugMode, evaluate") {
   const Variable t = shared_of(table_type(), table({{1, 10.0}}), "t");
   const Variable key = scalar("key", DType::Int64);
   const Variable constant_5 = bitale::constant(Array(std::int64_t(5)));
@@ -127,7 +127,7 @@ TEST_CASE("objects of the host: shared variables, constants, DebugMode, evaluate
   CHECK_THROWS_AS(function({}, {disconnected()}), TypeError);
 }
 
-TEST_CASE("states of generators are values that no arithmetic takes") {
+TEST_CASE("states of random generators are values without arithmetic") {
   const Variable rng = random::rng("rng");
   CHECK(rng.type()->str() == "RandomGeneratorType");
   CHECK(!random_type()->equals(*random_type(BitGenerator::Philox)));
@@ -155,7 +155,7 @@ TEST_CASE("draws in C++: numpy.random.default_rng(42)") {
     const Function no_update = function({}, {x}, {.mode = Mode(linker, "fast_run")});
     CHECK(identical(no_update(std::span<const Array>()).single(), no_update(std::span<const Array>()).single()));
   }
-  // random_state(2**40 + 7), whose seed has two halves.
+  // random_state(2**40 + 7), whose seed has two nonzero halves.
   const Variable rng = random::rng();
   const Function f = function({rng}, random::draw("random", rng).value);
   CHECK(f({random_state((std::uint64_t(1) << 40) + 7)}).single().item() == 0.829812891829413);

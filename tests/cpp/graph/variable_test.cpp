@@ -1,4 +1,4 @@
-// Variables and nodes: lifetimes, names, provenance, ops' identity.
+// Variables and nodes: lifetimes, names, provenance, equality of ops.
 #include <doctest/doctest.h>
 
 #include "graph/test_ops.hpp"
@@ -22,7 +22,7 @@ Variable watched(int* alive) {
 
 }  // namespace
 
-TEST_CASE("a graph lives as long as something of it is held") {
+TEST_CASE("a graph lives as long as one of its variables is referenced") {
   int alive = 0;
   Variable out;
   {
@@ -38,7 +38,7 @@ TEST_CASE("a graph lives as long as something of it is held") {
   CHECK(alive == 0);
 }
 
-TEST_CASE("one output keeps the node and the other outputs") {
+TEST_CASE("one output keeps the node and the other outputs alive") {
   int alive = 0;
   Variable second;
   {
@@ -103,7 +103,7 @@ TEST_CASE("defaults of an op are explicit") {
   CHECK(op.connection_pattern(apply) == std::vector<std::vector<bool>>{{true}});
 }
 
-TEST_CASE("nodes remember where they were built, or which rule made them") {
+TEST_CASE("nodes record where they were built, or which rule made them") {
   Variable x = leaf("x"), user, rule;
   {
     LocationScope here(Location::interned("model.py", 12, "predict"));
@@ -119,7 +119,7 @@ TEST_CASE("nodes remember where they were built, or which rule made them") {
   CHECK(again.output().where().line == 12);
 }
 
-TEST_CASE("a chain of a million nodes builds, walks, copies and dies") {
+TEST_CASE("a chain of a million nodes is built, traversed, cloned and destroyed") {
   int alive = 0;
   constexpr int length = 1'000'000;
   {

@@ -1,5 +1,5 @@
-// Many threads of one process: they compile, call and free at once, with inputs of other strides, for which code is
-// generated in the midst of calls; all get what one thread alone gets. Meant for ThreadSanitizer as well.
+// Threads compile, call and free functions concurrently, with inputs of new strides, for which code is generated during
+// calls. All get the results of a single thread. The tests also run under ThreadSanitizer.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -28,7 +28,7 @@ Array numbered(const Dims& shape) {
   return out;
 }
 
-// The same numbers, lying in memory in more ways than a function has entries for.
+// The same values in more memory layouts than a function has entries for.
 std::vector<Array> arrangements() {
   const Array rows = numbered({24, 18});
   std::vector<Array> out{rows, rows.transpose().copy().transpose()};
@@ -40,7 +40,7 @@ std::vector<Array> arrangements() {
   return out;
 }
 
-// In so many threads; false if one of them failed or said no.
+// Runs the work in `count` threads; false if one of them throws or returns false.
 template <class Work>
 bool in_threads(int count, Work&& work) {
   std::atomic<int> wrong{0};
@@ -65,7 +65,7 @@ bool close(const Arrays& a, const Arrays& b) {
 
 }  // namespace
 
-TEST_CASE("callers: code for other strides comes into being while others call") {
+TEST_CASE("callers: code for new strides is generated during concurrent calls") {
   const testing::TemporaryDirectory directory;
   const config::Change change("compiledir", directory.path());
   const auto x = matrix("x");
@@ -86,7 +86,7 @@ TEST_CASE("callers: code for other strides comes into being while others call") 
   }
 }
 
-TEST_CASE("callers: threads that compile the same and different graphs at once") {
+TEST_CASE("callers: threads compile equal and different graphs concurrently") {
   const testing::TemporaryDirectory directory;
   const auto compile_and_call = [](int number) {
     const auto x = vector("x");
@@ -94,8 +94,8 @@ TEST_CASE("callers: threads that compile the same and different graphs at once")
     const Arrays values{numbered({30})};
     return close(linked("jit", {x}, outputs)->run(values), linked("vm", {x}, outputs)->run(values));
   };
-  for (const char* kept : {"on", "off"}) {
-    const config::Change cache("cache", kept), change("compiledir", directory.path());
+  for (const char* setting : {"on", "off"}) {
+    const config::Change cache("cache", setting), change("compiledir", directory.path());
     CHECK(in_threads(6, [&](int t) {
       bool right = true;
       for (int k = 0; k < 6; ++k) right &= compile_and_call(k % 2 ? k : 10 * t + k);
@@ -104,7 +104,7 @@ TEST_CASE("callers: threads that compile the same and different graphs at once")
   }
 }
 
-TEST_CASE("callers: functions are made and called while flags change") {
+TEST_CASE("callers: functions are compiled and called while flags change") {
   const auto x = vector("x");
   const Arrays values{numbered({30})};
   CHECK(in_threads(4, [&](int t) {

@@ -1,4 +1,5 @@
-// Calls of small functions on their caller's stack: taken where all is plain, left to the general call otherwise.
+// Direct calls of small functions on the stack of the caller: made if layouts match and nothing fails, refused
+// otherwise, so that the general call is used.
 #include "link/direct.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +29,7 @@ struct Vector {
 
 }  // namespace
 
-TEST_CASE("direct calls: values where all is plain") {
+TEST_CASE("direct calls: contiguous arguments") {
   const auto x = vector("x");
   const auto thunk = linked({x}, {x * 2.0 + 1.0, sum(x)});
   REQUIRE(thunk->direct());
@@ -39,7 +40,7 @@ TEST_CASE("direct calls: values where all is plain") {
   CHECK(total == 10);
 }
 
-TEST_CASE("direct calls: lengths that a type or a check makes numbers are looked at") {
+TEST_CASE("direct calls: lengths that a type or a check fixes are verified") {
   const auto x = tensor("x", DType::Float64, {4}), y = vector("y");
   const auto thunk = linked({x, y}, {x * 2.0, outer(y, y), y + constant(Array{1., 2., 3.})});
   REQUIRE(thunk->direct());
@@ -59,7 +60,7 @@ TEST_CASE("direct calls: lengths that a type or a check makes numbers are looked
   CHECK_FALSE(run(four, three, flat.data()));
 }
 
-TEST_CASE("direct calls: lengths that only code knows") {
+TEST_CASE("direct calls: lengths that only the code computes") {
   const auto n = scalar("n", DType::Int64);
   for (const std::string linker : {"jit", "c"}) {
     CAPTURE(linker);
@@ -78,9 +79,9 @@ TEST_CASE("direct calls: lengths that only code knows") {
   }
 }
 
-TEST_CASE("direct calls: small temporaries are on the stack, whichever linker made the code") {
+TEST_CASE("direct calls: small temporaries are on the stack, with code of either linker") {
   const auto x = tensor("x", DType::Float64, {8});
-  const auto e = exp(x);  // dear, and read once a row: stored
+  const auto e = exp(x);  // expensive and read once per row, so it is stored
   const Variable outer = expand_dims(e, 1) * expand_dims(e, 0), total = sum(outer, std::vector<int>{1});
   for (const std::string linker : {"jit", "c"}) {
     CAPTURE(linker);
@@ -96,7 +97,7 @@ TEST_CASE("direct calls: small temporaries are on the stack, whichever linker ma
   }
 }
 
-TEST_CASE("direct calls: nothing is written where the general call is needed") {
+TEST_CASE("direct calls: nothing is written if the general call is needed") {
   const auto x = vector("x");
   const auto thunk = linked({x}, {x * 2.0});
   REQUIRE(thunk->direct());
@@ -108,8 +109,8 @@ TEST_CASE("direct calls: nothing is written where the general call is needed") {
   const auto untouched = in.values;
   CHECK(refused(in.view(), longer.view()));       // another length
   CHECK(refused(in.view(), in.view(2)));          // overlapping
-  CHECK(refused(in.view(), strided.view()));      // not in rows
-  CHECK(refused(strided.view(), longer.view()));  //
+  CHECK(refused(in.view(), strided.view()));      // not contiguous
+  CHECK(refused(strided.view(), longer.view()));  // neither
   CHECK(refused(in.view(), {reinterpret_cast<char*>(longer.values.data()) + 4, &in.length, &in.stride}));  // misaligned
   CHECK(in.values == untouched);
   CHECK(longer.values == untouched);
@@ -124,38 +125,38 @@ TEST_CASE("direct calls: nothing is written where the general call is needed") {
   CHECK(out.values == untouched);
 }
 
-TEST_CASE("direct calls: results of what may fail once it has written are on the stack until it has succeeded") {
+TEST_CASE("direct calls: results of code that may fail after a write are on the stack until it succeeds") {
   const auto x = vector("x"), index = lvector("index");
   const auto thunk = linked({x, index}, {subtensor(x, {IndexItem(index)}), inc_subtensor(x, {IndexItem(index)}, 1.0)});
   REQUIRE(thunk->direct());
-  Vector in(8), taken(3), increased(8);
+  Vector in(8), picked(3), increased(8);
   std::int64_t at[] = {7, -8, 2}, three = 3, stride = 8;
-  const auto untouched = taken.values;
+  const auto untouched = picked.values;
   const auto run = [&] {
     return thunk->direct()->run(std::array{in.view(), View{at, &three, &stride}},
-                                std::array{taken.view(), increased.view()});
+                                std::array{picked.view(), increased.view()});
   };
   CHECK(run());
-  CHECK(taken.values == std::array<double, 8>{8, 1, 3, 4, 5, 6, 7, 8});
+  CHECK(picked.values == std::array<double, 8>{8, 1, 3, 4, 5, 6, 7, 8});
   CHECK(increased.values == std::array<double, 8>{2, 2, 4, 4, 5, 6, 7, 9});
-  taken.values = increased.values = untouched;
+  picked.values = increased.values = untouched;
   at[2] = 8;
   CHECK_FALSE(run());
-  CHECK(taken.values == untouched);
+  CHECK(picked.values == untouched);
   CHECK(increased.values == untouched);
 
-  // More than belongs there.
+  // Too large for the stack.
   std::vector<double> large(5000, 1.0), result(5000);
   std::int64_t length = 5000;
   at[2] = 4999;
   CHECK_FALSE(thunk->direct()->run(std::array{View{large.data(), &length, &stride}, View{at, &three, &stride}},
-                                   std::array{taken.view(), View{result.data(), &length, &stride}}));
-  CHECK(taken.values == untouched);
+                                   std::array{picked.view(), View{result.data(), &length, &stride}}));
+  CHECK(picked.values == untouched);
 }
 
-TEST_CASE("direct calls: what needs more has none") {
+TEST_CASE("direct calls: functions that need more than the stack have none") {
   const auto x = vector("x"), a = matrix("a");
-  CHECK(linked({a}, {dot(exp(a), exp(a))})->direct() == nullptr);      // temporaries of unknown size
-  CHECK(linked({x}, {x * 2.0}, {.threads = 2})->direct() == nullptr);  // loops to be shared
+  CHECK(linked({a}, {dot(exp(a), exp(a))})->direct() == nullptr);      // temporaries have unknown sizes
+  CHECK(linked({x}, {x * 2.0}, {.threads = 2})->direct() == nullptr);  // loops are shared among threads
   CHECK(link::link("vm", std::make_shared<FunctionGraph>(Variables{x}, Variables{x * 2.0}))->direct() == nullptr);
 }

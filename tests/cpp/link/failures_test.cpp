@@ -1,4 +1,5 @@
-// Errors of running functions: their class, the node, its inputs' values and strides, the user's line; whoever runs it.
+// Errors of running functions with every linker: their class, the node, values and strides of its inputs, and the
+// source line of the user.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -20,7 +21,7 @@ Function compiled(std::string_view linker, const Variables& inputs, const Variab
   return function(inputs, outputs, options);
 }
 
-// What the action raises: its text, and whether it is about a node of that op.
+// The message of the error that the action raises, which must be about a node of this op.
 template <class E>
 std::string failure(std::string_view op, const std::function<void()>& action) {
   try {
@@ -74,7 +75,7 @@ TEST_CASE("failures: strides are those of the caller's memory") {
   }
 }
 
-TEST_CASE("failures: indices out of range stay IndexErrors") {
+TEST_CASE("failures: an index out of range is an IndexError") {
   for (auto linker : linkers) {
     const auto x = dvector("x");
     const auto i = lvector("i");
@@ -103,7 +104,7 @@ TEST_CASE("failures: more with exception_verbosity") {
   }
 }
 
-TEST_CASE("failures: state and the memory of results stay as they were, and are not shown as what they were to be") {
+TEST_CASE("failures: states and memory of results are unchanged, and messages show the old values") {
   for (auto linker : linkers) {
     const auto state = shared(Array{1.0, 2.0, 3.0}, "state");
     const auto y = dvector("y");
@@ -124,7 +125,7 @@ TEST_CASE("failures: state and the memory of results stay as they were, and are 
   }
 }
 
-TEST_CASE("failures: memory that can't be had names the node") {
+TEST_CASE("failures: a failed allocation names the node") {
   for (auto linker : linkers) {
     const auto n = lscalar("n");
     const auto f = compiled(linker, {n}, {alloc(constant(Array(1.0)), {n, n, n})});
@@ -133,7 +134,7 @@ TEST_CASE("failures: memory that can't be had names the node") {
   }
 }
 
-TEST_CASE("failures: long inputs are summed up") {
+TEST_CASE("failures: long inputs are summarized") {
   const auto x = dvector("x"), y = dvector("y");
   const auto f = compiled("jit", {x, y}, {x + y});
   const std::string text = failure<ShapeError>("Elemwise", [&] {
@@ -143,7 +144,7 @@ TEST_CASE("failures: long inputs are summed up") {
   CHECK(text.size() < 1000);
 }
 
-TEST_CASE("failures: what the op itself may have overwritten is not shown as what it was given") {
+TEST_CASE("failures: an input that the op may have overwritten is marked as such") {
   const auto x = dvector("x"), y = dvector("y");
   const auto f = compiled("vm", {x, y}, {exp(x) + y});
   holds(failure<ShapeError>("Elemwise",

@@ -30,7 +30,7 @@ int runs(const std::string& name, const Variables& inputs, const Variables& outp
 
 }  // namespace
 
-TEST_CASE("ifelse gives the chosen values, and an error of the other side does not appear") {
+TEST_CASE("ifelse returns the chosen values, and errors of the other branch do not occur") {
   const Variable c = scalar("c"), x = vector("x"), y = vector("y");
   for (auto& linker : linker_names()) {
     INFO(linker);
@@ -38,14 +38,14 @@ TEST_CASE("ifelse gives the chosen values, and an error of the other side does n
     CHECK(allclose(f({1.0, Array{0., 0.}, Array{1., 2.}}), Array{2., 3.}));
     CHECK(allclose(f({-1.0, Array{1., 2., 3.}, Array{1., 2.}}), Array{6., 12.}));
     CHECK_THROWS_AS(f({1.0, Array{1., 2., 3.}, Array{1., 2.}}), ShapeError);
-    // As a scalar, too.
+    // Also with scalar results.
     const auto g = function({c, x, y}, ifelse(c, sum(fragile(x, y)), sum(y)) * 2.0, in_mode(linker));
     CHECK(g({1.0, Array{0., 0.}, Array{1., 2.}}).item() == doctest::Approx(10));
     CHECK(g({0.0, Array{1., 2., 3.}, Array{1., 2.}}).item() == 6);
   }
 }
 
-TEST_CASE("several outputs, of different lengths on both sides") {
+TEST_CASE("several outputs, of different lengths in the two branches") {
   const Variable c = scalar("c", DType::Int64), x = vector("x"), n = scalar("n", DType::Int32);
   for (auto& linker : linker_names()) {
     INFO(linker);
@@ -59,7 +59,7 @@ TEST_CASE("several outputs, of different lengths on both sides") {
   }
 }
 
-TEST_CASE("what two choices by one condition share is computed for the branch that needs it") {
+TEST_CASE("a value shared by two ifelse of one condition is computed only for the branch that needs it") {
   const Variable c = scalar("c"), x = vector("x"), y = vector("y");
   const Variable both = fragile(x, y);
   for (auto& linker : linker_names()) {
@@ -72,7 +72,7 @@ TEST_CASE("what two choices by one condition share is computed for the branch th
   }
 }
 
-TEST_CASE("choices within choices, and choices of what choices have given") {
+TEST_CASE("nested ifelse, and ifelse of results of ifelse") {
   const Variable c = scalar("c"), d = scalar("d"), x = vector("x"), y = vector("y");
   const Variable inner = ifelse(d, fragile(x, y), exp(y));
   const Variable outer = ifelse(c, inner * 2.0, sin(y));
@@ -99,7 +99,7 @@ TEST_CASE("the virtual machine runs only the nodes of the chosen branch") {
   CHECK(runs("Exp", {c, x}, {choice, exp(x)}, {0.0, Array{1.}}) == 1);
 }
 
-TEST_CASE("what is written over in one branch is whole for the other's readers") {
+TEST_CASE("a value that one branch overwrites is intact for readers in the other") {
   const Variable c = scalar("c"), x = vector("x");
   const Variable t = exp(x);
   const Variable changed = set_subtensor(t, {0}, constant(Array(5.0)));
@@ -113,9 +113,9 @@ TEST_CASE("what is written over in one branch is whole for the other's readers")
   }
 }
 
-TEST_CASE("long chains of choices, and deep nests") {
+TEST_CASE("long chains and deep nests of ifelse") {
   const Variable c = scalar("c"), x = vector("x");
-  // Both branches read the choice before.
+  // Both branches read the previous result.
   const auto chain = [&](int length) {
     Variable out = x;
     for (int i = 0; i < length; ++i) out = ifelse(c > double(i), out - 1.0, out + 1.0);
@@ -148,7 +148,7 @@ TEST_CASE("the gradient is that of the chosen branch") {
   }
 }
 
-TEST_CASE("what is no choice is refused, by name") {
+TEST_CASE("invalid arguments of ifelse are refused with the reason") {
   const Variable c = scalar("c"), x = vector("x");
   CHECK_THROWS_WITH_AS(ifelse(x, x, x), doctest::Contains("scalar condition"), TypeError);
   CHECK_THROWS_WITH_AS(ifelse(c, x, cast(x, DType::Float32)), doctest::Contains("different dtypes"), TypeError);

@@ -1,4 +1,4 @@
-// The mathematical functions of the registry, compiled, against references in a wider format.
+// The compiled mathematical functions of the registry, compared with references in a wider format.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -13,7 +13,7 @@ using namespace bitale::test;
 
 namespace {
 
-// Native: made of arithmetic, and at most of calls for rare arguments.
+// Native means arithmetic only, except for calls that handle rare arguments.
 struct Expansion {
   program::ExprPool pool;
   std::vector<program::Expr> variables;
@@ -90,7 +90,7 @@ TEST_CASE("errors are measured in units in the last place") {
   CHECK(error_in_ulps(std::nanf(""), std::nan("")) == 0);
 }
 
-TEST_CASE("native functions keep to their bounds, and compiled code to the interpreter") {
+TEST_CASE("native functions are within their error bounds, and compiled code agrees with the interpreter") {
   for (auto* op : mathematical_ops()) {
     const MathReference* reference = math_reference(op->name);
     if (!reference) continue;

@@ -1,5 +1,5 @@
-// Code with probes: the same results, to the last bit; every node is said to be computed somewhere; what is moved and
-// computed is what one would count by hand; the Program of code without a profile knows nothing of it.
+// Code with probes: results have the same bits, every node belongs to a part, and the counts of bytes and operations
+// equal those counted by hand. Without a profile, the Program has no probes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ Array counting(const Dims& shape, DType dtype = DType::Float64) {
   return out.astype(dtype);
 }
 
-// What one call of the outputs measures.
+// The measurements of one call.
 link::Measured measured(const Variables& inputs, const Variables& outputs, const Arrays& values) {
   const auto thunk = link::link("jit", rewritten(inputs, outputs), {.profile = true});
   thunk->run(values);
@@ -80,7 +80,7 @@ TEST_CASE("profile: bytes and operations are those of the loops") {
   const Variable x = vector("x"), y = vector("y"), a = matrix("A"), b = matrix("B"), s = fvector("s");
   const Array v = counting({1000}), w = counting({1000}), m = counting({40, 30}), k = counting({30, 20});
   check_counts({x}, x * 2.0 + 1.0, {v}, {16000, 2000, 0});          // read, written; fused
-  check_counts({x, y}, sum(x * y), {v, w}, {16000, 2000, 0});       // a scalar is left
+  check_counts({x, y}, sum(x * y), {v, w}, {16000, 2000, 0});       // the result is a scalar
   check_counts({x, y}, x / y + sqrt(x), {v, w}, {24000, 3000, 0});  // each of the two is read once
   check_counts({s}, s * s, {counting({1000}, DType::Float32)}, {8000, 0, 1000});
   check_counts({a, y}, a + y, {m, counting({30})}, {8 * (2 * 1200 + 30), 1200, 0});  // a row is read once
@@ -89,7 +89,7 @@ TEST_CASE("profile: bytes and operations are those of the loops") {
   check_counts({a}, sum(a, std::vector{0}), {m}, {8 * (1200 + 3 * 30), 1200, 0});  // filled, then read and written
 }
 
-TEST_CASE("profile: a row that is gone over again is moved once") {
+TEST_CASE("profile: a row that is read several times is counted once") {
   const Variable a = matrix("A");
   const auto result = measured({a}, {softmax(a, std::vector{1})}, {counting({50, 64})});
   const auto sum = total(result);
@@ -99,7 +99,7 @@ TEST_CASE("profile: a row that is gone over again is moved once") {
   CHECK(sum.flops64 > 10 * 50 * 64);
 }
 
-TEST_CASE("profile: every node is computed somewhere, and a loop tells its own") {
+TEST_CASE("profile: every node belongs to a part, and a loop has only its nodes") {
   const Variable a = matrix("A"), b = matrix("B"), x = vector("x");
   const Variable z = tanh(dot(a, x)), loss = sum(sqr(z)) + sum(exp(b));
   const Variables gradients = grad(loss, Variables{a, x});
@@ -121,7 +121,7 @@ TEST_CASE("profile: every node is computed somewhere, and a loop tells its own")
       CHECK(found.count(node.node()) == 1);
     }
   }
-  // Two products, each with its own call.
+  // Two products, each in a separate call.
   const auto thunk = link::link("jit", rewritten({a, b}, {dot(dot(a, b), a)}), {.profile = true});
   int calls = 0;
   for (auto& part : thunk->measured().parts) {
@@ -141,7 +141,7 @@ TEST_CASE("profile: every op of the registry gives the same bits with probes, by
       for (const char* linker : {"jit", "vm"}) {
         const auto plain = link::link(linker, graph), probed = link::link(linker, graph, {.profile = true});
         Arrays expected, got;
-        std::string error, same;
+        std::string error, probed_error;
         try {
           expected = plain->run(sample.values);
         } catch (const Error& e) {
@@ -150,9 +150,9 @@ TEST_CASE("profile: every op of the registry gives the same bits with probes, by
         try {
           got = probed->run(sample.values);
         } catch (const Error& e) {
-          same = e.what();
+          probed_error = e.what();
         }
-        CHECK(error == same);
+        CHECK(error == probed_error);
         REQUIRE(got.size() == expected.size());
         for (std::size_t i = 0; i < got.size(); ++i) CHECK(same_bits(got[i], expected[i]));
         CHECK(probed->measured().calls == (error.empty() ? 1 : 0));
@@ -161,7 +161,7 @@ TEST_CASE("profile: every op of the registry gives the same bits with probes, by
     }
 }
 
-TEST_CASE("profile: loops in chunks and the linker c know probes, too") {
+TEST_CASE("profile: loops in chunks and the C linker support probes") {
   const Variable a = matrix("A"), x = vector("x");
   const auto graph = rewritten({a, x}, {sum(tanh(a * x), std::vector{0}), sum(a), exp(a)});
   const Arrays values = {counting({300, 200}), counting({200})};
@@ -179,7 +179,7 @@ TEST_CASE("profile: loops in chunks and the linker c know probes, too") {
   try {
     by_c = link::link("c", graph, {.profile = true});
   } catch (const NotImplementedError&) {
-    return;  // no compiler here
+    return;  // no compiler is installed
   }
   check(*by_c);
 }
@@ -196,7 +196,7 @@ class Copied final : public Op {
 };
 }  // namespace
 
-TEST_CASE("profile: an op without native code is timed by itself, and what it brings is a temporary") {
+TEST_CASE("profile: an op without native code is timed separately, and its result is a temporary") {
   const Variable x = vector("x"), copied = (*OpRef(new Copied))({x});
   const link::Measured all = measured({x}, {exp(copied)}, {counting({1000})});
   const auto part = std::find_if(all.parts.begin(), all.parts.end(), [](auto& p) { return p.kind == "perform"; });
@@ -209,7 +209,7 @@ TEST_CASE("profile: an op without native code is timed by itself, and what it br
   CHECK(all.results == 8000);
 }
 
-TEST_CASE("profile: a choice is one part, of the user's nodes") {
+TEST_CASE("profile: an ifelse is one part, of nodes of the given graph") {
   const Variable x = vector("x"), c = scalar("c");
   const Variables chosen = ifelse(c > 0.0, Variables{sum(exp(x)), exp(x)}, Variables{sum(sin(x)), cos(x)});
   const auto graph = rewritten({c, x}, {chosen[0] * 2.0, chosen[1]});
@@ -229,7 +229,7 @@ TEST_CASE("profile: a choice is one part, of the user's nodes") {
       }
     CHECK(choices >= 1);
   }
-  // A node that a call does not need is not counted with it.
+  // A node that a call does not run is not counted in it.
   const auto thunk = link::link("vm", graph, {.profile = true});
   thunk->run(values);
   thunk->run(Arrays{Array(-1.0), values[1]});
@@ -280,7 +280,7 @@ TEST_CASE("profile: steps of loops, and their traces") {
   CHECK(of({doubled.finals[0]}, 1).steps == 2 * 4);
 }
 
-TEST_CASE("profile: a function without one has no trace of it") {
+TEST_CASE("profile: a program without a profile has no probes") {
   const Variable x = vector("x");
   const auto lowered = lowering::lower(*rewritten({x}, {exp(x) * 2.0}));
   auto sections = link::sections_of(lowered.program);
@@ -291,11 +291,11 @@ TEST_CASE("profile: a function without one has no trace of it") {
   CHECK(link::link("jit", rewritten({x}, {exp(x)}))->direct() != nullptr);
 }
 
-TEST_CASE("profile: a call inside a call has a record of its own") {
+TEST_CASE("profile: a nested call has a separate record") {
   const auto probe =
       reinterpret_cast<void (*)(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t)>(
           runtime::find_symbol(runtime::probe_name));
-  probe(7, 1, 1, 1, 1, 1);  // nobody listens
+  probe(7, 1, 1, 1, 1, 1);  // no record is active
   runtime::ProbeRecord outer(2), inner(1);
   {
     const runtime::ProbeScope scope(outer);
@@ -326,7 +326,7 @@ TEST_CASE("profile: the interpreter's memory, with views and in-place results") 
   CHECK(peak(exp(x)).results == 8000);
   CHECK(peak(exp(x)).temporaries == 0);
   CHECK(peak(sum(exp(x))).temporaries == 8000);
-  CHECK(peak(sum(tanh(exp(x)))).temporaries == 8000);  // over its input
+  CHECK(peak(sum(tanh(exp(x)))).temporaries == 8000);  // in place
 }
 
 TEST_CASE("profile: a long program") {

@@ -1,5 +1,5 @@
-// Random whole graphs: what is compiled, with the full rewriting, computes what the interpreter computes on the graph
-// as it was built; so do the gradients. A failing graph is shrunk and shown, with its seed.
+// Random whole graphs: compiled code, after full rewriting, agrees with the interpreter on the graph as built; so do
+// the gradients. A failing graph is shrunk and shown with its seed.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -39,7 +39,7 @@ Array values(Generator& random, DType dtype, const Dims& shape) {
 
 using Graph = test::Case;
 
-// Variables of one kind of shape: all of a pool fit together elementwise.
+// Variables by shape: those of one pool can be combined elementwise.
 struct Pools {
   Variables scalars, row_vectors, column_vectors, matrices;  // (), (columns,), (rows,), (rows, columns)
 };
@@ -69,7 +69,7 @@ Variable binary(Generator& random, const Variable& x, const Variable& y) {
     case 1: return x - y;
     case 2: return x * y;
     case 3: return x / (1 + sqr(y));
-    // Shifted, so that equal operands are no tie: which side of one rounding takes is nobody's promise.
+    // Shifted, so that equal operands are not a tie, which rounding would decide.
     case 4: return maximum(x, y + 0.1234);
     case 5: return switch_(x < y + 0.0777, x * 2, y);
     default: return x * y / (2 + sqr(x));
@@ -78,7 +78,7 @@ Variable binary(Generator& random, const Variable& x, const Variable& y) {
 
 Axes along(int axis) { return std::vector<int>{axis}; }
 
-// One more variable in one of the pools.
+// Adds a variable to one of the pools.
 void grow(Generator& random, Pools& pools) {
   auto& [scalars, row_vectors, column_vectors, matrices] = pools;
   const Variable& m = random.pick(matrices);
@@ -163,10 +163,10 @@ Results run(const Graph& graph, Mode mode) {
   return function(graph.inputs, graph.outputs, options).call(graph.values);
 }
 
-// What the interpreter makes of the graph as built.
+// The results of the interpreter on the graph as built.
 Results oracle(const Graph& graph) { return run(graph, Mode("vm", "None")); }
 
-// What is wrong in this mode; nothing when all is well.
+// The failure in this mode, or nothing.
 std::string trouble(const Graph& graph, const Results& expected, const Mode& mode, DType dtype) {
   try {
     const Results got = run(graph, mode);
@@ -179,7 +179,7 @@ std::string trouble(const Graph& graph, const Results& expected, const Mode& mod
   return {};
 }
 
-// The levels of processors in turns, as far as this one reaches.
+// Cycles through the processor levels that this processor supports.
 std::string target_of(unsigned seed) {
   constexpr const char* levels[] = {"native", "x86-64-v3", "native-256", "x86-64-v2"};
   const char* level = levels[seed % std::size(levels)];
@@ -191,7 +191,7 @@ std::string target_of(unsigned seed) {
   }
 }
 
-// Whether the linker is tried on this graph: compilers take a while, for whole graphs in C and for each node alone.
+// Whether the linker is tested on this graph: compilation of whole graphs in C and of single nodes is slow.
 // BITALE_TEST_C=all: C on all graphs.
 bool is_turn_of(const std::string& linker, unsigned seed) {
   const char* all = std::getenv("BITALE_TEST_C");
@@ -218,7 +218,7 @@ void check(unsigned seed, DType dtype) {
   }
 }
 
-// The values as one call makes them that shares its loops among so many threads.
+// The results of a call that shares its loops among this number of threads.
 std::vector<Array> run_in_threads(const Graph& graph, int threads) {
   const auto linked = std::make_shared<FunctionGraph>(graph.inputs, graph.outputs);
   rewrite(*linked, Mode("jit", "fast_run").query());

@@ -1,6 +1,6 @@
-// Random graphs over the whole registry: the interpreter on the graph as built is right; each pass of the lowering,
-// native code in each mode, and other numbers of threads must agree with it. Failing graphs are shrunk and shown.
-// BITALE_TEST_PAIRS=1000000 reports which ops have consumed what which others produce.
+// Random graphs over the whole registry: the interpreter on the graph as built is the oracle; each pass of the
+// lowering, native code in each mode, and other numbers of threads must agree with it. Failing graphs are shrunk and
+// shown. BITALE_TEST_PAIRS=1000000 counts the pairs of producers and consumers that occur.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class Stopwatch {
   Stopwatch(Timings* to, const test::Case& graph) : to_(to) {
     if (to_) nodes_ = double(toposort(graph.outputs).size()) + 1;
   }
-  // Notes what passed since the last stage.
+  // Records the time since the previous stage.
   void note(const std::string& stage) {
     const std::clock_t now = std::clock();
     if (to_) (*to_)[stage] = 1e6 / CLOCKS_PER_SEC * double(now - begin_) / nodes_;
@@ -59,11 +59,11 @@ std::vector<Array> run(const test::Case& graph, const Mode& mode, int threads, T
 
 struct Way {
   std::string name;
-  // Nothing when all is well.
+  // The failure, or nothing.
   std::function<std::string(const test::Case&, Timings*)> trouble;
 };
 
-// Rewriting is tried on every graph, by the interpreter. What costs more has its turn by the seed: the Program after
+// Rewriting is tested on every graph, by the interpreter. More expensive checks depend on the seed: the Program after
 // each pass on one graph in eight, native code on one in thirty-two, the C compiler on one in two thousand.
 std::vector<Way> ways_of(std::uint64_t seed) {
   const auto by = [](std::string linker, std::string optimizer, int threads) {
@@ -73,7 +73,7 @@ std::vector<Way> ways_of(std::uint64_t seed) {
                  const test::Reference reference = test::reference(graph);
                  // Rules that widen a domain may find a number where the graph as built has none.
                  const Mode allowed = reference.is_finite ? mode : mode.excluding({"domain"});
-                 Timings* timed = timings;  // of the graph itself, not of what its inside is looked at for
+                 Timings* timed = timings;  // for the graph itself, not for the subgraphs that `difference` runs
                  const test::Run run_all = [&](const test::Case& each) {
                    return run(each, allowed, threads, std::exchange(timed, nullptr));
                  };
@@ -81,7 +81,7 @@ std::vector<Way> ways_of(std::uint64_t seed) {
                }};
   };
   std::vector<Way> ways = {by("vm", "fast_run", 1)};
-  const bool all = std::getenv("BITALE_TEST_ALL_WAYS");  // of a seed that is looked at
+  const bool all = std::getenv("BITALE_TEST_ALL_WAYS");  // to examine a single seed
   if (all || seed % 8 == 0)
     ways.push_back({"passes", [](const test::Case& graph, Timings* timings) {
                       const FunctionGraph as_built(graph.inputs, graph.outputs);
@@ -101,7 +101,7 @@ std::vector<Way> ways_of(std::uint64_t seed) {
   return ways;
 }
 
-// The levels of processors in turns, as far as this one reaches.
+// Cycles through the processor levels that this processor supports.
 std::string target_of(std::uint64_t seed) {
   constexpr const char* levels[] = {"native", "x86-64-v3", "native-256", "x86-64-v2"};
   const char* level = levels[seed / 4 % std::size(levels)];
@@ -115,7 +115,8 @@ std::string target_of(std::uint64_t seed) {
 
 test::Case graph_of(std::int64_t seed) { return test::registry_graph(std::uint64_t(seed), 3 + int(seed % 14)); }
 
-// Nothing, or what failed; an exception that rounding does not explain is a failure, for the interpreter found a value.
+// The failure, or nothing. An exception that rounding does not explain is a failure, since the interpreter found a
+// value.
 std::string trouble(const Way& way, const test::Case& graph, Timings* timings = nullptr) {
   try {
     return way.trouble(graph, timings);
@@ -124,7 +125,8 @@ std::string trouble(const Way& way, const test::Case& graph, Timings* timings = 
   }
 }
 
-// Whether the interpreter finds a value of the graph as built: else it is no smaller form of one that has one.
+// Whether the interpreter finds a value of the graph as built; otherwise it is not a smaller form of a graph that has
+// one.
 bool has_value(const test::Case& graph) {
   try {
     test::reference(graph);
@@ -134,7 +136,7 @@ bool has_value(const test::Case& graph) {
   }
 }
 
-// Nothing, or a fact that is inferred of a matrix in the graph and that its value contradicts.
+// A fact inferred about a matrix of the graph that its value contradicts, or nothing.
 std::string structure_trouble(const test::Case& graph) {
   test::Case all = graph;
   all.outputs.clear();
@@ -143,7 +145,7 @@ std::string structure_trouble(const test::Case& graph) {
       if (as_tensor(output.type()) && output.ndim() >= 2) all.outputs.push_back(output);
   if (all.outputs.empty()) return {};
   const auto [values, is_finite] = test::reference(all);
-  if (!is_finite) return {};  // facts are meant of matrices without nan and infinities
+  if (!is_finite) return {};  // facts assume matrices without nan and infinities
   for (std::size_t k = 0; k < values.size(); ++k) {
     const Structure facts = structure_of(all.outputs[k]);
     if (const auto fact = contradicted_fact(values[k], facts))
@@ -153,9 +155,8 @@ std::string structure_trouble(const test::Case& graph) {
   return {};
 }
 
-// A stage that takes more than ten times the median per node, and in all as long as thousands of nodes, is a finding
-// when it does so three times in a row: a thread that was interrupted is none, nor is a small graph of the longest
-// expansions.
+// Reports a stage that takes more than ten times the median per node, and in total as long as thousands of nodes, three
+// times in a row. This excludes interrupted threads and small graphs with the longest expansions.
 class SlowStages {
  public:
   void look(std::int64_t seed, const Way& way, const test::Case& graph, const Timings& timings) {
@@ -245,12 +246,12 @@ constexpr std::string_view of_square_matrices =
 constexpr WithoutGraph without_graph[] = {
     {"Alloc ComposedDraw RandomBits RandomVariable Reshape", of_square_matrices, "the lengths are values"},
     {"Convolve", of_square_matrices, "the lengths are sums of lengths"},
-    {"SolveLUFactorTridiagonal DimShuffle", of_square_matrices, "tensors of rank 3 have a length of their own"},
+    {"SolveLUFactorTridiagonal DimShuffle", of_square_matrices, "tensors of rank 3 have an independent length"},
     {"SpecifyAssumptions", "ComplexCholesky", "what is assumed does not hold"},
     {"ArgSortOp", "Cholesky", "permutations are not positive definite"},
     {"*", "RandomRows ComposedDraw RandomVariable", "parameters have a domain, and a size that fits their lengths"},
     {"*", "SpecifyAssumptions", "what is assumed does not hold"},
-    {"*", "SpecifyShape RuntimeBroadcast CheckMask", "lengths have to be those that others say"},
+    {"*", "SpecifyShape RuntimeBroadcast CheckMask", "lengths have to match other inputs"},
     {"*", "FFT IRFFT", "the length of the transform is an attribute"},
     {"*", "LUFactorTridiagonal SolveLUFactorTridiagonal SolveTridiagonal", "diagonals differ in length"},
     {"*", "Alloc Reshape", "the values are lengths"},
@@ -271,7 +272,7 @@ bool has_reason(const std::string& producer, const std::string& consumer) {
 
 }  // namespace
 
-// Every pair of a producer and a consumer that dtypes and ranks allow, each as a graph of its own.
+// Every pair of a producer and a consumer that dtypes and ranks allow, each as a separate graph.
 TEST_CASE("every op reads what every other one produces") {
   const auto names = test::generated_op_names();
   const Way rewritten = ways_of(1)[0];
@@ -289,6 +290,6 @@ TEST_CASE("every op reads what every other one produces") {
       const std::string found = trouble(rewritten, *pair.graph) + structure_trouble(*pair.graph);
       CHECK_MESSAGE(found.empty(), producer << " > " << consumer << ": " << test::describe(*pair.graph) << found);
     }
-  // The reasons are of ops as a whole; nearly all of their pairs have a graph all the same.
+  // The reasons apply to ops as a whole; nearly all of their pairs have a graph nevertheless.
   CHECK_MESSAGE(made * 1000 >= legal * 992, made << " of " << legal << " pairs have a graph");
 }

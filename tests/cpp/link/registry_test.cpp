@@ -1,5 +1,4 @@
-// Every op of the registry, at every sample of its own, compiled and interpreted: values, shapes, dtypes and errors
-// agree.
+// Every op of the registry, at each of its samples, compiled and interpreted: values, shapes and dtypes agree.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -17,7 +16,7 @@ namespace {
 
 using Arrays = std::vector<Array>;
 
-// The same values, laid out differently.
+// The same values in another memory layout.
 struct Layout {
   std::string_view name;
   Array (*apply)(const Array& array);
@@ -33,7 +32,7 @@ Array reversed(const Array& array) {
     if (out.shape(axis)) out = out.slice(axis, out.shape(axis) - 1, out.shape(axis), -1);
   return out;
 }
-// Among twice and three times as many elements along every axis: strides that no row has.
+// Every second or third element of a larger array along each axis: strides of no contiguous layout.
 Array sparse(const Array& array) {
   Dims shape = array.shape();
   for (std::size_t axis = 0; axis < shape.size(); ++axis) shape[axis] *= axis % 2 ? 3 : 2;
@@ -82,7 +81,7 @@ void compare(const Arrays& got, const Arrays& expected, double tolerance) {
   }
 }
 
-// Of these targets, those this processor runs.
+// The targets among these that this processor can run.
 std::vector<std::string> reachable(std::vector<std::string> names) {
   std::erase_if(names, [](const std::string& name) {
     try {
@@ -103,7 +102,7 @@ std::string description(const OpEntry& entry, const Sample& sample) {
 
 }  // namespace
 
-TEST_CASE("compiled agrees with perform, for every op, sample, layout and width of vectors") {
+TEST_CASE("compiled code agrees with perform, for every op, sample, layout and vector width") {
   const std::vector<std::string> targets = reachable({"native", "x86-64-v2", "x86-64-v3"});
   for (auto& entry : op_registry()) {
     for (auto& sample : entry.samples()) {
@@ -120,7 +119,7 @@ TEST_CASE("compiled agrees with perform, for every op, sample, layout and width 
             Arrays values;
             for (auto& value : sample.values) values.push_back(layout.apply(value));
             compare(jit->run(values), vm->run(values), sample.tolerance);
-            if (target != "native") break;  // what is read where does not depend on the target
+            if (target != "native") break;  // memory accesses do not depend on the target
           }
         }
       } catch (const std::exception& error) {
@@ -133,7 +132,7 @@ TEST_CASE("compiled agrees with perform, for every op, sample, layout and width 
 
 TEST_CASE("linkers that run node by node agree with perform, for every op and sample") {
   for (auto& name : linker_names()) {
-    // The others make one function of the graph: jit above, c in codegen/c_test.
+    // The other linkers compile the graph as one function: jit above, c in codegen/c_test.
     if (name == "jit" || name == "c") continue;
     for (auto& entry : op_registry())
       for (auto& sample : entry.samples()) {

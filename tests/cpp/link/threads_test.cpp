@@ -1,5 +1,5 @@
-// Threads: calls that share their loops give the same results as calls that don't, to the last bit, whatever the number
-// of threads; errors are the same; a process that forks, and threads that call at once, are served.
+// Threads: calls that share loops among threads give the same bits and the same errors as calls that do not, with any
+// number of threads, after a fork, and with concurrent callers.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -49,7 +49,7 @@ class Random {
     for (std::int64_t i = 0; i < out.size(); ++i) out.data_as<double>()[i] = normal(random_);
     return out.astype(dtype);
   }
-  // Few different values, with zeros of both signs and, seldom, nan.
+  // Few different values, with zeros of both signs and, rarely, nan.
   Array ties(DType dtype, const Dims& shape, bool with_nan) {
     Array out = Array::empty(DType::Float64, shape);
     for (std::int64_t i = 0; i < out.size(); ++i) {
@@ -70,7 +70,7 @@ class Random {
   std::mt19937_64 random_;
 };
 
-// How many loops of a function are shared.
+// The number of loops that are shared among threads.
 int shared_loops(const link::Thunk& thunk) {
   const std::string text = thunk.text("program");
   int count = 0;
@@ -95,7 +95,7 @@ void check_same(const Variables& inputs, const Variables& outputs, const std::ve
   }
 }
 
-// Around the ends of vectors, of blocks of them, and of chunks.
+// Near the ends of vectors, blocks and chunks.
 constexpr std::int64_t lengths[] = {0, 1, 63, 64, 1000, 2047, 2048, 4096, 8191, 8192, 12289, 20480, 50021};
 constexpr DType floats[] = {DType::Float64, DType::Float32};
 
@@ -113,7 +113,7 @@ TEST_CASE("threads: elementwise") {
   }
 }
 
-TEST_CASE("threads: reductions of everything") {
+TEST_CASE("threads: full reductions") {
   Random random(2);
   for (DType dtype : floats) {
     const auto x = vector("x", dtype), y = vector("y", dtype);
@@ -126,7 +126,7 @@ TEST_CASE("threads: reductions of everything") {
   }
 }
 
-TEST_CASE("threads: extremes and their places, with ties, zeros of both signs and nan") {
+TEST_CASE("threads: extremes and their positions, with ties, zeros of both signs and nan") {
   Random random(3);
   for (DType dtype : floats) {
     const auto x = vector("x", dtype);
@@ -158,13 +158,13 @@ TEST_CASE("threads: rows") {
     with({-mean(subtensor(log_softmax(x, std::vector<int>{1}), {arange(n), labels}))}, 1);
     with({sum(sqr(x - w)), sum(x * w)}, 1);
     with({argmax(x, 1), max(x, std::vector<int>{1}), sum(x, std::vector<int>{1})}, 1);
-    // Sums over rows of a loop that does more than that are taken out of it.
+    // Sums over rows are moved out of a loop that does other work.
     const auto normed = centred / sqrt(var(x, std::vector<int>{1}, 0, true) + 1e-5) * w;
     with({grad(sum(sqr(normed) * x), w), grad(sum(sqr(normed) * x), x)},
-         dtype == DType::Float32 ? 3 : 2);  // a column of float64 is rounded in a loop of its own
+         dtype == DType::Float32 ? 3 : 2);  // a column of float64 is rounded in a separate loop
     with({sum(tanh(x * w), std::vector<int>{1}), sum(tanh(x * w), std::vector<int>{0})}, 2);
     with({take(w, labels % shape_i(w, 0)) * 2 + sum(x)}, 2);
-    // What is left alone with a sum would have more accumulators than the whole loop.
+    // Separate loops with a sum would have more accumulators than the whole loop.
     const auto rows = abs(abs(abs(abs(x - 1) - 2) * w - 3) - abs(abs(x + 5) - 6)) - 7,
                columns = abs(x - w) * abs(x + 4);
     with({sum(rows, std::vector<int>{1}), sum(columns, std::vector<int>{0})}, 2);
@@ -190,7 +190,7 @@ TEST_CASE("threads: columns, transposed reads and stencils") {
   check_same({v}, {before - 2 * inner + after, sum(sqr(after - before))}, calls, 1);
 }
 
-TEST_CASE("threads: what must go in order does") {
+TEST_CASE("threads: sequential loops keep their order") {
   Random random(6);
   const auto x = vector("x"), base = vector("base");
   const auto at = lvector("at");
@@ -214,9 +214,9 @@ TEST_CASE("threads: products of matrices") {
     const auto x = matrix("x", dtype), y = matrix("y", dtype);
     for (auto& [m, n, k] : {std::tuple<int, int, int>{1100, 300, 70}, {40, 1700, 400}, {1537, 20, 700}, {90, 80, 70}}) {
       const Arrays values{random.normal(dtype, {m, k}), random.normal(dtype, {k, n})};
-      const Arrays turned{values[0].transpose().copy(), values[1].transpose().copy()};
+      const Arrays transposed{values[0].transpose().copy(), values[1].transpose().copy()};
       check_same({x, y}, {dot(x, y)}, {values}, 0);
-      check_same({x, y}, {dot(transpose(x), transpose(y))}, {turned}, 0);
+      check_same({x, y}, {dot(transpose(x), transpose(y))}, {transposed}, 0);
       const Array got = linked({x, y}, {dot(x, y)}, 3)->run(values)[0];
       double worst = 0;
       for (auto& [i, j] : {std::pair<int, int>{0, 0}, {m - 1, n - 1}, {m / 2, n / 2}, {m - 1, 0}, {m / 3, n - 2}}) {
@@ -254,14 +254,14 @@ TEST_CASE("threads: batches of matrices") {
   }
 }
 
-TEST_CASE("threads: of a batch, the matrix that fails is told as without") {
+TEST_CASE("threads: the failing matrix of a batch is reported as without threads") {
   Random random(13);
   const auto x = tensor("x", DType::Float64, {unknown_length, unknown_length, unknown_length});
   const auto square = matmul(x, matrix_transpose(x));
   for (const int n : {5, 40}) {
     Array a = random.normal(DType::Float64, {400, n, n});
     for (const int which : {123, 350}) std::fill_n(a.data_as<double>() + which * n * n, n, 0.0);
-    // In lanes or one by one by the runtime, and by a loop of calls.
+    // By the runtime, in lanes or one by one, and by a loop of calls.
     for (auto& output : {cholesky(square), solve(square, x, {.assume_a = "sym"})}) {
       const auto message = [&](int threads) -> std::string {
         try {
@@ -312,7 +312,7 @@ TEST_CASE("threads: every op at every sample") {
     }
 }
 
-TEST_CASE("threads: an index out of range is reported as without") {
+TEST_CASE("threads: an index out of range is reported as without threads") {
   Random random(8);
   const auto x = vector("x");
   const auto at = lvector("at");
@@ -334,7 +334,7 @@ TEST_CASE("threads: an index out of range is reported as without") {
   for (int threads : thread_counts) CHECK(message(threads) == expected);
 }
 
-TEST_CASE("threads: workers round as their caller does") {
+TEST_CASE("threads: workers round as the caller does") {
   Random random(12);
   const auto x = vector("x");
   const Variables outputs{exp(x) / 3, sum(x * x)};
@@ -378,7 +378,7 @@ TEST_CASE("threads: many callers of one function") {
   for (int count : wrong) CHECK(count == 0);
 }
 
-TEST_CASE("threads: the pool serves one job at a time, and the others do their own") {
+TEST_CASE("threads: the pool serves one job at a time and refuses others meanwhile") {
   struct Count {
     std::atomic<int> runs = 0, inner = 0;
     std::atomic<bool> refused = false;
@@ -396,14 +396,14 @@ TEST_CASE("threads: the pool serves one job at a time, and the others do their o
   CHECK(count.runs <= 800);
 }
 
-#if !defined(__SANITIZE_THREAD__)  // which allows no threads after such a fork
-TEST_CASE("threads: a child made by fork has workers of its own") {
+#if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer allows no threads after such a fork
+TEST_CASE("threads: a forked child has separate workers") {
   Random random(10);
   const auto x = vector("x");
   const auto thunk = linked({x}, {sum(exp(x))}, 3);
   const Arrays values{random.normal(DType::Float64, {60000})};
   const Arrays expected = thunk->run(values);
-  // Others keep the pool busy while the process forks.
+  // Another thread keeps the pool busy while the process forks.
   std::atomic<bool> stop = false;
   std::thread busy([&] {
     while (!stop) thunk->run(values);
@@ -425,7 +425,7 @@ TEST_CASE("threads: a child made by fork has workers of its own") {
 }
 #endif
 
-TEST_CASE("threads: bad numbers of threads are refused, and many are no trouble") {
+TEST_CASE("threads: invalid numbers of threads are refused, large ones work") {
   const auto x = vector("x");
   for (int threads : {0, -1, 1025}) {
     const auto make = [&] { function({x}, {x + 1}, {.threads = threads}); };

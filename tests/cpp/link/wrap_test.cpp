@@ -1,4 +1,4 @@
-// Functions of the user's around each node: order, values, several ways, errors.
+// User functions around each node: order, values, several linkers per node, errors.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ Array call(const Linker& linker, const Variables& inputs, const Variable& output
 
 }  // namespace
 
-TEST_CASE("a wrapper sees every node in order, its inputs and what it computes") {
+TEST_CASE("a wrapper sees every node in order, with its inputs and outputs") {
   const Variable x = vector("x");
   std::vector<std::string> seen;
   const Linker linker = wrap_linker({"vm"}, [&](NodeStep& step) {
@@ -37,7 +37,7 @@ TEST_CASE("a wrapper sees every node in order, its inputs and what it computes")
   CHECK(seen[2] == "Exp [1. 1.]");
 }
 
-TEST_CASE("a wrapper has a node run by several linkers, and the call goes on with the first one's results") {
+TEST_CASE("a wrapper may run a node by several linkers, and the call continues with the results of the first") {
   const Variable x = vector("x");
   int nodes = 0;
   const Linker linker = wrap_linker({"vm", "jit"}, [&](NodeStep& step) {
@@ -52,7 +52,7 @@ TEST_CASE("a wrapper has a node run by several linkers, and the call goes on wit
   CHECK(nodes == 3);
 }
 
-TEST_CASE("a node may be run again, also one that writes over its input") {
+TEST_CASE("a node may be run again, also one that overwrites its input") {
   const Variable x = vector("x");
   FunctionOptions options;
   options.mode = Mode(wrap_linker({"vm"},
@@ -66,7 +66,7 @@ TEST_CASE("a node may be run again, also one that writes over its input") {
                  Array{std::exp(1.), std::exp(1 + std::exp(1.))}));
 }
 
-TEST_CASE("what a wrapper throws ends the call; one that does not run a node is told of it") {
+TEST_CASE("an exception of a wrapper ends the call, and a wrapper must run its node") {
   const Variable x = vector("x");
   const Linker throwing = wrap_linker({"vm"}, [](NodeStep&) { throw KeyError("mine"); });
   CHECK_THROWS_WITH_AS(call(throwing, {x}, exp(x), {Array{0.}}), "mine", KeyError);
@@ -74,7 +74,7 @@ TEST_CASE("what a wrapper throws ends the call; one that does not run a node is 
   CHECK_THROWS_WITH_AS(call(idle, {x}, exp(x), {Array{0.}}), doctest::Contains("Exp(x)"), ValueError);
 }
 
-TEST_CASE("the virtual machine's callbacks come after nodes, and with every input") {
+TEST_CASE("callbacks of the virtual machine follow each node and report every input") {
   const Variable x = vector("x");
   std::string seen;
   const Linker linker =

@@ -1,5 +1,5 @@
-// What loops carry: running sums and places of extremes are one loop with all that they are made of, at every length
-// and width of lanes, and agree with the interpreter bit for bit.
+// Values carried by loops: cumulative sums and arg-reductions fuse with their operands into one loop, at every length
+// and number of lanes, and agree with the interpreter bit for bit.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -50,7 +50,7 @@ Array run(const char* linker, const Variable& x, const Variable& y, const Array&
   return link::link(linker, std::make_shared<FunctionGraph>(inputs, outputs))->run(std::vector<Array>{value})[0];
 }
 
-// Values that come again, with fractions that round.
+// Repeating values, with fractions that are rounded.
 Array values(DType dtype, const Dims& shape) {
   const Array out = Array::empty(DType::Float64, shape);
   for (std::int64_t i = 0; i < out.size(); ++i)
@@ -60,16 +60,14 @@ Array values(DType dtype, const Dims& shape) {
 
 }  // namespace
 
-TEST_CASE("running sums and products of every length agree with the interpreter bit for bit") {
+TEST_CASE("cumulative sums and products of every length agree with the interpreter bit for bit") {
   for (DType dtype : {DType::Float64, DType::Float32, DType::Int64, DType::UInt8})
     for (std::int64_t length : {0, 1, 2, 7, 8, 9, 15, 16, 17, 40, 67}) {
       INFO(dtype_name(dtype), " ", length);
       const Variable x = tensor("x", dtype, {unknown_length});
-      // Dear enough to be computed in lanes, and nothing that may be contracted.
-      const Variable materialize_threshold =
-          switch_(x > 1, abs(x) * 2, switch_(x < -1, x / 3, maximum(minimum(-x, sqr(x)), 0.25)));
-      for (auto& y :
-           {cumsum(x), cumprod(x), cumsum(materialize_threshold), cumprod(materialize_threshold), cumsum(x) + x}) {
+      // Expensive enough to be computed in lanes, without operations that may be contracted.
+      const Variable expensive = switch_(x > 1, abs(x) * 2, switch_(x < -1, x / 3, maximum(minimum(-x, sqr(x)), 0.25)));
+      for (auto& y : {cumsum(x), cumprod(x), cumsum(expensive), cumprod(expensive), cumsum(x) + x}) {
         const Array value = values(dtype, {length});
         CHECK(identical(run("jit", x, y, value), run("vm", x, y, value)));
       }
@@ -81,14 +79,14 @@ TEST_CASE("running sums and products of every length agree with the interpreter 
     }
 }
 
-TEST_CASE("the sign of a zero that starts a running sum is kept") {
+TEST_CASE("the sign of a zero that starts a cumulative sum is kept") {
   const Variable x = vector("x", DType::Float64);
   const Array y = run("jit", x, cumsum(x), Array{-0.0, -0.0, 0.0});
   CHECK(std::signbit(y.data_as<double>()[1]));
   CHECK(!std::signbit(y.data_as<double>()[2]));
 }
 
-TEST_CASE("running sums and differences are one loop without temporaries") {
+TEST_CASE("cumulative sums and differences are one loop without temporaries") {
   const Variable x = vector("x", DType::Float64), m = matrix("m", DType::Float64);
   for (auto& y : {cumsum(exp(x)), exp(cumsum(x)) * x, sqr(diff(x)), sum(sqr(diff(x)))}) {
     const Counts counts = counts_of({x}, {y});
@@ -102,7 +100,7 @@ TEST_CASE("running sums and differences are one loop without temporaries") {
   CHECK(columns.temporaries == 0);
 }
 
-TEST_CASE("what is written over a running sum does not run on") {
+TEST_CASE("writes over a cumulative sum are not accumulated") {
   const Variable m = matrix("m", DType::Float64);
   for (int axis : {0, 1}) {
     const Variable y = set_subtensor(cumsum(m, axis), {IndexItem(Slice{})}, m);
@@ -113,7 +111,7 @@ TEST_CASE("what is written over a running sum does not run on") {
   }
 }
 
-TEST_CASE("places of extremes are one vector loop, whatever is looked at") {
+TEST_CASE("arg-reductions are one vector loop, for every operand and axis") {
   const Variable x = vector("x", DType::Float64), m = matrix("m", DType::Float64);
   for (auto& y : {argmax(x), argmin(exp(x) + 1), argmax(m), argmax(m, 1), argmin(m, 0)}) {
     const Counts counts = counts_of({x, m}, {y});
@@ -125,7 +123,7 @@ TEST_CASE("places of extremes are one vector loop, whatever is looked at") {
   CHECK(both.innermost_loops == 1);
 }
 
-TEST_CASE("places of extremes at every length") {
+TEST_CASE("arg-reductions at every length") {
   for (DType dtype : {DType::Float64, DType::Float32, DType::Int8, DType::UInt64, DType::Bool})
     for (std::int64_t length : {1, 2, 7, 8, 9, 31, 33, 64, 131}) {
       INFO(dtype_name(dtype), " ", length);
@@ -138,7 +136,7 @@ TEST_CASE("places of extremes at every length") {
     }
 }
 
-TEST_CASE("the first nan is the place of both extremes, and nothing has none") {
+TEST_CASE("argmax and argmin give the first nan, and refuse an empty array") {
   const double nan = std::nan("");
   const Variable x = vector("x", DType::Float64);
   for (std::int64_t at : {0, 1, 8, 31, 32, 40}) {

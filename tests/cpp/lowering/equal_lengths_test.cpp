@@ -1,4 +1,4 @@
-// Lengths that checks make equal: whichever becomes known first, lowering ends, and all of them are one length then.
+// Lengths that checks make equal: lowering terminates, whichever of them is known first, and unifies all of them.
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
@@ -7,8 +7,8 @@
 
 using namespace bitale;
 
-TEST_CASE("lengths that are known to be equal in a circle") {
-  // x % parts says that x has 3 rows, and with that what the number of columns is; the sum's length was inferred
+TEST_CASE("a cycle of equal lengths") {
+  // x % parts fixes the number of rows of x at 3, and thereby the number of columns; the length of the sum was inferred
   // before.
   const Variable x = matrix("x"), parts = reshape(x, {3, -1});
   const Variable rest = mod(x, parts), total = sum(parts, std::vector<int>{0}) + argmin(x, 0);

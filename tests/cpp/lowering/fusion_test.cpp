@@ -1,5 +1,5 @@
-// What must fuse: expressions of the kind that users write, after the whole optimisation, with the number of loops over
-// their large domain and of temporaries as large as it. A regression of fusion fails here.
+// Required fusion: typical expressions of users, after all rewriting, with the number of loops over their large domain
+// and of temporaries of that size. A regression of fusion fails here.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ std::ostream& operator<<(std::ostream& out, const Fused& f) {
                     " host calls");
 }
 
-// Of a program: loops and temporaries whose extents mention all of `large`, lengths as the program's text shows them.
+// Counts the loops and temporaries of a program whose extents mention all of `large`, which are lengths in the notation
+// of the text of the program.
 class Census {
  public:
   Census(const program::Program& program, std::vector<std::string> large)
@@ -44,7 +45,7 @@ class Census {
     return std::all_of(large_.begin(), large_.end(),
                        [&](auto& length) { return extents.find(length) != std::string::npos; });
   }
-  std::string extents(const program::Loop& loop) const {  // as deep as arrays have dimensions
+  std::string extents(const program::Loop& loop) const {  // recursion as deep as arrays have dimensions
     std::string out = text(loop.extent);
     for (auto& step : loop.body)
       if (auto* inner = std::get_if<program::Loop>(&step.what)) out += cat("; ", extents(*inner));
@@ -98,7 +99,7 @@ const std::vector<std::string> over_x{"len(x, 0)"}, over_X{"len(X, 0)", "len(X, 
 
 }  // namespace
 
-TEST_CASE("elementwise: one loop, whatever is scalar, a row or a column") {
+TEST_CASE("elementwise: one loop with scalars, rows and columns") {
   auto expression = [](const Variable& x, const Variable& mu, const Variable& s, const Variable& y, const Variable& z) {
     return exp(-0.5 * sqr((x - mu) / s)) * tanh(y) + log1p(z);
   };
@@ -129,7 +130,7 @@ TEST_CASE("statistical models: one pass over the data") {
   check({"logistic", with_gradients(sum(target * eta - softplus(eta)), {beta}), {"len("}, {1, 2, 2}});
 }
 
-TEST_CASE("a small model: a check fixes the length of what is read in parts, and one loop does all") {
+TEST_CASE("a small model: a check fixes the length of a vector that is read in parts, and one loop computes all") {
   const auto numbers = [](std::initializer_list<double> values) { return constant(Array(values)); };
   const Variable q = vector("q"), y = numbers({28, 8, -3, 7, -1, 1, 18, 12}),
                  s = numbers({15, 10, 16, 11, 9, 11, 10, 18});
@@ -143,8 +144,7 @@ TEST_CASE("a small model: a check fixes the length of what is read in parts, and
   CHECK(Census(lowered.program, {}).seen == Fused{1});
 }
 
-TEST_CASE(
-    "masks: what stays at its place or is summed up is a choice; else there is one function call for the positions") {
+TEST_CASE("masks: elementwise and summed uses become a select, other uses need one call for the positions") {
   auto x = vector("x"), y = vector("y"), m = tensor("m", DType::Bool, {unknown_length});
   auto X = matrix("X");
   const Variable positive = gt(x, 0);
@@ -154,10 +154,10 @@ TEST_CASE(
   const Variable loss = sum(sqr(subtensor(x, {positive}) - subtensor(y, {positive})));
   check({"loss with gradients", with_gradients(loss, {x, y}), over_x, {1}});
   check({"two gathers", {subtensor(x, {positive}), subtensor(y, {positive})}, over_x, {1, 1, 1}});
-  check({"a mask that is there", {subtensor(x, {m})}, {"len(m, 0)"}, {1, 0, 1}});
+  check({"a mask as input", {subtensor(x, {m})}, {"len(m, 0)"}, {1, 0, 1}});
 }
 
-TEST_CASE("rows: one loop over them, with what they need inside") {
+TEST_CASE("rows: one loop over rows, with inner loops") {
   auto X = matrix("X");
   auto picked = lvector("picked");
   const std::vector<int> last{1};
@@ -170,7 +170,7 @@ TEST_CASE("rows: one loop over them, with what they need inside") {
   check({"cross-entropy by picked column", with_gradients(loss, {X}), over_X, {1}});
 }
 
-TEST_CASE("outer products are not stored") {
+TEST_CASE("outer products are not materialized") {
   auto x = vector("x"), y = vector("y"), w = vector("w");
   const Variable column = expand_dims(x, 1), row = expand_dims(y, 0);
   const std::vector<std::string> over_both{"len(x, 0)", "len(y, 0)"};
@@ -179,14 +179,14 @@ TEST_CASE("outer products are not stored") {
   check({"vector times kernel", {dot(w, exp(-sqr(column - row)))}, {"len(w, 0)", "len(y, 0)"}, {1}});
 }
 
-TEST_CASE("columns: a pass for the mean, another for what needs it") {
+TEST_CASE("columns: one pass for the mean, another for its uses") {
   auto X = matrix("X");
   const std::vector<int> first{0};
   check({"mean and variance", {mean(X, first), var(X, first)}, over_X, {2}});
   check({"centred, squared, summed", {sum(sqr(X - mean(X, first)))}, over_X, {2}});
 }
 
-TEST_CASE("neighbours") {
+TEST_CASE("stencils and differences") {
   auto x = vector("x");
   auto X = matrix("X");
   const IndexItem inner = between(1, -1), all = Slice{};
@@ -198,7 +198,7 @@ TEST_CASE("neighbours") {
   check({"differences of rows", {(subtensor(X, {from(1), all}) - subtensor(X, {to(-1), all})) * 0.5}, over_X, {1}});
 }
 
-TEST_CASE("views are read where they lie") {
+TEST_CASE("views are read without copies") {
   auto x = vector("x");
   auto X = matrix("X"), Y = matrix("Y");
   check({"transposed", {transpose(X) + Y}, over_X, {1}});
@@ -211,7 +211,7 @@ TEST_CASE("parts of one parameter vector") {
   const Variable parts =
       join(0, {exp(subtensor(p, {to(3)})), subtensor(p, {between(3, 8)}), tanh(subtensor(p, {from(8)}))});
   const Variable logp = sum(sqr(parts));
-  // Each part has a loop of its own, and none is copied.
+  // Each part has a separate loop, and none is copied.
   FunctionGraph graph(with_gradients(logp, {p}));
   rewrite(graph, OPT_FAST_RUN);
   const lowering::Lowered lowered = lowering::lower(graph);

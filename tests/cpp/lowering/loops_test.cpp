@@ -1,5 +1,6 @@
-// Loops that lowering and code generation reshape, at the lengths where their pieces meet: tiles, collapsed rows,
-// blocks of long sums, lanes that scatter, parts of a concatenation. Compiled results against the interpreter's.
+// Loops that lowering and code generation transform, at the lengths where pieces meet: tiles, collapsed rows, blocks of
+// long sums, scattering lanes, segments of a concatenation. Compiled results are compared with those of the
+// interpreter.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -66,7 +67,7 @@ TEST_CASE("tiles of every dtype, of parts and of several axes") {
         {ramp({33, 20, 66})});
 }
 
-TEST_CASE("rows that are one loop") {
+TEST_CASE("rows that are collapsed into one loop") {
   auto x = tensor("x", DType::Float64, {unknown_length, unknown_length, unknown_length}), y = matrix("y");
   for (const Dims& shape : {Dims{1, 1, 1}, Dims{3, 5, 7}, Dims{0, 2, 3}, Dims{4, 9, 1}, Dims{1, 17, 3}})
     agree({x}, {exp(x) + 1.0, sum(x), sum(x, std::vector{2}), x * sum(x, std::vector{0}), max(x, std::vector{2})},
@@ -74,7 +75,7 @@ TEST_CASE("rows that are one loop") {
   agree({y}, {y * 2.0, y + transpose(y), y + sum(y, std::vector{1}, true), y + sum(y, std::vector{0})}, {ramp({9, 9})});
 }
 
-TEST_CASE("rows are added to a row in order, in blocks or not") {
+TEST_CASE("rows are added in order, in blocks or not") {
   auto x = matrix("x");
   auto f = function({x}, {sum(x, std::vector{0}), max(x, std::vector{0}), sum(exp(x), std::vector{0})});
   for (std::int64_t rows : {1, 2, 3, 4, 5, 7, 8, 9, 30})
@@ -101,7 +102,7 @@ TEST_CASE("sums of every length are accurate") {
     auto f = function({x}, {sum(x), sum(x * x), max(x)});
     for (std::int64_t n :
          {0, 1, 7, 8, 31, 32, 33, 255, 256, 511, 512, 1023, 1024, 1025, 2048, 3071, 4096, 5000, 100003}) {
-      if (n == 0) continue;  // of nothing there is no maximum
+      if (n == 0) continue;  // an empty array has no maximum
       const Array values = ramp({n}, dtype);
       const auto got = f({values});
       long double exact = 0, squares = 0, size = 0;
@@ -116,14 +117,14 @@ TEST_CASE("sums of every length are accurate") {
       CHECK(std::fabs(got[1].item() - double(squares)) <= (growth + 1) * epsilon * double(squares));
     }
   }
-  // Ten million equal values: what a running sum would lose is four digits more.
+  // Ten million equal values: a sequential sum would lose four more digits.
   auto x = vector("x");
   auto f = function({x}, {sum(x)});
   const Array equal = Array::full(DType::Float64, {10'000'000}, 0.1);
   CHECK(std::fabs(f({equal})[0].item() - 1e6) < 2e-9);
 }
 
-TEST_CASE("lanes that scatter take turns") {
+TEST_CASE("lanes that scatter to one element are serialized") {
   auto y = vector("y"), mu = vector("mu");
   auto index = lvector("index");
   const Variable r = y - take(mu, index), loss = sum(sqr(r));
@@ -132,8 +133,8 @@ TEST_CASE("lanes that scatter take turns") {
       agree({y, mu, index}, {loss, grad(loss, mu)}, {ramp({n}), ramp({groups}), indices(n, groups)});
 }
 
-// Sorted or not, in runs of every length, from the end or not.
-TEST_CASE("sums by groups are the interpreter's") {
+// Indices in ascending or descending order or scattered, nonnegative, negative or mixed.
+TEST_CASE("sums by groups agree with the interpreter") {
   for (DType dtype : {DType::Float64, DType::Float32, DType::Int32, DType::Int8}) {
     CAPTURE(dtype_name(dtype));
     const double tolerance = dtype == DType::Float32 ? 2e-5 : 1e-12;
@@ -194,7 +195,7 @@ TEST_CASE("an index out of range is found in the loop that uses it") {
   CHECK_THROWS_AS(f({ramp({2}), ramp({0}), Array::zeros(DType::Int64, {2})}), IndexError);
 }
 
-TEST_CASE("parts of a concatenation, read in every way") {
+TEST_CASE("segments of a concatenation, with all kinds of reads") {
   auto p = vector("p");
   auto x = matrix("x");
   const Variable first = subtensor(p, {Slice{{}, 3, {}}}), rest = subtensor(p, {Slice{3, {}, {}}});
@@ -213,7 +214,7 @@ TEST_CASE("parts of a concatenation, read in every way") {
           {ramp(shape)});
 }
 
-TEST_CASE("pieces of one result are stored in the order in which they are ready, and where they overlap as written") {
+TEST_CASE("pieces of one result are stored as they become ready, overlapping pieces in program order") {
   const auto x = vector("x"), w = vector("w");
   const Variable five = alloc(0.0, {constant(std::int64_t(5))});
   const auto part = [](std::optional<std::int64_t> start, std::optional<std::int64_t> stop) {
@@ -224,13 +225,14 @@ TEST_CASE("pieces of one result are stored in the order in which they are ready,
   const auto stored = [](const Variable& into, const Variable& value, const IndexItem& where) {
     return set_subtensor(into, {where}, value);
   };
-  // All of it, in three pieces; all but one element; pieces that overlap; a piece that reads what it replaces.
+  // The whole in three pieces; all but one element; pieces that overlap; a piece that reads the values that it
+  // replaces.
   const Variable whole = stored(stored(stored(five, total, 0), three * total, part(1, 4)), total * 2.0, 4);
   const Variable holed = stored(stored(five, total, 0), three * 3.0, part(2, 5));
   const Variable overlapping = stored(stored(stored(five, total, 2), three + 1.0, part(1, 4)), three, part(0, 3));
   const Variable doubled = stored(whole, subtensor(whole, {part(0, 2)}) * 2.0, part(3, 5));
   agree({x}, {whole, holed, overlapping, doubled}, {ramp({4})});
-  // Of a length that a check makes a number, and one that it doesn't.
+  // With a length that a check fixes, and one that remains unknown.
   const Variable y = constant(ramp({8})), z = subtensor(x, {part(2, {})});
   const Variable value = sum(sqr(y - subtensor(x, {0}) * z)) + exp(subtensor(x, {1}));
   agree({x}, {value, grad(value, x)}, {ramp({10})});
@@ -243,7 +245,7 @@ TEST_CASE("pieces of one result are stored in the order in which they are ready,
   CHECK_THROWS_AS(f({ramp({0})}), Error);
 }
 
-TEST_CASE("sums over lengths that are known, with and without a rest") {
+TEST_CASE("sums over static lengths, with and without a remainder") {
   for (std::int64_t n : {1, 2, 3, 7, 8, 9, 15, 16, 24, 32, 33, 64, 100})
     for (DType dtype : {DType::Float64, DType::Float32}) {
       CAPTURE(n);

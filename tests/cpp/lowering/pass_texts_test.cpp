@@ -1,4 +1,4 @@
-// Passes on Programs as text: what each is given and what it leaves.
+// Passes on Programs, with their input and output as text.
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
@@ -28,7 +28,7 @@ void lanes(Program& program) {
 
 }  // namespace
 
-TEST_CASE("forward: what is stored and read at the same place is used directly, and what nobody reads is not stored") {
+TEST_CASE("forward: a value that is stored and read at one place is used directly, unread stores are removed") {
   CHECK(after(lowering::forward_stores, R"(program p(x: f64[?]) -> y: f64[len(x, 0)]
   buffer t: f64[len(x, 0)]
   for i in len(x, 0):
@@ -40,7 +40,7 @@ TEST_CASE("forward: what is stored and read at the same place is used directly, 
 )");
 }
 
-TEST_CASE("forward: another place, another loop and a call keep a temporary") {
+TEST_CASE("forward: a read at another place or in another loop, and a call, keep a temporary") {
   const char* text = R"(program p(x: f64[?]) -> y: f64[len(x, 0)]
   buffer t: f64[len(x, 0)]
   buffer u: f64[len(x, 0)]
@@ -54,7 +54,7 @@ TEST_CASE("forward: another place, another loop and a call keep a temporary") {
   CHECK(after(lowering::forward_stores, text) == text);
 }
 
-TEST_CASE("forward: a loop that is left empty goes, one that carries something stays") {
+TEST_CASE("forward: an empty loop is removed, one that carries a value stays") {
   CHECK(after(lowering::forward_stores, R"(program p(x: f64[?]) -> y: f64
   buffer t: f64[len(x, 0)]
   for i in len(x, 0):
@@ -69,7 +69,7 @@ TEST_CASE("forward: a loop that is left empty goes, one that carries something s
 )");
 }
 
-TEST_CASE("narrow: a temporary that is written and read row by row is a row") {
+TEST_CASE("narrow: a temporary that is written and read row by row becomes a row") {
   CHECK(after(lowering::narrow_temporaries, R"(program p(x: f64[?, ?]) -> y: f64[len(x, 0), len(x, 1)]
   buffer t: f64[len(x, 0), len(x, 1)]
   for i in len(x, 0):
@@ -87,7 +87,7 @@ TEST_CASE("narrow: a temporary that is written and read row by row is a row") {
 )");
 }
 
-TEST_CASE("narrow: what the row before is read from stays, and so does what is handed to a function") {
+TEST_CASE("narrow: a temporary stays if the previous row is read or a function gets it") {
   const char* before = R"(program p(x: f64[?, ?]) -> y: f64[len(x, 0), len(x, 1)]
   buffer t: f64[len(x, 0), len(x, 1)]
   for i in len(x, 0):
@@ -97,17 +97,17 @@ TEST_CASE("narrow: what the row before is read from stays, and so does what is h
       y[i, k] = t[max((i - 1), 0), k]
 )";
   CHECK(after(lowering::narrow_temporaries, before) == before);
-  const char* handed = R"(program p(x: f64[?, ?]) -> y: f64[len(x, 0), len(x, 1)]
+  const char* passed = R"(program p(x: f64[?, ?]) -> y: f64[len(x, 0), len(x, 1)]
   buffer t: f64[len(x, 0), len(x, 1)]
   for i in len(x, 0):
     for j in len(x, 1):
       t[i, j] = x[i, j]
     call bt_test(len(x, 1), in t from (i * len(x, 1)), out y from (i * len(x, 1)))
 )";
-  CHECK(after(lowering::narrow_temporaries, handed) == handed);
+  CHECK(after(lowering::narrow_temporaries, passed) == passed);
 }
 
-TEST_CASE("collapse: rows and columns of elements that lie in order are one loop") {
+TEST_CASE("collapse: a nest over contiguous elements becomes one loop") {
   CHECK(after(collapse, R"(program p(x: f64[?, ?]) -> y: f64[len(x, 0), len(x, 1)]
   for i in len(x, 0):
     for j in len(x, 1):
@@ -124,8 +124,7 @@ TEST_CASE("collapse: rows and columns of elements that lie in order are one loop
   CHECK(after(collapse, transposed) == transposed);
 }
 
-TEST_CASE(
-    "lanes of batches: loops over a batch in steps become one of straight code, and buffers have the batch last") {
+TEST_CASE("lanes of batches: loops over a batch in one step become one straight-line loop, with the batch last") {
   CHECK(after(lanes, R"(program p(x: f64[?, ?], h: f64[?, ?]) -> y: f64[len(x, 0), 2]
   buffer s: f64[len(x, 0), 2]
   for b in len(x, 0):
@@ -167,7 +166,7 @@ TEST_CASE(
 )");
 }
 
-TEST_CASE("lanes of rows: rows that would be many scalars are lanes, and inputs are copied with the rows last") {
+TEST_CASE("lanes of rows: rows of many scalars become lanes, and inputs are copied with the rows last") {
   CHECK(after(lanes, R"(program p(x: f64[?], a: f64[?, ?]) -> y: f64[4]
   buffer s: f64[4]
   for i in 4:
@@ -212,7 +211,7 @@ TEST_CASE("lanes of rows: rows that would be many scalars are lanes, and inputs 
 )");
 }
 
-TEST_CASE("lanes of rows: a few scalars stay") {
+TEST_CASE("lanes of rows: few scalars are left unchanged") {
   const char* product = R"(program p(x: f64[?], a: f64[?, ?]) -> y: f64[4]
   for t in 10, state v0 = 0:
     for i in 4:
@@ -224,8 +223,7 @@ TEST_CASE("lanes of rows: a few scalars stay") {
   CHECK(after(lanes, product) == product);
 }
 
-TEST_CASE(
-    "vectorize: innermost loops of stores run in lanes; those that read what they write, hold calls or checks, don't") {
+TEST_CASE("vectorize: innermost loops of stores, unless they read what they write or contain calls or checks") {
   CHECK(after(lowering::vectorize, R"(program p(x: f64[?]) -> y: f64[len(x, 0)], z: f64[len(x, 0)]
   for i in len(x, 0):
     y[i] = x[i]
@@ -245,8 +243,7 @@ TEST_CASE(
 )");
 }
 
-TEST_CASE(
-    "memory: results whose lengths are known first, temporaries where they are first used, small ones on the stack") {
+TEST_CASE("memory: results once their lengths are known, temporaries at first use, small ones on the stack") {
   CHECK(after(lowering::plan_memory, R"(program p(x: f64[?]) -> y: f64[len(x, 0)]
   buffer t: f64[len(x, 0)]
   buffer s: f64[3]
@@ -271,7 +268,7 @@ TEST_CASE(
 )");
 }
 
-TEST_CASE("a branch and a loop with state are passed through, and what is in them is treated as elsewhere") {
+TEST_CASE("passes transform the bodies of branches and of loops with state") {
   CHECK(after(lowering::forward_stores, R"(program p(x: f64[?], c: f64) -> y: f64[len(x, 0)]
   buffer t: f64[len(x, 0)]
   if (c > 0.0):

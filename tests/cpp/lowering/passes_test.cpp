@@ -1,5 +1,5 @@
-// Each pass of the lowering leaves a Program that computes what it computed before, element by element, and that stays
-// within its memory: the Program after every pass is run by an interpreter, over all ops at all their samples.
+// Each pass of the lowering preserves the results of a Program, element by element, and its accesses are within bounds:
+// an interpreter runs the Program after every pass, for all ops at all their samples.
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
@@ -11,7 +11,7 @@
 
 using namespace bitale;
 
-TEST_CASE("numbers of 16 bits are their bits where Programs are interpreted") {
+TEST_CASE("interpreted Programs represent float16 values by their bits") {
   const Variable a = vector("a", DType::Float16);
   const Variables inputs{a}, outputs{cast(a, DType::Float64)};
   const Array expected{-3.0, 1.0, 0.5, 0.0}, given[] = {expected.astype(DType::Float16)};
@@ -21,7 +21,7 @@ TEST_CASE("numbers of 16 bits are their bits where Programs are interpreted") {
                   });
 }
 
-TEST_CASE("each pass keeps what the programs of all ops compute") {
+TEST_CASE("each pass preserves the results of the programs of all ops") {
   for (auto& entry : op_registry())
     for (auto& sample : entry.samples()) {
       INFO(entry.name << " " << sample.note);

@@ -1,5 +1,5 @@
-// Scans are loops of the Program that everything else is in: what their inputs compute, what a step shares, scans that
-// follow each other.
+// Scans are loops of the same Program as the rest of the graph: computation of inputs, values shared within a step,
+// successive scans.
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
@@ -12,7 +12,7 @@ using namespace bitale;
 
 namespace {
 
-// y[t] = a y[t - 1] + x[t], and the number of elements so far above a limit: two states of two dtypes.
+// y[t] = a y[t - 1] + x[t], and the number of elements above 1 so far: two states of two dtypes.
 ScanResult recurrence(const Variable& x, const Variable& a, const Variable& y0) {
   return scan({.sequences = {x}, .initial = {y0, constant(std::int64_t(0))}, .non_sequences = {a}},
               [](Variable each, Variable y, Variable above, Variable by) {
@@ -48,7 +48,7 @@ void is_native(const Variables& inputs, const Variables& outputs) {
 
 }  // namespace
 
-TEST_CASE("scan: a loop with two states is native, with what its inputs compute in it") {
+TEST_CASE("scan: a loop with two states is native and computes the inputs, too") {
   const Variable x = vector("x"), a = scalar("a"), y0 = scalar("y0");
   const Variables inputs{x, a, y0};
   const ScanResult run = recurrence(x * 2.0, a, y0 + 1.0);
@@ -60,7 +60,7 @@ TEST_CASE("scan: a loop with two states is native, with what its inputs compute 
   for (std::int64_t n : {0, 1, 5, 100}) agrees(inputs, outputs, {values(n), Array(0.5), Array(0.25)});
 }
 
-TEST_CASE("scan: expensive inputs are computed in lanes before it, inputs in segments are stored, scans follow scans") {
+TEST_CASE("scan: expensive inputs are computed in lanes before it, joined ones are stored, scans follow scans") {
   const Variable x = vector("x"), a = scalar("a"), y0 = scalar("y0");
   const Variables inputs{x, a, y0};
   const ScanResult first = recurrence(concatenate({exp(x), x}), sum(x) * a, y0);
@@ -70,7 +70,7 @@ TEST_CASE("scan: expensive inputs are computed in lanes before it, inputs in seg
   agrees(inputs, outputs, {values(9), Array(0.1), Array(0.25)});
 }
 
-TEST_CASE("scan: a value that a step reads twice is rounded once, and each scan of a step has its own values") {
+TEST_CASE("scan: a value that a step reads twice is rounded once, and two scans of one step are independent") {
   const Variable x = vector("x"), a = scalar("a"), y0 = scalar("y0");
   const Variables inputs{x, a, y0};
   const auto smooth = [](const Variable& of, const Variable& factor, const Variable& start) {
@@ -87,7 +87,7 @@ TEST_CASE("scan: a value that a step reads twice is rounded once, and each scan 
   agrees(inputs, outputs, {values(20), Array(0.9), Array(0.25)});
 }
 
-TEST_CASE("scan: a step may make arrays and reduce them") {
+TEST_CASE("scan: a step may create arrays and reduce them") {
   const Variable x = vector("x"), a = scalar("a"), y0 = scalar("y0");
   const Variables inputs{x, a, y0};
   const Variable out =

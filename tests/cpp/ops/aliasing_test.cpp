@@ -1,5 +1,5 @@
-// What ops declare of memory (view_of, destroys), against what their perform does; and their in-place forms, over the
-// registry.
+// The declarations of ops about memory (view_of, destroys) are compared with perform, and in-place forms are tested,
+// over the registry.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using Arrays = std::vector<Array>;
 
-// Values of the node's inputs in memory of their own.
+// Copies of the values of the inputs of the node.
 Arrays values_of(const Sample& sample) {
   Arrays out;
   for (auto& x : evaluate(sample.node.inputs(), graph_inputs(sample.node.inputs()), sample.values))
@@ -37,8 +37,8 @@ void for_each_sample(Check&& check) {
 
 bool is_among(int i, const std::vector<int>& list) { return std::find(list.begin(), list.end(), i) != list.end(); }
 
-// "" when perform keeps to the declarations.
-std::string breach(const Apply& node, const Arrays& in) {
+// How perform violates the declarations, or "" if it does not.
+std::string violation(const Apply& node, const Arrays& in) {
   Arrays before, out(node.output_count());
   for (auto& x : in) before.push_back(x.copy());
   evaluate_node(node, in, out);
@@ -58,11 +58,11 @@ std::string breach(const Apply& node, const Arrays& in) {
   return {};
 }
 
-// An op that breaks its word in one way or the other.
-class Liar final : public Op {
+// An op with undeclared aliasing: it writes to its input, or returns it as its output.
+class Undeclared final : public Op {
  public:
-  explicit Liar(bool writes) : writes_(writes) {}
-  std::string_view name() const override { return "Liar"; }
+  explicit Undeclared(bool writes) : writes_(writes) {}
+  std::string_view name() const override { return "Undeclared"; }
   Apply make_node(std::span<const Variable> inputs) const override {
     return Apply(OpRef(this), {inputs[0]}, {inputs[0].type()});
   }
@@ -78,18 +78,18 @@ class Liar final : public Op {
 }  // namespace
 
 TEST_CASE("perform shares and destroys only what the op declares") {
-  for_each_sample([](const Sample& sample) { CHECK(breach(sample.node, values_of(sample)) == ""); });
+  for_each_sample([](const Sample& sample) { CHECK(violation(sample.node, values_of(sample)) == ""); });
 }
 
-TEST_CASE("an op that shares or destroys undeclared is found out") {
+TEST_CASE("undeclared sharing and destruction are detected") {
   const Variable x(tensor_type(DType::Float64, Dims{2}), "x");
   for (bool writes : {true, false}) {
-    const Apply node = make_ref<Liar>(writes)->make_node({&x, 1});
-    CHECK(breach(node, {Array{1., 2.}}) != "");
+    const Apply node = make_ref<Undeclared>(writes)->make_node({&x, 1});
+    CHECK(violation(node, {Array{1., 2.}}) != "");
   }
 }
 
-TEST_CASE("in-place forms declare and do what they say, with the same result") {
+TEST_CASE("in-place forms match their declarations and give the same results") {
   int forms = 0, reused = 0;
   for_each_sample([&](const Sample& sample) {
     for (int i = 0; i < int(sample.node.inputs().size()); ++i) {
@@ -103,11 +103,11 @@ TEST_CASE("in-place forms declare and do what they say, with the same result") {
       Arrays expected(node.output_count()), got(node.output_count());
       evaluate_node(sample.node, values_of(sample), expected);
       const Arrays in = values_of(sample);
-      CHECK(breach(node, values_of(sample)) == "");
+      CHECK(violation(node, values_of(sample)) == "");
       evaluate_node(node, in, got);
       for (std::size_t k = 0; k < got.size(); ++k) CHECK(identical(got[k], expected[k]));
       reused += got[0].shares_memory_with(in[std::size_t(i)]);
-      // Memory that may not be written, or in which elements share a place, is left alone.
+      // Read-only memory is not modified.
       Arrays read_only = values_of(sample), kept = read_only;
       read_only[std::size_t(i)] = read_only[std::size_t(i)].read_only();
       const Array before = kept[std::size_t(i)].copy();
@@ -120,7 +120,7 @@ TEST_CASE("in-place forms declare and do what they say, with the same result") {
   CHECK(reused > forms / 2);
 }
 
-TEST_CASE("the reference evaluation keeps what ops would destroy") {
+TEST_CASE("the reference interpreter preserves inputs that ops would destroy") {
   for_each_sample([&](const Sample& sample) {
     const int all[] = {0, 1, 2};
     const OpRef form = inplace_form(sample.node, std::span(all, std::min<std::size_t>(3, sample.node.inputs().size())));

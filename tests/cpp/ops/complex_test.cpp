@@ -1,4 +1,4 @@
-// Complex numbers in C++: arrays and their text, expressions, compiled functions, gradients, and what is refused.
+// Complex numbers in C++: arrays and their text, expressions, compiled functions, gradients, errors.
 #include <doctest/doctest.h>
 
 #include <complex>
@@ -15,7 +15,7 @@ Array numbers(std::initializer_list<Number> values) { return Array(values); }
 
 }  // namespace
 
-TEST_CASE("arrays of complex numbers have parts, and are printed as NumPy prints them") {
+TEST_CASE("complex arrays have two components, and print as in NumPy") {
   const Array z = numbers({{1, 2}, {-0.5, -1}, {3, 0}});
   CHECK(z.dtype() == DType::Complex128);
   CHECK(identical(z.component(0), Array{1., -0.5, 3.}));
@@ -33,7 +33,7 @@ TEST_CASE("arrays of complex numbers have parts, and are printed as NumPy prints
   CHECK_FALSE(allclose(z, numbers({{1, 2}, {-0.5, 1}, {3, 0}})));
 }
 
-TEST_CASE("complex expressions compile, and their gradients") {
+TEST_CASE("complex expressions and their gradients compile") {
   const Variable z = tensor("z", DType::Complex128, {unknown_length});
   const Variable x = vector("x");
   const auto f = function({z, x}, Variables{z * complex(x, 1), abs(z), exp(z).owner().output(), conj(z)});
@@ -47,7 +47,7 @@ TEST_CASE("complex expressions compile, and their gradients") {
   CHECK(allclose(gradient({values[0]})[0], numbers({{6, 8}, {0, -2}}), 1e-13));
 }
 
-TEST_CASE("what has no complex form is refused by name") {
+TEST_CASE("operations without a complex form are refused by name") {
   const Variable z = tensor("z", DType::Complex64, {unknown_length}), x = vector("x");
   CHECK_THROWS_WITH_AS(floor(z), doctest::Contains("floor: not defined for complex numbers"), TypeError);
   CHECK_THROWS_WITH_AS(z < x, doctest::Contains("complex"), TypeError);

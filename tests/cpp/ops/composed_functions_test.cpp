@@ -1,5 +1,5 @@
-// Functions that are formulas of others, in C++: those of axes, stacks, comparisons, statistics, interpolation and
-// vectorize. tests/python has the same functions in Python, with many more cases.
+// Functions composed of others, in C++: axes, stacks, comparisons, statistics, interpolation and vectorize.
+// tests/python has the same functions in Python, with many more cases.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -23,7 +23,7 @@ const Array m = Array{1.0, 2.0, 3.0, 4.0, 5.0, 6.0}.reshape({2, 3}), v{3.0, -1.0
 
 }  // namespace
 
-TEST_CASE("pad mirrors at the points at the edges") {
+TEST_CASE("pad with odd reflection") {
   const Array x{1.0, 2.0, 4.0};
   CHECK(gives(pad(x, {{2, 2}}, "reflect", {.is_odd = true}), Array{-2.0, 0.0, 1.0, 2.0, 4.0, 6.0, 7.0}));
   CHECK(gives(pad(x, {{2, 2}}, "symmetric", {.is_odd = true}), Array{0.0, 1.0, 1.0, 2.0, 4.0, 4.0, 6.0}));
@@ -100,7 +100,7 @@ TEST_CASE("statistics") {
   CHECK_THROWS_AS(cov(tensor3("x")), ValueError);
 }
 
-TEST_CASE("tensors of a value, grids and triangles") {
+TEST_CASE("constant tensors, grids and triangles") {
   CHECK(gives(full({2}, 7.0), Array{7.0, 7.0}));
   CHECK(gives(full_like(m, 1.5), Array{1.5, 1.5, 1.5, 1.5, 1.5, 1.5}.reshape({2, 3})));
   CHECK(evaluate(empty({2, 3})).shape() == Dims{2, 3});
@@ -137,7 +137,7 @@ TEST_CASE("interpolation") {
   CHECK_THROWS_AS(interpolate1d(x, m), ValueError);
 }
 
-TEST_CASE("functions for batches by a signature") {
+TEST_CASE("vectorize by a signature") {
   const auto norm = vectorize([](const Variables& in) { return Variables{sqrt(sum(sqr(in[0])))}; }, "(n)->()");
   CHECK(gives(norm({Array{3.0, 4.0, 6.0, 8.0}.reshape({2, 2})})[0], Array{5.0, 10.0}));
   const auto added = vectorize([](const Variables& in) { return Variables{add(in[0], in[1])}; });
@@ -152,7 +152,7 @@ TEST_CASE("functions for batches by a signature") {
   CHECK_THROWS_AS(vectorize([](const Variables& in) { return in; }, "(n)->()")({v}), ValueError);
 }
 
-TEST_CASE("what a graph shows of values and lengths") {
+TEST_CASE("constants and lengths of a graph") {
   CHECK(get_vector_length(shape(dmatrix("x"))) == 2);
   CHECK_THROWS_AS(get_vector_length(dvector("x")), ValueError);
   CHECK(get_underlying_scalar_constant_value(Array{2.0, 2.0}).item() == 2);

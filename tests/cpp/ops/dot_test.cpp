@@ -85,7 +85,7 @@ TEST_CASE("matmul: stacks of matrices") {
           .shape() == Dims{0, 2, 4});
 }
 
-TEST_CASE("products: refusals") {
+TEST_CASE("products: errors") {
   auto x = tensor("x", DType::Float64, {3, 4}), y = tensor("y", DType::Float64, {3, 4}),
        z = tensor("z", DType::Float64, {5, 3});
   const std::string message = message_of<ShapeError>([&] { dot(x, y); });

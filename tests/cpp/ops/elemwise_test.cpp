@@ -1,4 +1,4 @@
-// Elemwise: broadcasting, its errors, static shapes, and derivatives where the formula is delicate.
+// Elemwise: broadcasting, its errors, static shapes, and derivatives at special points.
 #include "ops/elemwise.hpp"
 
 #include <doctest/doctest.h>
@@ -97,13 +97,13 @@ TEST_CASE("derivatives at special points") {
   CHECK(gradients(maximum(x, y), {2, 2}) == std::vector<double>{1, 0});
   CHECK(gradients(minimum(x, y), {3, 2}) == std::vector<double>{0, 1});
   CHECK(gradients(abs(x), {0}) == std::vector<double>{0});
-  // 0 ** 0: constant in the base; 0 ** 2: slope 0, and PyTensor's 0 by the exponent.
+  // 0 ** 0 is constant in the base; 0 ** 2 has slope 0 in the base and, as in PyTensor, 0 in the exponent.
   CHECK(gradients(pow(x, y), {0, 0}) == std::vector<double>{0, 0});
   CHECK(gradients(pow(x, y), {0, 2}) == std::vector<double>{0, 0});
   CHECK(gradients(pow(x, y), {3, 2}) == std::vector<double>{6, 9 * std::log(3)});
   CHECK(gradients(mod(x, y), {-7, 2}) == std::vector<double>{1, 4});
   CHECK(gradients(int_div(x, y), {-7, 2}) == std::vector<double>{0, 0});
-  // An infinite cotangent stays out of the branch that was not taken.
+  // An infinite cotangent does not reach the branch that was not taken.
   const Variable condition = constant(Array(true));
   CHECK(gradients(switch_(condition, x, y), {1, 5, 7}, inf) == std::vector<double>{-99, inf, 0});
   CHECK(gradients(maximum(x, y), {2, 1}, inf) == std::vector<double>{inf, 0});

@@ -1,4 +1,4 @@
-// Indexing: Python's slice rules in all three arithmetics, basic and advanced indexing with NumPy's meaning, updates.
+// Indexing: Python's slice rules in all three arithmetics, basic and advanced indexing with NumPy's semantics, updates.
 #include "ops/slice_arithmetic.hpp"
 
 #include "ops/structure_support.hpp"
@@ -9,9 +9,9 @@ using namespace bitale::testing;
 
 namespace {
 
-// The positions that start:stop:step takes of 0 ... length-1, walked as the language reference says.
-std::vector<std::int64_t> walked(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step,
-                                 std::int64_t length) {
+// The positions that start:stop:step selects from 0 ... length-1, enumerated as the language reference specifies.
+std::vector<std::int64_t> enumerated(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                                     std::int64_t step, std::int64_t length) {
   auto bound = [&](std::int64_t value) { return value < 0 ? value + length : value; };
   const std::int64_t first = start ? bound(*start) : step > 0 ? 0 : length - 1;
   const std::int64_t last = stop ? bound(*stop) : step > 0 ? length : -1;
@@ -53,7 +53,7 @@ TEST_CASE("slices: every small case, as integers and as expressions of the lengt
         const program::Interpreter first(range.start, variables), size(range.count, variables);
         for (std::int64_t length = 0; length <= 4; ++length) {
           CAPTURE(length);
-          const auto expected = walked(start, stop, step, length);
+          const auto expected = enumerated(start, stop, step, length);
           const auto ints = slice_range(IntArithmetic{}, start, stop, std::optional(step), length);
           check_range(ints.start, ints.count, ints.step, expected);
           check_range(std::int64_t(first(double(length))), std::int64_t(size(double(length))), step, expected);
@@ -61,7 +61,7 @@ TEST_CASE("slices: every small case, as integers and as expressions of the lengt
       }
 }
 
-TEST_CASE("slices: bounds and steps that are not known") {
+TEST_CASE("slices: symbolic bounds and steps") {
   program::ExprPool pool;
   const program::Expr n = pool.index(0), a = pool.index(1), b = pool.index(2), s = pool.index(3);
   const program::Expr variables[] = {n, a, b, s};
@@ -72,7 +72,8 @@ TEST_CASE("slices: bounds and steps that are not known") {
       for (std::int64_t stop = -4; stop <= 4; ++stop)
         for (std::int64_t step : {-2, -1, 1, 2}) {
           const double values[] = {double(length), double(start), double(stop), double(step)};
-          check_range(std::int64_t(first(values)), std::int64_t(size(values)), step, walked(start, stop, step, length));
+          check_range(std::int64_t(first(values)), std::int64_t(size(values)), step,
+                      enumerated(start, stop, step, length));
         }
 }
 
@@ -83,7 +84,7 @@ TEST_CASE("slices: as graph expressions") {
            {5, 1, 4, 2}, {5, -1, 0, -2}, {5, 4, -9, -1}, {0, 1, 3, 1}, {3, -9, 9, 4}, {3, 9, -9, -2}}) {
     const auto values = evaluate(Variables{range.start, range.count}, Variables{n, a, b, s},
                                  std::vector{count(length), count(start), count(stop), count(step)});
-    check_range(values[0].int_item(), values[1].int_item(), step, walked(start, stop, step, length));
+    check_range(values[0].int_item(), values[1].int_item(), step, enumerated(start, stop, step, length));
   }
 }
 
@@ -134,7 +135,7 @@ TEST_CASE("subtensor: values") {
   CHECK(value_of(subtensor(x, {Slice{1, {}, {}}}), {x}, {square}).shares_memory_with(square));
 }
 
-TEST_CASE("subtensor: refusals") {
+TEST_CASE("subtensor: errors") {
   auto x = xs(), fixed = tensor("f", DType::Float64, {4, 5});
   auto i = lscalar("i"), s = lscalar("s");
   CHECK(mentions(message_of<IndexError>([&] { subtensor(x, {0, 0, 0}); }), "x is 2-dimensional, but 3 were indexed"));
@@ -177,7 +178,7 @@ TEST_CASE("inc_subtensor and set_subtensor: basic indices") {
                 Array{std::uint8_t(4), std::uint8_t(1)}));
 }
 
-TEST_CASE("the value of an update is converted, and lengths of 1 are repeated") {
+TEST_CASE("the value of an update is converted, and lengths of 1 are broadcast") {
   auto k = lvector("k"), x = xs(), v = dvector("v"), i = lvector("i"), j = lvector("j");
   const Array two = longs({1, 2}), small = numbers({2, 3});
   CHECK(identical(value_of(set_subtensor(k, {0}, 2.75), {k}, {two}), longs({2, 2})));
@@ -188,7 +189,7 @@ TEST_CASE("the value of an update is converted, and lengths of 1 are repeated") 
   CHECK(identical(value_of(subtensor(x, {i, j}), {x, i, j}, {small, longs({0, 1}), longs({2})}), Array{2., 5.}));
 }
 
-TEST_CASE("inc_subtensor: refusals") {
+TEST_CASE("inc_subtensor: errors") {
   auto x = xs(), v = dvector("v");
   CHECK(mentions(message_of<TypeError>([&] { set_subtensor(x, {0}, x); }), "has 1 dimensions, the value x has 2"));
   CHECK(mentions(message_of<ShapeError>([&] {
@@ -239,7 +240,7 @@ TEST_CASE("advanced indexing: values") {
                   Array{{3., 7., 11.}, {12., 16., 20.}}));
   CHECK(identical(value_of(subtensor(t, {Slice{}, i, j}), {t, i, j}, {cube, longs({0, 2}), longs({3, 0})}),
                   Array{{3., 8.}, {15., 20.}}));
-  // Rows against columns.
+  // Rows broadcast against columns.
   CHECK(identical(value_of(subtensor(x, {expand_dims(i, 1), j}), {x, i, j}, {square, longs({1, 3}), longs({0, 4, 2})}),
                   Array{{5., 9., 7.}, {15., 19., 17.}}));
   CHECK(value_of(subtensor(x, {i}), {x, i}, {square, Array::zeros(DType::Int64, {0})}).shape() == Dims{0, 5});
@@ -249,7 +250,7 @@ TEST_CASE("advanced indexing: values") {
   CHECK(identical(value_of(take(x, 1, -1), {x}, {numbers({2, 3})}), Array{1., 4.}));
 }
 
-TEST_CASE("advanced indexing: refusals") {
+TEST_CASE("advanced indexing: errors") {
   auto x = xs(), i = lvector("i"), j = lvector("j");
   CHECK(mentions(message_of<IndexError>([&] {
                    value_of(subtensor(x, {i}), {x, i}, {square, longs({0, 7})});
@@ -270,7 +271,7 @@ TEST_CASE("advanced indexing: refusals") {
   CHECK(mentions(message_of<IndexError>([&] { subtensor(x, {i, i, i}); }), "3 were indexed"));
 }
 
-TEST_CASE("masks are the positions where they are true, and as long as what they cover") {
+TEST_CASE("a mask equals the positions where it is true, and has the length of its dimension") {
   auto x = xs(), m = tensor("m", DType::Bool, {unknown}), fixed = tensor("f", DType::Float64, {3, unknown});
   const Array rows = Array{1., 0., 1., 1.}.astype(DType::Bool);
   CHECK(identical(value_of(subtensor(x, {m}), {x, m}, {square, rows}),
@@ -285,7 +286,7 @@ TEST_CASE("masks are the positions where they are true, and as long as what they
   CHECK(mentions(message_of<ValueError>([&] { nonzero(dscalar("s")); }), "s has no dimensions"));
 }
 
-TEST_CASE("updates by integer tensors: repeated indices add up, the last one set stays") {
+TEST_CASE("updates by integer tensors: inc_subtensor adds at repeated indices, set_subtensor keeps the last") {
   auto v = dvector("v"), y = dvector("y"), i = lvector("i");
   const Array start{0., 0., 0.}, values{1., 2., 4.}, index = longs({2, 0, 2});
   CHECK(identical(value_of(inc_subtensor(v, {i}, y), {v, y, i}, {start, values, index}), Array{2., 0., 5.}));

@@ -1,5 +1,5 @@
-// The functions of arrange.hpp, creation.hpp, search.hpp and contraction.hpp in C++: what NumPy gives, and what is
-// refused. tests/python/test_language.py has the many cases.
+// The functions of arrange.hpp, creation.hpp, search.hpp and contraction.hpp in C++: results of NumPy, and errors.
+// tests/python/test_language.py has many more cases.
 #include <doctest/doctest.h>
 
 #include "bitale/compile/function.hpp"
@@ -21,7 +21,7 @@ const Array m = Array{1.0, 2.0, 3.0, 4.0, 5.0, 6.0}.reshape({2, 3}), v{3.0, -1.0
 
 }  // namespace
 
-TEST_CASE("elements in other places") {
+TEST_CASE("rearranged elements") {
   CHECK(gives(flip(m, std::vector<int>{1}), Array{3.0, 2.0, 1.0, 6.0, 5.0, 4.0}.reshape({2, 3})));
   CHECK(gives(rot90(m), Array{3.0, 6.0, 2.0, 5.0, 1.0, 4.0}.reshape({3, 2})));
   CHECK(gives(roll(v, 1), Array{2.0, 3.0, -1.0}));
@@ -73,7 +73,7 @@ TEST_CASE("axes are a list, a vector or all") {
   CHECK_THROWS_AS(sum(m, {2}), AxisError);
 }
 
-TEST_CASE("nothing has no extreme element, which is an error where lengths are known") {
+TEST_CASE("extremes along a statically empty axis are an error") {
   for (const Dims& shape : {Dims{0}, Dims{0, 2}}) {
     const Variable x = tensor("x", DType::Float64, shape);
     CHECK_THROWS_AS(argmax(x, 0), ValueError);
@@ -82,7 +82,7 @@ TEST_CASE("nothing has no extreme element, which is an error where lengths are k
     CHECK_THROWS_AS(min(x, {0}), ValueError);
   }
   const Variable x = tensor("x", DType::Float64, {0, unknown_length});
-  CHECK(argmax(x, 0).ndim() == 1);  // of no column, maybe
+  CHECK(argmax(x, 0).ndim() == 1);  // there may be no columns
   CHECK_THROWS_AS(argmax(tensor("y", DType::Float64, {0})), ValueError);
 }
 

@@ -1,5 +1,5 @@
-// The flag blas__library: another library, none, and what is no such library. It is opened once per process, so this
-// runs in new ones.
+// The flag blas__library: another library, none, and a file that is no BLAS. A process opens the library once, so the
+// tests run in new processes.
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
@@ -11,7 +11,7 @@ using bitale::testing::run_with;
 
 namespace {
 
-// Too large for what is done without a library.
+// Too large for the kernels that need no library.
 Array product(const char* mode) {
   const auto x = matrix("x");
   return function({x}, {dot(x, x)}, {.mode = get_mode(mode)})({Array::full(DType::Float64, {20, 20}, 2.)})[0];
@@ -24,23 +24,23 @@ TEST_CASE("inner: products of matrices" * doctest::skip()) {
     CHECK(identical(product(mode), Array::full(DType::Float64, {20, 20}, 80.)));
 }
 
-TEST_CASE("inner: no library of products" * doctest::skip()) { CHECK(runtime::blas_library().empty()); }
+TEST_CASE("inner: no BLAS library" * doctest::skip()) { CHECK(runtime::blas_library().empty()); }
 
-TEST_CASE("inner: a wrong library of products" * doctest::skip()) {
-  const auto wanted = config::get("blas__library");
+TEST_CASE("inner: an invalid BLAS library" * doctest::skip()) {
+  const auto library = config::get("blas__library");
   for (const char* mode : {"FAST_RUN", "FAST_COMPILE"}) {
-    CHECK_THROWS_WITH_AS(product(mode), doctest::Contains(wanted.c_str()), ValueError);
+    CHECK_THROWS_WITH_AS(product(mode), doctest::Contains(library.c_str()), ValueError);
     CHECK_THROWS_WITH_AS(product(mode), doctest::Contains("cblas_dgemm"), ValueError);
   }
-  const auto x = vector("x");  // what needs no product is not stopped
+  const auto x = vector("x");  // functions without products still work
   CHECK(identical(function({x}, x * 2.0)({Array{1., 2.}}), Array{2., 4.}));
 }
 
-TEST_CASE("the library of matrix products may be chosen") {
+TEST_CASE("the BLAS library can be chosen") {
   CHECK(run_with("inner: products of matrices", "blas__library=none") == 0);
-  CHECK(run_with("inner: no library of products", "blas__library=none") == 0);
+  CHECK(run_with("inner: no BLAS library", "blas__library=none") == 0);
   if (const std::string& file = runtime::blas_library(); !file.empty())
     CHECK(run_with("inner: products of matrices", "blas__library=" + file) == 0);
-  CHECK(run_with("inner: a wrong library of products", "blas__library=/nowhere/libblas.so") == 0);
-  CHECK(run_with("inner: a wrong library of products", "blas__library=libc.so.6") == 0);  // a library without products
+  CHECK(run_with("inner: an invalid BLAS library", "blas__library=/nowhere/libblas.so") == 0);
+  CHECK(run_with("inner: an invalid BLAS library", "blas__library=libc.so.6") == 0);  // a library without cblas_dgemm
 }

@@ -1,4 +1,4 @@
-// OpFromGraph: inner graphs as attributes, what follows of them, and derivatives of one's own.
+// OpFromGraph: inner graphs as attributes, the methods that follow from them, and overridden derivatives.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -33,7 +33,7 @@ const std::vector<std::string> native_and_others{"jit", "vm", "c"};
 
 }  // namespace
 
-TEST_CASE("inner graphs are equal by structure, whatever their variables are called") {
+TEST_CASE("inner graphs are equal by structure, regardless of the names of variables") {
   const Variable x = vector("x"), y = vector("y"), a = vector("a"), b = vector("b");
   const auto g = make_ref<InnerGraph>(Variables{x, y}, Variables{exp(x) * y + 1.0});
   const auto same = make_ref<InnerGraph>(Variables{a, b}, Variables{exp(a) * b + 1.0});
@@ -54,7 +54,7 @@ TEST_CASE("inner graphs are equal by structure, whatever their variables are cal
   CHECK(merged->equals(*twice));
 }
 
-TEST_CASE("every linker computes it, inlined or not, and equal ones merge") {
+TEST_CASE("every linker computes the op, inlined or not, and equal applications are merged") {
   const Variable x = vector("x"), y = vector("y");
   const Array u{1., 2., 3.}, v{4., 5., 6.};
   for (auto& linker : linker_names())
@@ -78,13 +78,13 @@ TEST_CASE("every linker computes it, inlined or not, and equal ones merge") {
       }
 }
 
-TEST_CASE("what is inlined is stabilized and fused with what surrounds it") {
+TEST_CASE("an inlined graph is stabilized and fused with its surroundings") {
   const Variable x = vector("x"), y = vector("y");
   const OpRef one_more = op_from_graph({x}, {1.0 + x});
   const Function f = function({y}, log(only(one_more, {exp(y) * 1e-30})), in_mode("jit"));
   CHECK(text_of(f).find("OpFromGraph") == std::string::npos);
   CHECK(allclose(f({Array{0.0}}), Array{1e-30}, 1e-9, 0));
-  // Not inlined, the graph is rewritten all the same: here to a constant.
+  // A graph that is not inlined is rewritten, too, here by constant folding.
   const OpRef folded = op_from_graph({x}, {x * 1.0 + log(exp(constant(Array(2.0))))}, inlined(false));
   const Function g = function({y}, only(folded, {y}), in_mode("vm"));
   const auto order = g.graph().toposort();
@@ -93,7 +93,7 @@ TEST_CASE("what is inlined is stabilized and fused with what surrounds it") {
   CHECK(allclose(g({Array{1., 2.}}), Array{3., 4.}));
 }
 
-TEST_CASE("what reads one and is one itself is there once, rewritten") {
+TEST_CASE("chained applications use one rewritten inner graph") {
   const Variable x = vector("x");
   const OpRef op = op_from_graph({x}, {log(1.0 + exp(x)) * 1.0}, inlined(false));
   Variable out = x;
@@ -113,7 +113,7 @@ TEST_CASE("what reads one and is one itself is there once, rewritten") {
       for (auto& inner : toposort(graph->outputs())) CHECK(inner.op().label() != "Log");
 }
 
-TEST_CASE("nested ones") {
+TEST_CASE("nested inner graphs") {
   const Variable x = vector("x");
   for (const bool is_inline : {true, false}) {
     Variable out = tanh(x) + 0.5;
@@ -141,7 +141,7 @@ TEST_CASE("nested ones") {
       doctest::Contains("nested 33 deep"), ValueError);
 }
 
-TEST_CASE("derivatives are those of the graph, of any order") {
+TEST_CASE("derivatives of any order are those of the graph") {
   const Variable x = vector("x"), y = vector("y"), n = scalar("n", DType::Int64);
   const Array u{0.3, -0.7, 1.1}, v{0.2, 0.5, -0.4};
   for (const bool is_inline : {true, false}) {
@@ -160,7 +160,7 @@ TEST_CASE("derivatives are those of the graph, of any order") {
     const Array by_op = function({x, y}, pushforward({cost}, {x, y}, tangents)[0])({u, v});
     const Array by_graph = function({x, y}, pushforward({plain}, {x, y}, tangents)[0])({u, v});
     CHECK(allclose(by_op, by_graph));
-    // A derivative is an op of its own, made once.
+    // A derivative is a separate op, created once.
     const Variables first = apply_op(op, {x, y}), second = apply_op(op, {y, x});
     const Variable a = grad(sum(first[0]), x), b = grad(sum(second[0]), y);
     CHECK(a.owner().op_ref() == b.owner().op_ref());
@@ -179,7 +179,7 @@ TEST_CASE("derivatives are those of the graph, of any order") {
                  Array{3., 3., 3.}));
 }
 
-TEST_CASE("derivatives of one's own") {
+TEST_CASE("overridden derivatives") {
   const Variable x = vector("x");
   const Array u{-1.5, 0.5, 2.};
   const auto straight_through = derivative_override(
@@ -193,17 +193,17 @@ TEST_CASE("derivatives of one's own") {
       const Variable y = only(step, {x * 2.0});
       CHECK(allclose(function({x}, y, in_mode(linker))({u}), Array{0., 1., 1.}));
       CHECK(allclose(function({x}, grad(sum(y), x), in_mode(linker))({u}), Array{6., 6., 6.}));
-      // Tangents by transposing it.
+      // Forward mode, by transposition of the pullback.
       const Variable tangent = pushforward({y}, {x}, {ones_like(x)})[0];
       CHECK(allclose(function({x}, tangent, in_mode(linker))({u}), Array{6., 6., 6.}));
     }
-    // With the same override it is the same op; with another one it isn't.
+    // Ops are equal only if they have the same override.
     CHECK(step->equals(*op_from_graph({x}, {cast(x > 0.0, DType::Float64)}, options)));
     OpFromGraphOptions other = options;
     other.pullback = derivative_override(
         [](const Variables&, const Variables&, const Variables& given) { return Variables{given[0]}; });
     CHECK(!step->equals(*op_from_graph({x}, {cast(x > 0.0, DType::Float64)}, other)));
-    // Batches keep it.
+    // Batching preserves the override.
     const Variable m = matrix("m"), batch = vectorize_graph({only(step, {x})}, {{x, m}})[0];
     const Array points = Array{-1., 1., 2., 3.}.reshape({2, 2});
     CHECK(allclose(function({m}, grad(sum(batch), m))({points}), Array{3., 3., 3., 3.}.reshape({2, 2})));
@@ -217,14 +217,14 @@ TEST_CASE("derivatives of one's own") {
   CHECK(allclose(function({x}, grad(sum(y), x))({u}), Array{-3., 1., 4.}));
 }
 
-TEST_CASE("batches: inputs that all share, outputs that none reaches, and overrides") {
+TEST_CASE("batches: inputs without a batch, outputs that do not depend on the batch, and overrides") {
   const Variable x = vector("x"), w = vector("w"), m = matrix("m");
   const Array rows = Array{1., 2., 3., 4., 5., 6.}.reshape({2, 3}), weights{0.5, -1., 2.};
-  OpFromGraphOptions own = inlined(false, "weighted");
-  own.pullback = derivative_override([](const Variables& in, const Variables&, const Variables& given) {
+  OpFromGraphOptions overridden = inlined(false, "weighted");
+  overridden.pullback = derivative_override([](const Variables& in, const Variables&, const Variables& given) {
     return Variables{given[0] * in[1], given[0] * in[0]};
   });
-  for (auto& options : {inlined(false), own}) {
+  for (auto& options : {inlined(false), overridden}) {
     const OpRef op = op_from_graph({x, w}, {sum(x * w)}, options);
     const Variable batch = vectorize_graph({only(op, {x, w})}, {{x, m}})[0];
     CHECK(allclose(function({m, w}, batch)({rows, weights}), Array{4.5, 9.}));
@@ -237,7 +237,7 @@ TEST_CASE("batches: inputs that all share, outputs that none reaches, and overri
   CHECK(repeated.shape() == Dims{2, 3});
 }
 
-TEST_CASE("lengths go through the graph, and are not computed in vain") {
+TEST_CASE("lengths are inferred through the graph, which is not computed for them") {
   const Variable x = vector("x"), m = matrix("m"), n = scalar("n", DType::Int64);
   const OpRef op =
       op_from_graph({x, m, n}, {concatenate({x, x}), transpose(m), alloc(1.0, {n, shape_i(x, 0)})}, inlined(false));
@@ -274,7 +274,7 @@ TEST_CASE("a long inner graph needs no recursion") {
   CHECK(y.owner().op().connection_pattern(y.owner())[0][0]);
 }
 
-TEST_CASE("an inner graph that captures a variable, and other bad input") {
+TEST_CASE("an inner graph that captures a variable, and other invalid arguments") {
   const Variable x = vector("x"), y = vector("y"), s = shared(Array{1., 2.}, "s"), m = matrix("m");
   using doctest::Contains;
   CHECK_THROWS_WITH_AS(op_from_graph({x}, {x + y}, inlined(true, "f")), Contains("`y`"), MissingInputError);
@@ -300,7 +300,7 @@ TEST_CASE("an inner graph that captures a variable, and other bad input") {
       four(tensor_type(DType::Float64, Dims{4}), "four");
   const OpRef of_three = op_from_graph({three}, {three * 2.0});
   CHECK_THROWS_WITH_AS(apply_op(of_three, {four}), Contains("another length of dimension 0"), TypeError);
-  // A length that is not known is checked when it is.
+  // An unknown length is checked at run time.
   const Function checked = function({x}, only(of_three, {x}));
   CHECK(allclose(checked({Array{1., 2., 3.}}), Array{2., 4., 6.}));
   CHECK_THROWS_AS(checked({Array{1., 2.}}), ShapeError);
@@ -327,7 +327,7 @@ TEST_CASE("an error inside names the inner node and the line of the op") {
   }
 }
 
-TEST_CASE("an op that is a formula") {
+TEST_CASE("FormulaOp") {
   const FormulaOp soft_clip([](const Variables& in) { return tanh(in[0] / 2) * 2; }, {.name = "SoftClip"});
   const Variable x = vector("x"), m = matrix("m");
   const Variable y = soft_clip({x});

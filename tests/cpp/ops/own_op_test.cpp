@@ -1,4 +1,4 @@
-// The op, the runtime function and the rule of docs/extending.md, which shows parts of this file as they are.
+// The op, the runtime function and the rule of docs/extending.md, which quotes parts of this file verbatim.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ Variable smooth(const Variable& x, std::int64_t times) { return (*make_ref<Smoot
 
 }  // namespace
 
-TEST_CASE("an op with a runtime function of its own") {
+TEST_CASE("an op with a custom runtime function") {
   const Variable x = vector("x"), y = smooth(x, 2);
   const Function f = function({x}, y * 8);
   CHECK(f({Array{0.0, 0.0, 1.0, 0.0, 0.0}})[0].str() == "[0. 2. 3. 2. 0.]");
@@ -75,7 +75,7 @@ TEST_CASE("an op with a runtime function of its own") {
   CHECK_THROWS_AS(smooth(matrix("m"), 1), TypeError);
 }
 
-TEST_CASE("an equation about an op of one's own is checked by numbers") {
+TEST_CASE("an equation about a custom op is checked numerically") {
   using namespace rewriting;
   const Variable v = vector("v");
   CHECK(verify_rule(Rule("smooth_of_neg", smooth(neg(v), 2), neg(smooth(v, 2)))).ok());

@@ -1,5 +1,5 @@
-// The samplers of the counter-based stream as functions of their arguments: nan of nan, also where only the bits of a
-// nan would say what is drawn, in native code as in the interpreter.
+// The samplers of the counter-based stream as functions of their arguments: nan gives nan, also where the result would
+// depend on the bits of the nan, in native code and in the interpreter.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -39,8 +39,8 @@ TEST_CASE("samplers give nan for nan in all linkers") {
   }
 }
 
-// Native code looks at words whose upper halves are near a multiple of 2^32 / count again: all others must not need it.
-TEST_CASE("whole numbers below a count are exact near the ends of what a number is drawn from") {
+// Native code checks words again whose upper halves are near a multiple of 2^32 / count; no other word may need it.
+TEST_CASE("integers below a count are exact at the boundaries of the ranges of words") {
   constexpr std::uint64_t half = std::uint64_t(1) << 32;
   for (const std::uint64_t count :
        {std::uint64_t(1), std::uint64_t(2), std::uint64_t(3), std::uint64_t(100), half / 65536 - 1, half / 65536,

@@ -1,4 +1,4 @@
-// Bounds of values, as they are read off expressions: never tighter than what values show.
+// Bounds of values, inferred from expressions: never tighter than the values.
 #include "ops/range.hpp"
 
 #include <doctest/doctest.h>
@@ -50,7 +50,7 @@ TEST_CASE("bounds of functions") {
 TEST_CASE("bounds of other ops") {
   const Variable m = matrix("m");
   CHECK(lies_in(sum(exp(m)), 0, inf));
-  CHECK_FALSE(range_of(sum(exp(m))).is_positive());  // of nothing it is 0
+  CHECK_FALSE(range_of(sum(exp(m))).is_positive());  // 0 if it is empty
   CHECK(range_of(prod(exp(m))).is_positive());
   CHECK(lies_in(max(sigmoid(m), std::vector<int>{0}), 0, 1));
   CHECK(range_of(transpose(exp(m))).is_positive());
@@ -73,7 +73,7 @@ TEST_CASE("conditions that always hold") {
   CHECK(range_of(lt(exp(x), 0)).is_always(0));
 }
 
-TEST_CASE("deep and wide expressions end the search") {
+TEST_CASE("the search for bounds ends in deep and wide expressions") {
   Variable x = exp(vector("x"));
   for (int i = 0; i < 1000; ++i) x = x + exp(x * 0.5);
   CHECK(range_of(x).high == inf);

@@ -1,4 +1,4 @@
-// Reductions and what is made of them: dtypes, axes, empty and special inputs, labels, accuracy, and derivatives.
+// Reductions and functions composed of them: dtypes, axes, empty and special inputs, labels, accuracy, and derivatives.
 #include "ops/reduce.hpp"
 
 #include <doctest/doctest.h>
@@ -20,7 +20,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 const double no_number = std::nan("");
 
 Array value(const Variable& v) { return evaluate(v); }
-Variable held(const Array& x) { return constant(x); }
+Variable literal(const Array& x) { return constant(x); }
 const Array matrix_2x3{{1.0, 5.0, 3.0}, {4.0, 2.0, 6.0}};
 
 }  // namespace
@@ -33,19 +33,19 @@ TEST_CASE("sums and products of integers widen") {
   CHECK(max(vector("x", Int8)).dtype() == Int8);
   CHECK(all(vector("x", Float64)).dtype() == Bool);
   CHECK(sum(vector("x", Int8), all_axes, false, Float32).dtype() == Float32);
-  CHECK(value(sum(held(Array{0.6, 0.6, 1.9}), all_axes, false, Int64)).int_item() == 3);  // of 3.1, not of 0, 0 and 1
-  CHECK(value(prod(held(Array{0.5, 3.0}), all_axes, false, Int8)).int_item() == 1);
-  CHECK(value(mean(held(Array{1, 2, 2}), all_axes, false, Float32)).dtype() == Float32);
-  CHECK(value(mean(held(Array{1, 2, 2}), all_axes, false, Int64)).item() == 5 / 3.0);
+  CHECK(value(sum(literal(Array{0.6, 0.6, 1.9}), all_axes, false, Int64)).int_item() == 3);  // the sum is 3.1
+  CHECK(value(prod(literal(Array{0.5, 3.0}), all_axes, false, Int8)).int_item() == 1);
+  CHECK(value(mean(literal(Array{1, 2, 2}), all_axes, false, Float32)).dtype() == Float32);
+  CHECK(value(mean(literal(Array{1, 2, 2}), all_axes, false, Int64)).item() == 5 / 3.0);
   const std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  CHECK(value(mean(held(Array{most, most, std::int64_t(2)}))).item() == double(most) / 3 * 2);  // the sum does not fit
-  CHECK(value(var(held(Array{most, most}))).item() == 0);
-  CHECK(value(sum(held(Array::full(Int8, {300}, 100)))).int_item() == 30000);
-  CHECK(value(sum(held(Array{true, true, false}))).int_item() == 2);
+  CHECK(value(mean(literal(Array{most, most, std::int64_t(2)}))).item() == double(most) / 3 * 2);  // the sum overflows
+  CHECK(value(var(literal(Array{most, most}))).item() == 0);
+  CHECK(value(sum(literal(Array::full(Int8, {300}, 100)))).int_item() == 30000);
+  CHECK(value(sum(literal(Array{true, true, false}))).int_item() == 2);
 }
 
 TEST_CASE("axes") {
-  const Variable x = held(matrix_2x3);
+  const Variable x = literal(matrix_2x3);
   CHECK(identical(value(sum(x, std::vector{0})), Array{5.0, 7.0, 9.0}));
   CHECK(identical(value(sum(x, std::vector{-1})), Array{9.0, 12.0}));
   CHECK(value(sum(x, std::vector{0, 1})).item() == 21);
@@ -78,23 +78,23 @@ TEST_CASE("empty reductions") {
   CHECK_THROWS_WITH_AS(run(min(empty)), doctest::Contains("no smallest"), ValueError);
   CHECK_THROWS_WITH_AS(run(argmax(empty)), doctest::Contains("no largest"), ValueError);
   CHECK_THROWS_AS(max(tensor("x", Float64, {0})), ValueError);
-  // Nothing is asked of an empty output.
-  CHECK(value(max(held(Array::zeros(Float64, {0, 3})), std::vector{1})).shape() == Dims{0});
-  CHECK(value(sum(held(Array::zeros(Float64, {0, 3})), std::vector{0})).shape() == Dims{3});
+  // An empty output needs no element.
+  CHECK(value(max(literal(Array::zeros(Float64, {0, 3})), std::vector{1})).shape() == Dims{0});
+  CHECK(value(sum(literal(Array::zeros(Float64, {0, 3})), std::vector{0})).shape() == Dims{3});
 }
 
 TEST_CASE("nan and infinities") {
-  CHECK(std::isnan(value(max(held(Array{1.0, no_number, 3.0}))).item()));
-  CHECK(std::isnan(value(min(held(Array{no_number, 1.0, 3.0}))).item()));
-  CHECK(value(max(held(Array{-inf, -inf}))).item() == -inf);
-  CHECK(value(any(held(Array{0.0, no_number}))).item() == 1);
+  CHECK(std::isnan(value(max(literal(Array{1.0, no_number, 3.0}))).item()));
+  CHECK(std::isnan(value(min(literal(Array{no_number, 1.0, 3.0}))).item()));
+  CHECK(value(max(literal(Array{-inf, -inf}))).item() == -inf);
+  CHECK(value(any(literal(Array{0.0, no_number}))).item() == 1);
 }
 
 TEST_CASE("float32 sums accumulate in float64, float64 sums in pairs") {
-  CHECK(value(sum(held(Array::full(Float32, {1 << 20}, 0.1)))).item() ==
+  CHECK(value(sum(literal(Array::full(Float32, {1 << 20}, 0.1)))).item() ==
         doctest::Approx(float(0.1) * (1 << 20)).epsilon(1e-7));
   const double exact = 0.1 * 3000001;
-  CHECK(std::fabs(value(sum(held(Array::full(Float64, {3000001}, 0.1)))).item() - exact) < 1e-9);
+  CHECK(std::fabs(value(sum(literal(Array::full(Float64, {3000001}, 0.1)))).item() - exact) < 1e-9);
 }
 
 TEST_CASE("argmax and argmin over several axes") {
@@ -107,32 +107,32 @@ TEST_CASE("argmax and argmin over several axes") {
     const std::int64_t kept = x.shape(order[0]);
     order.insert(order.end(), axes.begin(), axes.end());
     const Array flat = x.transpose(order).contiguous().reshape({kept, -1});
-    return value(smallest ? argmin(held(flat), 1) : argmax(held(flat), 1));
+    return value(smallest ? argmin(literal(flat), 1) : argmax(literal(flat), 1));
   };
   for (auto& axes : std::vector<std::vector<int>>{{0, 1}, {0, 2}, {1, 2}}) {
-    CHECK(identical(value(argmax(held(x), axes)), expected(axes, false)));
-    CHECK(identical(value(argmin(held(x), axes)), expected(axes, true)));
-    CHECK(argmax(held(x), axes, true).ndim() == 3);
+    CHECK(identical(value(argmax(literal(x), axes)), expected(axes, false)));
+    CHECK(identical(value(argmin(literal(x), axes)), expected(axes, true)));
+    CHECK(argmax(literal(x), axes, true).ndim() == 3);
   }
-  CHECK(identical(value(argmax(held(x), std::vector<int>{2, 0})), expected({0, 2}, false)));
-  CHECK(identical(value(argmax(held(x), std::vector<int>{-1})), value(argmax(held(x), 2))));
-  CHECK(value(argmax(held(x), std::vector<int>{0, 1, 2})).int_item() == value(argmax(held(x))).int_item());
-  CHECK_THROWS_AS(argmax(held(x), std::vector<int>{0, 3}), ValueError);
-  CHECK_THROWS_AS(argmax(held(x), std::vector<int>{}), ValueError);
+  CHECK(identical(value(argmax(literal(x), std::vector<int>{2, 0})), expected({0, 2}, false)));
+  CHECK(identical(value(argmax(literal(x), std::vector<int>{-1})), value(argmax(literal(x), 2))));
+  CHECK(value(argmax(literal(x), std::vector<int>{0, 1, 2})).int_item() == value(argmax(literal(x))).int_item());
+  CHECK_THROWS_AS(argmax(literal(x), std::vector<int>{0, 3}), ValueError);
+  CHECK_THROWS_AS(argmax(literal(x), std::vector<int>{}), ValueError);
 }
 
 TEST_CASE("argmax and argmin") {
-  const Variable x = held(matrix_2x3);
+  const Variable x = literal(matrix_2x3);
   CHECK(value(argmax(x)).int_item() == 5);
   CHECK(identical(value(argmin(x, 0)), Array{std::int64_t(0), std::int64_t(1), std::int64_t(0)}));
   CHECK(identical(value(argmax(x, 1)), Array{std::int64_t(1), std::int64_t(2)}));
   CHECK(argmax(x, std::nullopt, true).static_shape() == Dims{1, 1});
-  CHECK(value(argmax(held(Array{1.0, no_number, 9.0, no_number}))).int_item() == 1);
-  CHECK(value(argmin(held(Array{1.0, no_number, -9.0}))).int_item() == 1);
-  CHECK(value(argmax(held(Array{3.0, 7.0, 7.0}))).int_item() == 1);
+  CHECK(value(argmax(literal(Array{1.0, no_number, 9.0, no_number}))).int_item() == 1);
+  CHECK(value(argmin(literal(Array{1.0, no_number, -9.0}))).int_item() == 1);
+  CHECK(value(argmax(literal(Array{3.0, 7.0, 7.0}))).int_item() == 1);
 }
 
-TEST_CASE("the product's gradient is right where elements are zero") {
+TEST_CASE("the gradient of a product with zero elements is correct") {
   const Variable x = dvector("x");
   const Apply node = prod(x).owner();
   const Variable one[] = {constant(Array(1.0))};
@@ -144,7 +144,7 @@ TEST_CASE("the product's gradient is right where elements are zero") {
 }
 
 TEST_CASE("mean, var, std") {
-  const Variable x = held(matrix_2x3);
+  const Variable x = literal(matrix_2x3);
   CHECK(value(mean(x)).item() == 3.5);
   CHECK(identical(value(mean(x, std::vector{1})), Array{3.0, 4.0}));
   CHECK(value(var(x)).item() == doctest::Approx(35.0 / 12));
@@ -152,7 +152,7 @@ TEST_CASE("mean, var, std") {
   CHECK(value(std_(x)).item() == doctest::Approx(std::sqrt(35.0 / 12)));
   CHECK(mean(lvector("i")).dtype() == Float64);
   CHECK(mean(fvector("f")).dtype() == Float32);
-  CHECK(value(mean(held(Array{1, 2, 4}))).item() == doctest::Approx(7.0 / 3));
+  CHECK(value(mean(literal(Array{1, 2, 4}))).item() == doctest::Approx(7.0 / 3));
   const Variable m = dmatrix("m");
   const Array values = matrix_2x3;
   CHECK(evaluate(mean(m), {&m, 1}, {&values, 1}).item() == 3.5);
@@ -160,24 +160,24 @@ TEST_CASE("mean, var, std") {
 }
 
 TEST_CASE("logsumexp") {
-  CHECK(value(logsumexp(held(Array{1000.0, 1000.0}))).item() == doctest::Approx(1000 + std::log(2)));
-  CHECK(value(logsumexp(held(Array{0.0, 1.0, 1000.0}))).item() == 1000);
-  CHECK(value(logsumexp(held(Array{0.0, 1000.0, 1.0}))).item() == 1000);
-  CHECK(value(logsumexp(held(Array{-inf, -inf}))).item() == -inf);
-  CHECK(value(logsumexp(held(Array{inf, 1.0}))).item() == inf);
-  CHECK(std::isnan(value(logsumexp(held(Array{no_number, 1.0}))).item()));
+  CHECK(value(logsumexp(literal(Array{1000.0, 1000.0}))).item() == doctest::Approx(1000 + std::log(2)));
+  CHECK(value(logsumexp(literal(Array{0.0, 1.0, 1000.0}))).item() == 1000);
+  CHECK(value(logsumexp(literal(Array{0.0, 1000.0, 1.0}))).item() == 1000);
+  CHECK(value(logsumexp(literal(Array{-inf, -inf}))).item() == -inf);
+  CHECK(value(logsumexp(literal(Array{inf, 1.0}))).item() == inf);
+  CHECK(std::isnan(value(logsumexp(literal(Array{no_number, 1.0}))).item()));
   const Array rows{{-inf, -inf}, {0.0, 0.0}};
-  CHECK(allclose(value(logsumexp(held(rows), std::vector{1})), Array{-inf, std::log(2)}));
+  CHECK(allclose(value(logsumexp(literal(rows), std::vector{1})), Array{-inf, std::log(2)}));
   CHECK(logsumexp(dmatrix("x"), std::vector{1}, true).static_shape() == Dims{unknown_length, 1});
   CHECK(logsumexp(lvector("i")).dtype() == Float64);
 }
 
 TEST_CASE("softmax and log_softmax") {
   const Array x{{1000.0, 1000.0, -inf}, {0.0, std::log(2.0), 0.0}};
-  CHECK(allclose(value(softmax(held(x), std::vector{1})), Array{{0.5, 0.5, 0.0}, {0.25, 0.5, 0.25}}));
-  CHECK(allclose(value(log_softmax(held(x), std::vector{-1})),
+  CHECK(allclose(value(softmax(literal(x), std::vector{1})), Array{{0.5, 0.5, 0.0}, {0.25, 0.5, 0.25}}));
+  CHECK(allclose(value(log_softmax(literal(x), std::vector{-1})),
                  Array{{-std::log(2.0), -std::log(2.0), -inf}, {-std::log(4.0), -std::log(2.0), -std::log(4.0)}}));
-  CHECK(value(sum(softmax(held(matrix_2x3)))).item() == doctest::Approx(1));
+  CHECK(value(sum(softmax(literal(matrix_2x3)))).item() == doctest::Approx(1));
 }
 
 TEST_CASE("gradient control") {

@@ -1,5 +1,5 @@
-// Every op of the registry, at every sample of its own: what it promises about types and shapes, whatever the layout of
-// its inputs; its derivatives against finite differences and against each other; batches against loops.
+// Every op of the registry, at each of its samples: declared types and shapes, for every layout of inputs; derivatives
+// compared with finite differences and with each other; batches compared with loops.
 #include "ops/registry.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ namespace {
 
 using Arrays = std::vector<Array>;
 
-// ---- ways to run a node: all must agree with the first ----------------------------------------
+// ---- evaluators of a node: all must agree with the first ----------------------------------------
 
 struct Evaluator {
   std::string name;
@@ -122,7 +122,7 @@ Array strided_layout(const Array& x) {
 
 bool is_plain(const Variable& v) { return !v.is_disconnected() && !v.is_null(); }
 
-// Weights of no particular pattern, in (0.5, 1.5).
+// Irregular weights in (0.5, 1.5).
 Array weights(const Array& like, int seed) {
   const Array out = Array::empty(DType::Float64, like.shape());
   for (std::int64_t i = 0; i < out.size(); ++i)
@@ -167,7 +167,7 @@ double weighted_sum(const Sample& sample, const Arrays& in, const Cotangents& g)
   return total;
 }
 
-// Central differences of the weighted sum of outputs by input `i`.
+// Central differences of the weighted sum of outputs with respect to input `i`.
 Array numeric_gradient(const Sample& sample, const Arrays& in, std::size_t i, const Cotangents& g) {
   const Array out = Array::zeros(DType::Float64, in[i].shape());
   Arrays moved = in;
@@ -200,7 +200,7 @@ bool any_float16(const Sample& sample) {
 
 // ---- batches ----------------------------------------
 
-// Two values of equal shape that differ where that is harmless: the elements of floats are also given in reverse.
+// Two values of equal shape. Those of floats differ in the order of their elements, which is harmless.
 Arrays two_versions(const Array& value) {
   if (!is_float(value.dtype())) return {value, value};
   return {value, reversed_layout(value)
@@ -218,8 +218,8 @@ Array stacked(const Arrays& values) {
   return out;
 }
 
-// What a beta-binomial draw of a batch gives from one of NumPy's generators: the probabilities of all elements, drawn
-// one element after the other, and then their counts. Of each element: the state, and what was drawn.
+// The results of a beta-binomial draw of a batch from a NumPy generator: it first draws the probabilities of all
+// elements of the batch in order, and then their counts. For each element: the state and the drawn value.
 std::vector<Arrays> drawn_in_stages(const Apply& node, const std::vector<Arrays>& single) {
   const std::size_t n = node.inputs().size() - 3;  // where the parameters n, a and b begin
   const random::Size lengths = Operands(Shape(node.inputs().begin() + 1, node.inputs().begin() + std::ptrdiff_t(n)));
@@ -274,10 +274,10 @@ void check_batched(const Sample& sample, const std::vector<bool>& is_batched) {
   try {
     node = sample.node.op().vectorize(sample.node, inputs);
   } catch (const NotImplementedError&) {
-    return;  // says so itself
+    return;  // not supported, as the error says
   }
-  // A generator of NumPy's draws for one element of the batch after the other; for a counter-based stream, a batch is
-  // one draw, whose first elements are those of the first element of the batch.
+  // A NumPy generator draws for the elements of the batch in sequence; for a counter-based stream, a batch is one draw,
+  // whose first elements are those of the first element of the batch.
   std::vector<Arrays> results{perform(sample.node, single[0])};
   const RandomType* generator = as_random(sample.node.input(0).type());
   const bool is_one_draw = generator && generator->generator == BitGenerator::Threefry;
@@ -302,7 +302,7 @@ void check_batched(const Sample& sample, const std::vector<bool>& is_batched) {
 
 }  // namespace
 
-TEST_CASE("an op can be made again of its name and attributes") {
+TEST_CASE("an op can be recreated from its name and attributes") {
   for_each_sample([](const Sample& sample) {
     const Op& op = sample.node.op();
     const OpRef again = op_from(op.name(), op.attributes());
@@ -312,7 +312,7 @@ TEST_CASE("an op can be made again of its name and attributes") {
   });
 }
 
-TEST_CASE("what is not an op's attributes is refused") {
+TEST_CASE("invalid names and attributes of ops are refused") {
   CHECK_THROWS_AS(op_from("Nothing", {}), KeyError);
   CHECK_THROWS_AS(op_from("Join", {}), ValueError);
   CHECK_THROWS_AS(op_from("Join", {{"axis", std::string("first")}}), ValueError);
@@ -321,7 +321,7 @@ TEST_CASE("what is not an op's attributes is refused") {
   CHECK_THROWS_AS(op_from("Elemwise", {{"scalar_op", std::string("nothing")}}), KeyError);
 }
 
-TEST_CASE("outputs have the dtype, rank and lengths that their types promise") {
+TEST_CASE("outputs have the dtype, rank and lengths of their types") {
   for_each_sample([](const Sample& sample) {
     const Arrays in = all_values(sample);
     for (auto& evaluator : evaluators()) {
@@ -340,7 +340,7 @@ TEST_CASE("outputs have the dtype, rank and lengths that their types promise") {
   });
 }
 
-TEST_CASE("every way to run a node agrees with perform") {
+TEST_CASE("every evaluator agrees with perform") {
   for_each_sample([](const Sample& sample) {
     const Arrays in = all_values(sample), expected = perform(sample.node, in);
     for (auto& evaluator : evaluators()) {
@@ -352,12 +352,12 @@ TEST_CASE("every way to run a node agrees with perform") {
   });
 }
 
-TEST_CASE("infer_shape says what perform gives") {
+TEST_CASE("infer_shape agrees with perform") {
   for_each_sample([](const Sample& sample) {
     const Arrays in = all_values(sample), out = perform(sample.node, in);
     std::vector<Shape> shapes;
     for (auto& input : sample.node.inputs()) {
-      Shape lengths;  // of what is no tensor nobody asks for lengths
+      Shape lengths;  // only tensors have lengths
       for (int axis = 0; as_tensor(input.type()) && axis < input.storage().ndim(); ++axis)
         lengths.push_back(shape_i(input, axis));
       shapes.push_back(lengths);
@@ -398,7 +398,7 @@ TEST_CASE("the layout of the inputs does not matter") {
   });
 }
 
-TEST_CASE("inputs of length 0 give a result or an error of ours") {
+TEST_CASE("inputs of length 0 give a result or an Error") {
   for_each_sample([](const Sample& sample) {
     Arrays in = all_values(sample);
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -416,13 +416,13 @@ TEST_CASE("inputs of length 0 give a result or an error of ours") {
       } catch (const InternalError&) {
         throw;
       } catch (const Error&) {
-        // There is no answer (the largest of nothing), and it was said.
+        // There is no result (such as the largest of no elements), as the error says.
       }
     }
   });
 }
 
-TEST_CASE("perform leaves its inputs alone") {
+TEST_CASE("perform does not modify its inputs") {
   for_each_sample([](const Sample& sample) {
     const Arrays in = all_values(sample);
     Arrays before;
@@ -432,7 +432,7 @@ TEST_CASE("perform leaves its inputs alone") {
   });
 }
 
-TEST_CASE("pullbacks have their input's type and agree with finite differences") {
+TEST_CASE("pullbacks have the types of their inputs and agree with finite differences") {
   for_each_sample([](const Sample& sample) {
     const Arrays in = all_values(sample), out = perform(sample.node, in);
     const Cotangents g = cotangents_for(sample, out);
@@ -508,7 +508,7 @@ TEST_CASE("pushforwards transpose pullbacks") {
   });
 }
 
-TEST_CASE("a batch gives what its elements give one by one") {
+TEST_CASE("a batch gives the results of its elements") {
   for_each_sample([](const Sample& sample) {
     const std::size_t n = sample.node.inputs().size();
     if (n == 0) return;
@@ -531,7 +531,7 @@ TEST_CASE("a batch gives what its elements give one by one") {
   });
 }
 
-TEST_CASE("ops are equal when their attributes are") {
+TEST_CASE("ops are equal if and only if their attributes are") {
   for (auto& entry : op_registry()) {
     INFO(entry.name);
     CHECK(!entry.doc.empty());

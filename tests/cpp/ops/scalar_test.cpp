@@ -1,5 +1,5 @@
-// Records of scalar ops: the native expansion against the reference loop for every record and dtype, dtype rules, and
-// the values that are easy to get wrong.
+// Records of scalar ops: the native expansion compared with the reference loop for every record and dtype, dtype rules,
+// and error-prone values.
 #include "ops/scalar_op.hpp"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 const double no_number = std::nan("");
 
-// Values to try for a dtype: the record's own and the extremes of the type.
+// Test values for a dtype: those of the record and the extremes of the type.
 std::vector<double> values_for(const ScalarOp& op, DType dtype, std::size_t input) {
   if (dtype == Bool) return {0, 1};
   std::vector<double> out;
@@ -46,7 +46,7 @@ std::vector<double> values_for(const ScalarOp& op, DType dtype, std::size_t inpu
   out = {0, 1, 2, 3, 5, 7, 13, 100};
   if (is_signed_int(dtype)) out.insert(out.end(), {-1, -2, -3, -5, -7, -13, -100});
   visit_dtype(dtype, [&]<class T>() {
-    // Of the widest types the extremes that a double holds.
+    // For the widest types, the extremes that a double can represent.
     out.push_back(double(std::numeric_limits<T>::min()));
     out.push_back(std::ldexp(1.0, std::min(std::numeric_limits<T>::digits, 53)) - 1);
   });
@@ -70,7 +70,7 @@ double by_loop(const ScalarOp& op, DType compute, const std::vector<double>& val
   return value.item();
 }
 
-// `scale`: of what was added up to b.
+// `scale` is the magnitude of the terms that add up to b.
 bool agree(double a, double b, DType dtype, double scale = 0) {
   if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
   if (a == b) return true;
@@ -104,7 +104,7 @@ void check_expansion(const ScalarOp& op, DType compute) {
       rest /= choice.size();
     }
     const double expected = by_loop(op, compute, values), got = run(values);
-    const double scale = op.name == "random_vonmises" ? std::fabs(values[1]) + 4 : 0;  // a sum of angles, turned
+    const double scale = op.name == "random_vonmises" ? std::fabs(values[1]) + 4 : 0;  // a wrapped sum of angles
     if (agree(got, expected, out, scale) || ++failures > 3) continue;
     std::string at;
     for (double value : values) at += " " + number_text(value);
@@ -152,7 +152,7 @@ TEST_CASE("records are complete") {
       has_loop = true;
       const bool has_own = op->loops.run[std::size_t(types.compute)];
       CHECK((has_own || op->loops.run[std::size_t(computing_dtype(types.compute))]));
-      // Without a derivative only where there is nothing to differentiate.
+      // Every op with a float result has derivatives.
       if (is_float(types.out)) CHECK(op->partials.size() == std::size_t(op->arity));
     }
     CHECK(has_loop);
@@ -160,7 +160,7 @@ TEST_CASE("records are complete") {
   CHECK_THROWS_WITH_AS(scalar_op("sqroot"), doctest::Contains("did you mean \"sqrt\""), KeyError);
 }
 
-TEST_CASE("expansions compute what the reference loops do") {
+TEST_CASE("expansions agree with the reference loops") {
   for (const ScalarOp* op : scalar_ops())
     for (DType dtype : real_dtypes())
       if (op->loops.run[std::size_t(dtype)]) check_expansion(*op, dtype);

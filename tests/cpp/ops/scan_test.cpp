@@ -1,4 +1,4 @@
-// scan in C++: lambdas, taps, several results, `until`, gradients and what bad input says.
+// scan in C++: lambdas, taps, several results, `until`, gradients and errors.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -52,7 +52,7 @@ TEST_CASE("scan: taps of sequences and of results") {
   CHECK(got.data_as<double>()[2] == 27);
 }
 
-TEST_CASE("scan: several results, one without a state, and an end of its own") {
+TEST_CASE("scan: several results, one without a state, and an exit condition") {
   const Variable s0 = scalar("s0");
   const auto y = scan({.initial = {ScanInitial(s0), ScanInitial()}, .n_steps = 100}, [](const Variable& s) {
     return ScanStep({s * 2.0, exp(-s)}, gt(s * 2.0, 10.0));
@@ -64,7 +64,7 @@ TEST_CASE("scan: several results, one without a state, and an end of its own") {
   CHECK(got[1].data_as<double>()[1] == doctest::Approx(std::exp(-3.0)));
 }
 
-TEST_CASE("scan: a matrix state in a loop in a loop") {
+TEST_CASE("scan: a matrix state in nested loops") {
   const Variable m = matrix("m");
   const auto outer = scan({.initial = {ScanInitial(m)}, .n_steps = 3}, [](const Variable& s) {
     return scan({.initial = {ScanInitial(s)}, .n_steps = 2}, [](const Variable& t) { return t * 0.5 + transpose(t); })
@@ -81,7 +81,7 @@ TEST_CASE("scan: a matrix state in a loop in a loop") {
   for (int k = 0; k < 4; ++k) CHECK(got.data_as<double>()[k] == doctest::Approx((&now[0][0])[k]));
 }
 
-TEST_CASE("scan: bad input") {
+TEST_CASE("scan: invalid arguments") {
   const Variable x = vector("x"), s = scalar("s");
   const auto same = [](const Variable& y) { return y; };
   CHECK_THROWS_AS(scan({.initial = {ScanInitial(s)}}, same), ValueError);                 // no sequence and no n_steps
@@ -96,7 +96,7 @@ TEST_CASE("scan: bad input") {
                        [](const Variable& y) {
                          return ScanStep({y}, stack({gt(y, 0.0), gt(y, 1.0)}));
                        }),
-                  TypeError);  // until is no scalar
+                  TypeError);  // until is not a scalar
   CHECK_THROWS_AS(scan({.sequences = {x}, .initial = {ScanInitial(s)}}, [](const Variable& y) { return y; }),
                   Error);  // arity
   CHECK_THROWS_AS(
@@ -104,7 +104,7 @@ TEST_CASE("scan: bad input") {
       ValueError);  // a tap that looks ahead
 }
 
-TEST_CASE("scan: a matrix of a batch of a step that is not positive definite") {
+TEST_CASE("scan: an error names the matrix of a batch that is not positive definite") {
   Array good = Array::full(DType::Float64, {3, 4, 2, 2}, 0.0);
   for (int k = 0; k < 12; ++k) good.data_as<double>()[4 * k] = good.data_as<double>()[4 * k + 3] = k + 1;
   Array bad = good.copy();
@@ -119,7 +119,8 @@ TEST_CASE("scan: a matrix of a batch of a step that is not positive definite") {
           });
       const Function f = function({a}, {sums.finals[0]},
                                   {.updates = {{total, total + sums.finals[0]}}, .mode = Mode(linker, "fast_run")});
-      // Unless it depends on the state, it is done for all steps at once, and is still the user's.
+      // Unless it depends on the state, cholesky is computed for all steps at once; the error has the line of the user
+      // nevertheless.
       const char* place = of_state ? "in matrix [2] of [4]" : "in matrix [1, 2] of [3, 4]";
       CHECK_THROWS_WITH_AS(f({bad}), doctest::Contains(place), LinAlgError);
       CHECK_THROWS_WITH_AS(f({bad}), doctest::Contains("scan_test.cpp"), LinAlgError);
@@ -133,7 +134,7 @@ namespace {
 
 struct OwnFailure {};
 
-// The number as it is, up to 2.
+// The identity for numbers up to 2.
 class UpToTwo final : public OpOf<UpToTwo> {
  public:
   explicit UpToTwo(bool own) : own(own) {}
@@ -154,7 +155,7 @@ class UpToTwo final : public OpOf<UpToTwo> {
 
 }  // namespace
 
-TEST_CASE("an exception of another kind in a step keeps its class and says which step") {
+TEST_CASE("an exception of another class in a step keeps its class, and its message names the step") {
   const Variable x = scalar("x");
   for (const char* linker : {"vm", "jit"}) {
     const auto loop_of = [&](bool own) {
@@ -163,15 +164,15 @@ TEST_CASE("an exception of another kind in a step keeps its class and says which
                       {.mode = Mode(linker, "fast_run")});
     };
     const Function f = loop_of(false), g = loop_of(true);
-    std::string told;
+    std::string message;
     try {
       f({Array(-1.0)});
     } catch (const std::out_of_range& error) {
-      told = error.what();
+      message = error.what();
     }
-    CHECK(told.starts_with("more than 2\n  node     UpToTwo"));
-    CHECK(told.find("step     3 of 9") != told.npos);
-    CHECK(told.find("node     Scan") != told.npos);
+    CHECK(message.starts_with("more than 2\n  node     UpToTwo"));
+    CHECK(message.find("step     3 of 9") != message.npos);
+    CHECK(message.find("node     Scan") != message.npos);
     std::string context;
     try {
       g({Array(-1.0)});

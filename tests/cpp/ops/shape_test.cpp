@@ -17,7 +17,7 @@ TEST_CASE("dimshuffle: labels are PyTensor's") {
   CHECK(label_of(dimshuffle(c, {0, new_axis})) == "DimShuffle{order=[0,x]}");
 }
 
-TEST_CASE("dimshuffle: what changes nothing is the input itself") {
+TEST_CASE("dimshuffle: an identity returns the input itself") {
   auto x = dmatrix("x");
   CHECK(dimshuffle(x, {0, 1}).same_as(x));
   CHECK(transpose(dvector("v")).has_owner() == false);
@@ -36,7 +36,7 @@ TEST_CASE("dimshuffle: values and static shapes") {
   CHECK(identical(value_of(transpose(transpose(x)), {x}, {value}), value));
 }
 
-TEST_CASE("dimshuffle: refusals") {
+TEST_CASE("dimshuffle: errors") {
   auto x = dmatrix("x");
   CHECK(mentions(message_of<ValueError>([&] {
                    dimshuffle(tensor("y", DType::Float64, {unknown, 3}), {0});
@@ -73,7 +73,7 @@ TEST_CASE("reshape: values and static shapes") {
   CHECK(identical(value_of(reshape(x, ints({3, -1})), {x}, {numbers({2, 6})}), numbers({3, 4})));
   CHECK(
       identical(value_of(reshape(u, {n, constant(count(-1))}), {u, n}, {numbers({4, 3}), count(6)}), numbers({6, 2})));
-  // Of a transposed value the rows are read in order.
+  // A transposed value is read in row-major order.
   CHECK(identical(value_of(reshape(transpose(u), ints({-1})), {u}, {numbers({2, 2})}), Array{0., 2., 1., 3.}));
   CHECK(identical(value_of(flatten(u), {u}, {numbers({2, 2})}), Array{0., 1., 2., 3.}));
   auto t = tensor("t", DType::Float64, {2, unknown, 3});
@@ -84,7 +84,7 @@ TEST_CASE("reshape: values and static shapes") {
   CHECK(identical(value_of(flatten(s), {s}, {Array(2.)}), Array{2.}));
 }
 
-TEST_CASE("reshape: refusals") {
+TEST_CASE("reshape: errors") {
   auto x = tensor("x", DType::Float64, {2, 6}), u = dmatrix("u"), shape = lvector("shape");
   auto ints = [](std::initializer_list<std::int64_t> values) { return constant(Array(values)); };
   CHECK(mentions(message_of<ShapeError>([&] {
@@ -246,7 +246,7 @@ TEST_CASE("arange") {
   CHECK(identical(reals, Array{0.25, 0.75, 1.25, 1.75}));
 }
 
-TEST_CASE("functions of several tensors take numbers, and their nodes carry the caller's line") {
+TEST_CASE("functions of several tensors accept numbers, and their nodes have the line of the caller") {
   const auto v = dvector("v"), a = dscalar("a");
   const auto here = std::uint32_t(__LINE__);
   const Variables made{join(0, {v, v}),     concatenate({v, v}), stack({v, v}), stack({a, 2.0}),

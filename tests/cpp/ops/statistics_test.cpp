@@ -1,4 +1,4 @@
-// Derivatives of the composed statistics, first and second, against closed forms and finite differences.
+// First and second derivatives of the composed statistics, compared with closed forms and finite differences.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -33,7 +33,7 @@ TEST_CASE("logsumexp: the gradient is softmax, the Hessian diag(p) - p p'") {
     }
 }
 
-TEST_CASE("logaddexp: half of the gradient each where the operands are equal") {
+TEST_CASE("logaddexp: equal operands have half of the gradient each") {
   const Variable x = dscalar("x"), y = dscalar("y"), z = logaddexp(x, y);
   const Variable inputs[] = {x, y};
   const Array equal_values[] = {Array(2.0), Array(2.0)}, infinite[] = {Array(-HUGE_VAL), Array(3.0)};

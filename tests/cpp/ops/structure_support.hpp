@@ -32,7 +32,7 @@ inline bool mentions(const std::string& text, const std::string& part) { return 
 inline Array longs(std::initializer_list<std::int64_t> values) { return Array(values); }
 inline Array count(std::int64_t value) { return Array(value); }
 
-// 0, 1, 2, ... in rows.
+// 0, 1, 2, ... in row-major order.
 inline Array numbers(const Dims& shape) {
   Array flat = Array::empty(DType::Float64, Dims{product(shape)});
   for (std::int64_t i = 0; i < flat.size(); ++i) flat.data_as<double>()[i] = double(i);

@@ -10,7 +10,7 @@ using namespace bitale;
 
 namespace {
 
-// An op of any name with any number of inputs and outputs: printing asks for no more.
+// An op of any name with any number of inputs and outputs, which is all that printing needs.
 class Named final : public Op {
  public:
   explicit Named(std::string title, int outputs = 1) : title_(std::move(title)), outputs_(outputs) {}
@@ -35,7 +35,7 @@ Variable apply(const char* name, std::initializer_list<Variable> inputs) { retur
 Variable vector_named(std::string name) { return Variable(tensor_type(DType::Float64, 1), std::move(name)); }
 
 // a + a ** 10 as PyTensor builds it.
-Variable seed_example() {
+Variable example() {
   Variable a = vector_named("a");
   return apply("Add", {a, apply("Pow", {a, apply("ExpandDims{axis=0}", {constant(Array(std::int8_t(10)))})})});
 }
@@ -43,7 +43,7 @@ Variable seed_example() {
 }  // namespace
 
 TEST_CASE("the tree of an expression") {
-  CHECK(dprint(seed_example()) ==
+  CHECK(dprint(example()) ==
         "Add [id A]\n"
         " ├─ a [id B]\n"
         " └─ Pow [id C]\n"
@@ -52,7 +52,7 @@ TEST_CASE("the tree of an expression") {
         "       └─ 10 [id E]\n");
 }
 
-TEST_CASE("the functions build what PyTensor's build") {
+TEST_CASE("expressions print as in PyTensor") {
   Variable x = dmatrix("x"), y = dmatrix("y");
   Variable z = sum(x + y, Axes{{1}}) * sum(x) + 1;
   CHECK(dprint(z.set_name("z")) ==
@@ -69,8 +69,8 @@ TEST_CASE("the functions build what PyTensor's build") {
         "    └─ 1 [id J]\n");
 }
 
-TEST_CASE("types, names, and a sub-graph met again") {
-  Variable b = seed_example();
+TEST_CASE("types, names, and a repeated sub-graph") {
+  Variable b = example();
   Variable total = apply("Sum{axes=None}", {b});
   total.set_name("total");
   const Variable both[] = {total, b};
@@ -91,7 +91,7 @@ TEST_CASE("types, names, and a sub-graph met again") {
 }
 
 TEST_CASE("depth and ids") {
-  Variable b = seed_example();
+  Variable b = example();
   CHECK(dprint(b, {.depth = 0}) == "");
   CHECK(dprint(b, {.depth = 1}) == "Add [id A]\n");
   CHECK(dprint(b, {.depth = 2, .id_type = "int"}) == "Add [id 0]\n ├─ a [id 1]\n └─ Pow [id 2]\n");
@@ -149,7 +149,7 @@ TEST_CASE("notes, names of roots, destroyed and viewed inputs") {
 }
 
 TEST_CASE("calls can share ids") {
-  Variable b = seed_example();
+  Variable b = example();
   PrintedNodes printed;
   dprint(b, {.printed = &printed});
   CHECK(dprint(apply("Exp", {b}), {.printed = &printed}) == "Exp [id F]\n └─ Add [id A]\n    └─ ···\n");
@@ -179,6 +179,6 @@ TEST_CASE("a chain of a million nodes") {
 
 TEST_CASE("streams") {
   std::ostringstream stream;
-  stream << vector_named("a") << " " << seed_example() << " " << Array{1., 2.};
+  stream << vector_named("a") << " " << example() << " " << Array{1., 2.};
   CHECK(stream.str() == "a Add.0 [1. 2.]");
 }

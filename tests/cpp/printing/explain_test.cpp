@@ -1,4 +1,5 @@
-// explain and dprint(provenance): every node says which rules made it and where the user wrote what it came from.
+// explain and dprint(provenance): each node has the rules that made it and the source location of the expression it
+// came from.
 #include <doctest/doctest.h>
 
 #include "bitale/compile/function.hpp"
@@ -15,7 +16,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 }  // namespace
 
-TEST_CASE("a chain of rules grows, without repetition and without end") {
+TEST_CASE("a chain of rules grows without repetition and up to a limit") {
   CHECK(chain_rules(nullptr, nullptr) == nullptr);
   CHECK(std::string(chain_rules(nullptr, "a")) == "a");
   CHECK(std::string(chain_rules("a", nullptr)) == "a");
@@ -31,7 +32,7 @@ TEST_CASE("a chain of rules grows, without repetition and without end") {
   CHECK(names.back() == "r9");
 }
 
-TEST_CASE("what is replaced again keeps the rules that came before") {
+TEST_CASE("a node that is replaced again keeps the earlier rules") {
   const Variable x = vector("x");
   const Variable first = exp(x), second = tanh(x), third = sin(x);
   FunctionGraph graph({x}, {first}, false);

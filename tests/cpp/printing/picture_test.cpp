@@ -19,7 +19,7 @@ bool contains(const std::string& text, std::string_view what) { return text.find
 
 }  // namespace
 
-TEST_CASE("a picture leaves out variables that have no name, unless asked") {
+TEST_CASE("a picture omits unnamed variables unless it is not compact") {
   const Variable x = dvector("x"), y = exp(x) + 1.0;
   const std::string compact = dot_text(Variables{y});
   CHECK(count(compact, "shape=box") == 6);  // x, 1.0, y; exp, expand_dims, add
@@ -36,7 +36,7 @@ TEST_CASE("a picture of the structure has Apply, Op, Variables and Types") {
   CHECK(count(text, "Matrix(float64") == 3);
 }
 
-TEST_CASE("names of any kind are text in a picture and in a page") {
+TEST_CASE("names are escaped in pictures and pages") {
   const Variable x = dvector("</script> \"<&\n");
   CHECK(contains(dot_text(Variables{exp(x)}), "&lt;/script&gt; \"&lt;&amp; "));
   const std::string page = graph_html({.graphs = {{"graph", {exp(x)}}}});
@@ -51,7 +51,7 @@ TEST_CASE("long labels are cut between characters") {
   CHECK(count(text, "é") == 10);
 }
 
-TEST_CASE("a condition frames what one side needs") {
+TEST_CASE("a condition frames the nodes that one branch needs") {
   const Variable x = dvector("x"), y = dvector("y"), z = where(x > 0.0, exp(y), log(x) + y);
   const std::string text = dot_text(Variables{z}, {.condition = z.owner()});
   CHECK(contains(text, "seagreen"));
@@ -60,7 +60,7 @@ TEST_CASE("a condition frames what one side needs") {
   CHECK_THROWS_AS(dot_text(Variables{z}, {.condition = exp(x).owner()}), ValueError);
 }
 
-TEST_CASE("what is no picture is refused") {
+TEST_CASE("invalid arguments are refused") {
   CHECK_THROWS_AS(dot_text(Variables{Variable()}), ValueError);
   CHECK_THROWS_AS(graph_html({}), ValueError);
   CHECK_THROWS_AS(graph_html({.graphs = {{"graph", {Variable()}}}}), ValueError);
@@ -99,7 +99,7 @@ TEST_CASE("times of nodes, in both modes") {
   }
 }
 
-TEST_CASE("a constant is drawn where it is read, other leaves once") {
+TEST_CASE("a constant is drawn at each use, other leaves once") {
   const Variable x = dscalar("x"), two = constant(Array(2.0));
   const std::string page = graph_html({.graphs = {{"graph", {exp(x * two) + two}}}});
   CHECK(count(page, "\"k\":\"constant\"") == 2);

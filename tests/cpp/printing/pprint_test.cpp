@@ -57,7 +57,7 @@ TEST_CASE("layout and indices") {
   CHECK(pprint(transpose(tensor("t", DType::Float64, Dims{2, 3, 4}))) == "t.T");
 }
 
-TEST_CASE("one number that is broadcast is written as a number") {
+TEST_CASE("a broadcast constant of one element prints as a number") {
   const Variable a = dvector("a"), x = dmatrix("x");
   CHECK(pprint(a + constant(Array{2.0})) == "a + 2.0");
   CHECK(pprint(pow(x, constant(Array{{-2.0}}))) == "x ** (-2.0)");
@@ -82,7 +82,7 @@ TEST_CASE("large expressions are cut") {
   CHECK_THROWS_AS(pprint(Variable()), ValueError);
 }
 
-TEST_CASE("what may stand before an index") {
+TEST_CASE("text that may precede an index") {
   CHECK(atom_text("x") == "x");
   CHECK(atom_text("f(a, b)[0]") == "f(a, b)[0]");
   CHECK(atom_text("a + b") == "(a + b)");

@@ -1,4 +1,4 @@
-// At which loop an expression is known.
+// The loop level at which an expression is known.
 #include "program/loop_nest.hpp"
 
 #include <doctest/doctest.h>
@@ -24,7 +24,7 @@ TEST_CASE("an expression is known at the innermost loop it depends on") {
   CHECK(nest.level_of(in_row * 2) == 1);
 }
 
-TEST_CASE("what a loop writes is known only where it is read") {
+TEST_CASE("an element that a loop writes is known only in that loop") {
   ExprPool pool;
   const Expr i = pool.index(0), at[] = {pool.integer(0)};
   const Expr total = pool.load(3, DType::Float64, at);
@@ -41,7 +41,7 @@ TEST_CASE("what a loop writes is known only where it is read") {
   CHECK(nest.level_of(total + 1.0) == 0);
 }
 
-TEST_CASE("a variable that is defined anew moves what depends on it") {
+TEST_CASE("redefinition of a variable changes the level of its dependents") {
   ExprPool pool;
   const Expr running = pool.var(0, DType::Float64), twice = running * 2.0;
   LoopNest nest;

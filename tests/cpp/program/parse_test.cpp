@@ -1,4 +1,4 @@
-// Programs as text: what is printed is read again, and what can't be read says where and why.
+// Programs as text: a printed Program is parsed to an equal one, and errors give position and reason.
 #include "program/parse.hpp"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ void reads_back(const Program& program, std::string_view what) {
 void fails(std::string_view text, const std::string& why) {
   try {
     parse(text);
-    FAIL_CHECK("read, though " << why);
+    FAIL_CHECK("no error, expected: " << why);
   } catch (const ValueError& error) {
     const std::string message = error.what();
     CHECK_MESSAGE(message.find(why) != std::string::npos, message);
@@ -40,7 +40,7 @@ void fails(std::string_view text, const std::string& why) {
 
 }  // namespace
 
-TEST_CASE("what is printed is read again") {
+TEST_CASE("a printed program can be parsed") {
   // Every kind of step, as to_string writes it.
   const std::string text = R"(program all(x: f64[?, ?], i: i64[?]) -> y: f64[len(x, 0)], s: f64
   output y: f64[len(x, 0)]
@@ -75,7 +75,7 @@ TEST_CASE("what is printed is read again") {
   reads_back(program, "all kinds");
 }
 
-TEST_CASE("programs of all ops of the registry are read again from their source") {
+TEST_CASE("programs of all ops of the registry can be parsed from their source") {
   for (auto& entry : op_registry()) {
     std::size_t count = 0;
     for (auto& sample : entry.samples()) {
@@ -86,7 +86,7 @@ TEST_CASE("programs of all ops of the registry are read again from their source"
   }
 }
 
-TEST_CASE("programs of expressions as users write them are read again from their source") {
+TEST_CASE("programs of typical user expressions can be parsed from their source") {
   const auto x = matrix("x"), y = matrix("y"), z = tensor("z", DType::Float32, {unknown_length});
   const std::vector<Variables> expressions{{softmax(x + transpose(y)), sum(log(x))},
                                            {cumsum(exp(x), 0), argmax(x, 1)},
@@ -98,7 +98,7 @@ TEST_CASE("programs of expressions as users write them are read again from their
       reads_back(lowering::lower(FunctionGraph(graph_inputs(outputs), outputs), {}, shared).program, "expression");
 }
 
-TEST_CASE("text that is no program says where and what was expected") {
+TEST_CASE("a parse error gives the position and what was expected") {
   fails("", "the text is empty");
   fails("program p(x: f64) -> y: f64\n  y = z\n", "line 2, column 8: expected a buffer, which `z` is not");
   fails("program p(x: f65) -> y: f64\n", "line 1, column 17: expected a dtype");

@@ -1,4 +1,4 @@
-// Steps taken apart: every part of every kind is visited once, and can be rewritten.
+// Traversal of steps: every part of every kind is visited once, and can be rewritten.
 #include "program/steps.hpp"
 
 #include <doctest/doctest.h>
@@ -17,7 +17,7 @@ struct AllKinds {
   Expr number(std::int64_t value) { return pool.integer(value); }
   Expr var(std::int64_t id) { return pool.var(id, DType::Int64); }
 
-  // Numbers say what is seen: 1, 2, 3, ... in the order of the parts, buffers from 100 on.
+  // Numbers identify the parts: 1, 2, 3, ... in the order of visits, buffers from 100 on.
   Steps steps() {
     Loop loop{pool.index(0), number(1), {{var(50), CarryKind::state, {}, number(15)}}, {}, false, 0,
               number(16),    number(2)};

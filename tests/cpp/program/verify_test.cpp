@@ -1,4 +1,4 @@
-// The rules of the IR: a Program that breaks one is named, not run.
+// The rules of the IR: verify names the rule that a Program violates.
 #include <doctest/doctest.h>
 
 #include "bitale/core/error.hpp"
@@ -10,7 +10,7 @@ using namespace bitale::program;
 
 namespace {
 
-// y = x + 1 by way of a temporary: allocate t; for i: t[i] = x[i] + 1; for j: y[j] = t[j].
+// y = x + 1 through a temporary: allocate t; for i: t[i] = x[i] + 1; for j: y[j] = t[j].
 struct Example {
   static constexpr std::int64_t x = 0, t = 1, y = 2;
   Program program;
@@ -50,7 +50,7 @@ struct Example {
   void fails(const char* why) {
     try {
       verify(program);
-      FAIL("passed, though " << std::string(why));
+      FAIL("no error, expected: " << std::string(why));
     } catch (const InternalError& error) {
       CHECK(std::string(error.what()).find(why) != std::string::npos);
     }
@@ -59,9 +59,9 @@ struct Example {
 
 }  // namespace
 
-TEST_CASE("a program that keeps the rules passes") { CHECK_NOTHROW(verify(Example().program)); }
+TEST_CASE("a valid program passes") { CHECK_NOTHROW(verify(Example().program)); }
 
-TEST_CASE("buffers exist before they are used, once, and are made at the top") {
+TEST_CASE("buffers are allocated once, before use, at the top level") {
   Example early;
   early.program.steps.erase(early.program.steps.begin());
   early.fails("t is used before it exists");
@@ -77,7 +77,7 @@ TEST_CASE("buffers exist before they are used, once, and are made at the top") {
   unknown.fails("x exists twice");
 }
 
-TEST_CASE("ranks and dtypes fit") {
+TEST_CASE("ranks and dtypes match") {
   Example rank;
   rank.body(1).push_back({Store{Example::t, {}, rank.load(Example::x, rank.i)}});
   rank.fails("store to t at a wrong rank");
@@ -102,7 +102,7 @@ TEST_CASE("indices and variables are in scope") {
   carried.fails("no loop carries it");
 }
 
-TEST_CASE("steps stand where their kind may") {
+TEST_CASE("steps occur only where their kind is allowed") {
   Example filled;
   filled.body(1).push_back({Fill{Example::t, filled.pool.number(0, DType::Float64)}});
   filled.fails("a fill is in a loop");
@@ -135,7 +135,7 @@ TEST_CASE("a loop carries a variable once") {
   CHECK_THROWS_WITH_AS(verify(program), doctest::Contains("v0 is carried twice"), InternalError);
 }
 
-TEST_CASE("what is not the program's own is not written to") {
+TEST_CASE("inputs are not written to") {
   Example input;
   input.body(1).push_back({Store{Example::x, {input.i}, input.load(Example::x, input.i)}});
   input.fails("x is written to");
@@ -147,7 +147,7 @@ TEST_CASE("what is not the program's own is not written to") {
   filled.fails("x is written to");
 }
 
-TEST_CASE("calls read what was written, and only that; fills are constant") {
+TEST_CASE("calls read only buffers that were written; fills are constant") {
   Example early;
   early.program.steps.insert(early.program.steps.begin() + 1,
                              {Call{"bt_sort", {BufferArgument{Example::t, AccessKind::combine}}}});
@@ -173,7 +173,7 @@ TEST_CASE("calls read what was written, and only that; fills are constant") {
   filled.fails("filled with a value that is not constant");
 }
 
-TEST_CASE("what a body defines is known in its iteration only") {
+TEST_CASE("a definition in a body is known only in its iteration") {
   Example example;
   const Expr var = example.pool.var(0, DType::Float64);
   example.body(1).push_back({Let{var, example.load(Example::x, example.i)}});

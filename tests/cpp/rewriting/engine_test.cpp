@@ -1,4 +1,4 @@
-// The engine: queries, phases, provenance, counters, and what happens to rules that misbehave.
+// The engine: queries, phases, provenance, counters, and rules that misbehave.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ using namespace bitale::rewriting;
 
 namespace {
 
-// Rules that only these tests ask for.
+// Opt-in rules of these tests.
 void register_test_rules() {
   static const bool once = [] {
     register_rules([](Rules& rules) {
@@ -111,7 +111,7 @@ TEST_CASE("a float expression never becomes a constant by cancelling") {
   }
 }
 
-TEST_CASE("stability at work") {
+TEST_CASE("stabilization") {
   auto x = vector("x");
   CHECK(rewritten(log(1 + exp(x))) == "softplus(x)");
   CHECK(rewritten(1 / (1 + exp(-x))) == "sigmoid(x)");
@@ -127,7 +127,7 @@ TEST_CASE("stability at work") {
   CHECK(evaluate(graph.outputs(), graph.inputs(), big)[0].item() == doctest::Approx(1000));
 }
 
-TEST_CASE("nothing is computed for a shape") {
+TEST_CASE("shapes are computed without values") {
   auto x = matrix("x");
   CHECK(rewritten(shape_i(exp(transpose(x)) + 1, 0)) == "Shape_i{1}(x)");
   CHECK(rewritten(size(sin(x))) == "Shape_i{0}(x) * Shape_i{1}(x)");
@@ -155,10 +155,10 @@ TEST_CASE("unknown names in queries are refused, with a suggestion") {
   CHECK_THROWS_WITH_AS(query_of("fast_ru"), doctest::Contains("fast_run"), ValueError);
   CHECK_THROWS_AS(RewriteQuery::parse({"fast_run"}), ValueError);
   CHECK_THROWS_AS(rule_hits("no such rule"), KeyError);
-  rewrite(graph, OPT_FAST_RUN.excluding({"fusion", "inplace"}));  // known to PyTensor's users
+  rewrite(graph, OPT_FAST_RUN.excluding({"fusion", "inplace"}));  // names that PyTensor has
 }
 
-TEST_CASE("a query brings along rewrites of its own, each at its position") {
+TEST_CASE("a query may register additional rewrites, each at its position") {
   auto x = vector("x");
   std::vector<std::string> seen;
   const auto look = [&](std::string name, double position) -> ExtraRewrite {
@@ -170,7 +170,7 @@ TEST_CASE("a query brings along rewrites of its own, each at its position") {
   CHECK(rewritten(pow(x, 2) + 0, query) == "sqr(x)");
   CHECK(seen == std::vector<std::string>{"early: x ** 2 + 0", "after: x ** 2", "late: sqr(x)"});
 
-  // What it changes is marked with its name.
+  // New nodes have its name as their rule.
   ExtraRewrite replace{"mine", [](FunctionGraph& graph) {
                          const Variable out = graph.outputs()[0];
                          graph.replace(out, cos(out.owner().input(0)), "mine");
@@ -217,12 +217,12 @@ TEST_CASE("rules are only tried where the node and its inputs allow them") {
   CHECK(tries(x + x, "twice") > 0);
   CHECK(tries(x * y, "neutral_element") == 0);
   CHECK(tries(x * 2, "neutral_element") > 0);
-  CHECK(tries(x * expand_dims(y, 0), "neutral_element") > 0);  // which could view a constant
+  CHECK(tries(x * expand_dims(y, 0), "neutral_element") > 0);  // expand_dims may be a view of a constant
   CHECK(tries(exp(x) * y, "elemwise_of_alloc") == 0);
   CHECK(tries(exp(x) * alloc(scalar("s"), {shape_i(x, 0)}), "elemwise_of_alloc") > 0);
 }
 
-TEST_CASE("a change far below a node is noticed") {
+TEST_CASE("a change far below a node is taken into account") {
   // The product cancels only once a rule has turned y2 into y, twenty levels down.
   auto x = vector("x"), y = vector("y");
   const Variable y2 = -(-y);
@@ -231,7 +231,7 @@ TEST_CASE("a change far below a node is noticed") {
   CHECK(expression_text(rewrite_graph(v * y, {"fast_run"}), 100).find('/') == std::string::npos);
 }
 
-TEST_CASE("new nodes say which rule made them and which line they come from; names stay") {
+TEST_CASE("new nodes have the rule that made them and the line of the original; names are kept") {
   auto x = vector("x");
   const Variable log_part = log(1 + x);
   log_part.set_name("lp");
@@ -312,7 +312,7 @@ TEST_CASE("a rule that loops is named and stopped") {
   }
 }
 
-TEST_CASE("a rule that fails leaves the graph as it was; the error names rule, node and line") {
+TEST_CASE("a rule that fails leaves the graph unchanged; the error names rule, node and line") {
   register_test_rules();
   auto x = vector("x");
   const Variable v = arctan(x) + 1;
@@ -339,7 +339,7 @@ TEST_CASE("a rule that fails leaves the graph as it was; the error names rule, n
   }
 }
 
-TEST_CASE("a rule may not destroy what is protected") {
+TEST_CASE("a rule may not destroy protected variables") {
   register_test_rules();
   const config::Change policy("on_opt_error", "raise");
   auto protected_graph = [](const Variable& output) {
@@ -354,14 +354,14 @@ TEST_CASE("a rule may not destroy what is protected") {
     CHECK_THROWS_WITH_AS(rewrite(graph, only("test_destroy")), doctest::Contains(reason), InconsistencyError);
   CHECK(text(graph) == "arctan(x) + 1");
   graph.check_integrity();
-  // A temporary may be.
+  // A temporary may be destroyed.
   auto free = protected_graph(arctan(exp(x)) + 1);
   RewriteReport report;
   rewrite(free, only("test_destroy"), &report);
   CHECK(report.hits("test_destroy") == 1);
 }
 
-TEST_CASE("a static shape does not change, and nothing comes to depend on itself") {
+TEST_CASE("a rule may not change a static shape or create a cycle") {
   register_test_rules();
   const config::Change policy("on_opt_error", "raise");
   const Variable v = arctan(tensor("x", DType::Float64, {3})) + 1;
@@ -373,7 +373,7 @@ TEST_CASE("a static shape does not change, and nothing comes to depend on itself
   graph.check_integrity();
 }
 
-TEST_CASE("declarations that make no sense are refused") {
+TEST_CASE("invalid declarations are refused") {
   auto [x, y] = pattern_variables<2>();
   Rules rules;
   CHECK_THROWS_WITH_AS(rules.equation("bad", x, x), doctest::Contains("bad"), ValueError);
@@ -441,7 +441,7 @@ TEST_CASE("equations match in either order, on any rank, with constants of any d
   CHECK(report.hits("test_match") == 0);
 }
 
-TEST_CASE("results keep shape and dtype where the right side has less") {
+TEST_CASE("results keep shape and dtype where the right side has smaller ones") {
   auto row_x = row("r"), column = col("c");
   FunctionGraph graph = graph_of(row_x * column / column);
   rewrite(graph, OPT_FAST_RUN);
@@ -464,7 +464,7 @@ TEST_CASE("rewrite_graph works on a copy and keeps the caller's leaves") {
   CHECK(rewrite_graph(v, {"canonicalize"}, {"cancelling"}).same_as(x) == false);
 }
 
-TEST_CASE("descriptions") {
+TEST_CASE("descriptions of rules") {
   bool found = false;
   for (auto& row : describe_rules()) {
     CHECK(!row.phases.empty());
@@ -479,7 +479,7 @@ TEST_CASE("descriptions") {
   CHECK(describe_optdb(OPT_FAST_RUN).find("1.5 stabilize") != std::string::npos);
 }
 
-TEST_CASE("the work grows with the graph, not faster") {
+TEST_CASE("the work grows linearly with the graph") {
   const auto tries = [](int length) {
     Variable x = vector("x"), v = x;
     for (int i = 0; i < length; ++i) v = sin(v * 1) * 1.0001 + 0.5;

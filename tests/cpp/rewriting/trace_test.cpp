@@ -21,7 +21,7 @@ TEST_CASE("a trace has one step per use of a rule, in order") {
   CHECK(text.find("1. canonicalize/product_over_factor: x * y / y  ->  x\n") != std::string::npos);
 }
 
-TEST_CASE("nothing to do leaves no steps") {
+TEST_CASE("a graph that no rule changes has no steps") {
   const Variable x = vector("x");
   CHECK(trace_rewrite(tanh(x)).empty());
   CHECK(steps_text({}).empty());
@@ -35,7 +35,7 @@ TEST_CASE("steps are recorded only when asked for") {
   CHECK(report.steps.empty());
 }
 
-TEST_CASE("steps as a page: one picture per step, with what changed marked") {
+TEST_CASE("steps as a page: one picture per step, with the changes marked") {
   const Variable x = vector("x"), y = vector("y");
   const auto steps = trace_rewrite(log(1 + x * y / y) < 3, {"product_over_factor", "log1p"});
   const std::string page = steps_html(steps);
@@ -50,7 +50,7 @@ TEST_CASE("steps as a page: one picture per step, with what changed marked") {
   CHECK(page.find("2 of 2: stabilize/log1p") != std::string::npos);
   CHECK(count("<mark class=gone>") > 1);
   CHECK(page.find("Log1p</mark>") != std::string::npos);
-  CHECK(page.find("Lt</mark>") == std::string::npos);  // stayed
+  CHECK(page.find("Lt</mark>") == std::string::npos);  // unchanged
   CHECK(page.find("id=\"previous\"") != std::string::npos);
   CHECK(page.find("http") == std::string::npos);
   CHECK(page.find("log(1 + x) &lt; 3") == std::string::npos);

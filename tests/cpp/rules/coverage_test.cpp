@@ -1,6 +1,6 @@
-// What became of every rule of PyTensor that this library claims to treat: tests/rules_coverage/*.csv says covered (by
-// which rule), needless (why) or missing. A covered name must be a tag of a rule, or the own name of a rule,
-// phase or pass.
+// The status of every rule of PyTensor in the groups that this library treats: tests/rules_coverage/*.csv says covered
+// (by which rule), needless (why) or missing. A covered name must be a tag of a rule, or the name of a rule, phase or
+// pass.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -68,7 +68,7 @@ std::vector<Row> all_rows() {
 
 }  // namespace
 
-TEST_CASE("every rule of PyTensor's groups is covered, needless, or said to be missing") {
+TEST_CASE("every rule of PyTensor's groups is covered, needless, or listed as missing") {
   std::map<std::string, std::string> group_of;
   for (auto& row : read(folder() / "names.csv", 2)) {
     CHECK_MESSAGE(group_of.emplace(row[1], row[0]).second, "named twice in names.csv: " << row[1]);
@@ -91,18 +91,18 @@ TEST_CASE("every rule of PyTensor's groups is covered, needless, or said to be m
   for (auto& row : all_rows()) {
     CAPTURE(row.file);
     CAPTURE(row.name);
-    CHECK_MESSAGE(status_of.emplace(row.name, row.status).second, "treated twice");
+    CHECK_MESSAGE(status_of.emplace(row.name, row.status).second, "listed twice");
     const auto group = group_of.find(row.name);
     CHECK_MESSAGE(group != group_of.end(), "PyTensor has no such rule in these groups");
     if (group == group_of.end()) continue;
     ++counts[group->second][row.status];
     CHECK_MESSAGE((row.status == "covered" || row.status == "needless" || row.status == "missing"), row.status);
-    CHECK_MESSAGE(!row.why.empty(), "says not by what, or why");
-    if (row.status == "covered") CHECK_MESSAGE(tags.count(row.name) == 1, "is said to be covered, but no rule has it");
+    CHECK_MESSAGE(!row.why.empty(), "gives neither a rule nor a reason");
+    if (row.status == "covered") CHECK_MESSAGE(tags.count(row.name) == 1, "listed as covered, but no tag or name");
   }
-  // A group that is treated is treated completely.
+  // A group with any entry has all of them.
   for (auto& [name, group] : group_of)
-    if (counts.count(group)) CHECK_MESSAGE(status_of.count(name) == 1, group << ": nothing is said of " << name);
+    if (counts.count(group)) CHECK_MESSAGE(status_of.count(name) == 1, group << ": no entry for " << name);
 
   std::map<std::string, int> total;
   for (auto& [group, statuses] : counts) {

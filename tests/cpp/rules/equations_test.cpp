@@ -1,5 +1,5 @@
-// One test for all registered rules, by the checker that users have: equations on every dtype, shape and special value
-// they are for, claims included; functions on their samples.
+// One test of all registered rules by verify_rule: equations on every dtype, shape and special value that they are
+// declared for, with their claims; functions on their samples.
 #include <doctest/doctest.h>
 
 #include "bitale/core/config.hpp"
@@ -12,7 +12,7 @@ TEST_CASE("every rule holds, and its claims are true") {
   const config::Change strict("on_opt_error", "raise");
   int equations = 0;
   for (const rewriting::Rule* rule : rewriting::OptDB::instance().rules()) {
-    if (rule->name().starts_with("test_")) continue;  // of other tests
+    if (rule->name().starts_with("test_")) continue;  // registered by other tests
     const rewriting::CheckReport report = rewriting::verify_rule(*rule);
     CHECK_MESSAGE(report.ok(), report.str());
     for (auto& note : report.notes) CHECK_MESSAGE(!note.starts_with("raises"), report.str());

@@ -1,4 +1,4 @@
-// Ops that are formulas over other ops are replaced by them before anything else, also formulas within formulas.
+// Ops that are formulas over other ops are expanded before other rules are applied, also nested formulas.
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
@@ -8,7 +8,7 @@ using namespace bitale;
 
 namespace {
 
-// x to the power 2^levels, said with itself one level down; levels < 0: without end.
+// x to the power 2^levels, defined by itself one level below; for levels < 0 without end.
 class Squares final : public OpOf<Squares>, public Expansion {
  public:
   explicit Squares(std::int64_t levels) : levels(levels) {}
@@ -30,7 +30,7 @@ class Squares final : public OpOf<Squares>, public Expansion {
 
 }  // namespace
 
-TEST_CASE("expand: formulas within formulas take the place of their ops") {
+TEST_CASE("expand: nested formulas replace their ops") {
   const Variable x = vector("x");
   const Variable y = (*make_ref<const Squares>(3))({x});
   const Variable rewritten = rewrite_graph(Variables{y}, {"expand"})[0];
@@ -38,13 +38,13 @@ TEST_CASE("expand: formulas within formulas take the place of their ops") {
   CHECK(function({x}, sum(y))({Array{2.0, 1.0}})[0].item() == 257);
 }
 
-TEST_CASE("expand: a formula that uses its op for ever is refused") {
+TEST_CASE("expand: a formula that recurs without end is refused") {
   const Variable x = vector("x");
   const Variable y = (*make_ref<const Squares>(-1))({x});
   CHECK_THROWS_AS(function({x}, y)({Array{2.0, 1.0}}), Error);
 }
 
-TEST_CASE("expand: a long chain of them takes one pass") {
+TEST_CASE("expand: a long chain of formulas takes one pass") {
   const Variable x = vector("x");
   const OpRef op = op_from_graph({x}, {x + 1.0});
   Variable y = x;
@@ -52,7 +52,7 @@ TEST_CASE("expand: a long chain of them takes one pass") {
   CHECK(allclose(function({x}, y)({Array{2.0, 1.0}})[0], Array{252.0, 251.0}));
 }
 
-TEST_CASE("expand: what is longer than the graph that holds it is rewritten to its end") {
+TEST_CASE("expand: an inner graph that is longer than the outer one is rewritten completely") {
   const Variable x = vector("x");
   Variable chain = x;
   for (int i = 0; i < 5000; ++i) chain = -(-chain) * 2.0 / 2.0;

@@ -1,6 +1,5 @@
-// Random chains of indexing, also by masks, updates, views and repetitions: what all rules together make of them has
-// the values of the graph as it was built. Lengths are known, unknown or 1, bounds positive, negative, beyond the end
-// or symbolic.
+// Random chains of indexing, also by masks, updates, views and repetitions: all rules together preserve the values of
+// the graph as built. Lengths are known, unknown or 1, bounds positive, negative, beyond the end or symbolic.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -57,7 +56,7 @@ class Chain {
     }
     return input(DType::Float64, type, shape);
   }
-  // Of a length that x_ has.
+  // An input that can be combined elementwise with x.
   Variable like(const Variable& x) {
     const Array value = evaluate(x, inputs, values);
     Dims type, shape;
@@ -95,7 +94,7 @@ class Chain {
       default: return IndexItem(make_vector({positions_[0], positions_[1]}));
     }
   }
-  // As long as dimensions of x_: what is true depends on values, or is known.
+  // A mask over dimensions of x_ that depends on values or is constant.
   IndexItem mask(int first, int count) {
     Axis others;
     for (int axis = 0; axis < x_.ndim(); ++axis)
@@ -164,7 +163,7 @@ bool same(const Array& before, const Array& after) {
   return before.dtype() == after.dtype() && before.shape() == after.shape() && allclose(before, after, 1e-9, 1e-9);
 }
 
-// What is wrong after this optimizer; nothing when all is well. Throws where the graph can't be evaluated as built.
+// The failure with this optimizer, or nothing. Throws if the graph can't be evaluated as built.
 std::string trouble(const test::Case& graph, const char* optimizer) {
   const std::vector<Array> expected = evaluate(graph.outputs, graph.inputs, graph.values);
   FunctionGraph rewritten(graph.inputs, graph.outputs);
@@ -198,7 +197,7 @@ TEST_CASE("random indexing keeps its values under all rules") {
       if (seed % 2 == 0) graph.outputs = grad(sum(sin(chain.result())), Variables{chain.inputs[0], chain.inputs[4]});
       evaluate(graph.outputs, graph.inputs, graph.values);
     } catch (const Error&) {
-      continue;  // an index outside, lengths that don't fit, an input that plays no part
+      continue;  // an index out of range, lengths that do not match, an unused input
     }
     ++done;
     for (const char* optimizer : {"fast_run", "fast_compile"}) {

@@ -1,4 +1,4 @@
-// What rules about indexing make of expressions together: only what is asked for is computed.
+// Rules about indexing in combination: only the indexed elements are computed.
 #include <doctest/doctest.h>
 
 #include "bitale/autodiff/gradient.hpp"
@@ -16,7 +16,7 @@ std::string after(const Variable& expression) {
   return rewriting::expression_text(rewrite_graph(expression, {"fast_run"}), 30);
 }
 
-// Whether some indexing is of anything but the leaf.
+// Whether every Subtensor indexes the leaf directly after rewriting.
 bool indexes_only(const Variable& leaf, const Variable& expression) {
   for (auto& node : toposort(Variables{rewrite_graph(expression, {"fast_run"})}))
     if (node.op().name() == "Subtensor" && !node.input(0).same_as(leaf)) return false;
@@ -25,29 +25,29 @@ bool indexes_only(const Variable& leaf, const Variable& expression) {
 
 }  // namespace
 
-TEST_CASE("an index reaches the inputs") {
+TEST_CASE("indexing is moved to the inputs") {
   const Variable x = dmatrix("x"), y = dvector("y");
   CHECK(indexes_only(x, subtensor(softmax(x, Axis{1}), {IndexItem(1)})));
   CHECK(indexes_only(x, subtensor(log_softmax(x, Axis{1}), {IndexItem(1)})));
   CHECK(indexes_only(x, subtensor(exp(transpose(x)) * 2, {Slice{1, {}, {}}, IndexItem(0)})));
   CHECK(indexes_only(x, subtensor(sum(sqr(x), Axis{1}), {IndexItem(2)})));
-  CHECK_FALSE(indexes_only(x, subtensor(softmax(x, Axis{1}), {Slice{}, IndexItem(1)})));  // all of it matters
+  CHECK_FALSE(indexes_only(x, subtensor(softmax(x, Axis{1}), {Slice{}, IndexItem(1)})));  // depends on all columns
 }
 
-TEST_CASE("nested slices are one") {
+TEST_CASE("nested slices are merged") {
   const Variable x = dvector("x"), i = lscalar("i");
   CHECK(after(subtensor(subtensor(x, {Slice{1, {}, {}}}), {Slice{{}, -1, {}}})) ==
         after(subtensor(x, {Slice{1, -1, {}}})));
   CHECK(after(subtensor(subtensor(x, {Slice{2, {}, 3}}), {IndexItem(4)})) == after(subtensor(x, {IndexItem(14)})));
   CHECK(after(subtensor(subtensor(x, {Slice{{}, {}, -1}}), {IndexItem(0)})) == after(subtensor(x, {IndexItem(-1)})));
   CHECK(after(subtensor(subtensor(x, {Slice{{}, {}, -1}}), {Slice{{}, {}, -1}})) == "x");
-  // Where a sign is not known, or a stop may lie beyond the end, no single slice says it.
+  // If a sign is unknown, or a bound may lie beyond the vector, no single slice is equivalent.
   CHECK(after(subtensor(subtensor(x, {Slice{-5, {}, {}}}), {Slice{1, {}, {}}})) !=
         after(subtensor(x, {Slice{-4, {}, {}}})));
   CHECK(after(subtensor(subtensor(x, {Slice{i, {}, {}}}), {IndexItem(1)})) != after(subtensor(x, {IndexItem(i + 1)})));
 }
 
-TEST_CASE("gradients of indexing add up in one array") {
+TEST_CASE("gradients of indexing accumulate in one array") {
   const Variable x = dvector("x");
   const Variable cost = sqr(subtensor(x, {IndexItem(0)})) + subtensor(x, {IndexItem(1)});
   const Variable g = rewrite_graph(grad(cost, x), {"fast_run"});
@@ -60,7 +60,7 @@ TEST_CASE("gradients of indexing add up in one array") {
   CHECK(sums == 0);
 }
 
-TEST_CASE("gradients of parts of one vector are written, and added only where parts may have elements in common") {
+TEST_CASE("gradients of parts of a vector are stored, and added only where parts may overlap") {
   const Variable q = dvector("q");
   const auto count_of = [&](const Variable& cost, std::string_view label) {
     int found = 0;
@@ -78,12 +78,12 @@ TEST_CASE("gradients of parts of one vector are written, and added only where pa
   CHECK(count_of(sin(next) + sum(cos(tail)), "IncSubtensor") == 1);
 }
 
-TEST_CASE("writes that are read, and slices that are joined, leave nothing behind") {
+TEST_CASE("reads of writes and joins of slices are simplified") {
   const Variable x = dvector("x"), s = dscalar("s"), n = lscalar("n");
   const Variable y = tensor("y", DType::Float64, {4});
   CHECK(after(subtensor(set_subtensor(y, {IndexItem(2)}, s), {IndexItem(2)})) == "s");
   CHECK(after(subtensor(set_subtensor(y, {IndexItem(2)}, s), {IndexItem(0)})) == after(subtensor(y, {IndexItem(0)})));
-  // An index that may be out of range is looked at.
+  // An index that may be out of range is still checked.
   CHECK(after(subtensor(set_subtensor(x, {IndexItem(2)}, s), {IndexItem(2)})) != "s");
   CHECK(after(join(0, {subtensor(x, {Slice{{}, n, {}}}), subtensor(x, {Slice{n, {}, {}}})})) == "x");
   CHECK(after(subtensor(x, {IndexItem(arange(shape_i(x, 0)))})) == "x");

@@ -1,4 +1,4 @@
-// The in-place passes: which nodes they change, whom they leave alone, and that compiled functions stay right.
+// The in-place passes: which nodes they change, which they do not, and that compiled functions remain correct.
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
@@ -27,7 +27,7 @@ const Mode vm("vm", "fast_run"), plain("vm", "o3"), jit("jit", "fast_run");
 
 }  // namespace
 
-TEST_CASE("the virtual machine asks for in-place forms, native code does not") {
+TEST_CASE("the virtual machine uses in-place forms, native code does not") {
   auto x = vector("x"), y = vector("y");
   const Variable out = sqrt(exp(x) + sin(y));
   auto f = function({x, y}, out, with_mode(vm));
@@ -39,14 +39,14 @@ TEST_CASE("the virtual machine asks for in-place forms, native code does not") {
   CHECK(destroyer_count(function({x, y}, out, with_mode(vm.excluding({"inplace"}))).graph()) == 0);
   CHECK(destroyer_count(function({x, y}, out, with_mode(vm.excluding({"inplace_elemwise"}))).graph()) == 0);
   CHECK(destroyer_count(function({x, y}, out, with_mode(Mode("vm", "fast_compile"))).graph()) == 0);
-  // Who asks for them with native code gets them, compiled as what they compute.
-  auto asked = function({x, y}, out, with_mode(jit.including({"inplace"})));
-  CHECK(destroyer_count(asked.graph()) == 2);
+  // Native code gets them on request, and compiles them like the ordinary forms.
+  auto requested = function({x, y}, out, with_mode(jit.including({"inplace"})));
+  CHECK(destroyer_count(requested.graph()) == 2);
   const Array a{0.5, 2.0}, b{1.0, -1.0};
-  CHECK(allclose(asked({a, b}), f({a, b})));
+  CHECK(allclose(requested({a, b}), f({a, b})));
 }
 
-TEST_CASE("indexed updates happen where the tensor lies") {
+TEST_CASE("indexed updates are made in place") {
   auto x = matrix("x"), y = vector("y");
   auto i = vector("i", DType::Int64);
   const Variable temporary = exp(x);
@@ -58,7 +58,7 @@ TEST_CASE("indexed updates happen where the tensor lies") {
   const Array before = a.copy();
   CHECK(allclose(f({a, b, at}), function({x, y, i}, out, with_mode(plain))({a, b, at})));
   CHECK(identical(a, before));
-  // x itself is the caller's, and a temporary that is needed later stays.
+  // x belongs to the caller, and a temporary that is needed later is kept.
   CHECK(destroyer_count(function({x, y}, set_subtensor(x, {IndexItem(0)}, y), with_mode(vm)).graph()) == 0);
   const Variable reused = set_subtensor(temporary, {IndexItem(0)}, y);
   auto g = function({x, y}, {reused, temporary}, with_mode(vm));
@@ -92,13 +92,13 @@ TEST_CASE("inputs, constants, shared variables and outputs are never destroyed")
   CHECK(identical(*c.constant(), Array{4., 5., 6.}));
 }
 
-TEST_CASE("what repeats or changes its dtype is not written in place") {
+TEST_CASE("broadcast operands and results of another dtype are not computed in place") {
   auto row = Variable(tensor_type(DType::Float64, {1, unknown_length}), "row");
   auto x = matrix("x"), small = Variable(tensor_type(DType::Float32, {unknown_length, unknown_length}), "small");
   auto count = [&](const Variables& inputs, const Variable& out) {
     return destroyer_count(function(inputs, out, with_mode(vm)).graph());
   };
-  CHECK(count({row, x}, exp(row) + x) == 0);  // repeated
+  CHECK(count({row, x}, exp(row) + x) == 0);  // broadcast
   CHECK(count({row, x}, x + exp(row)) == 0);
   CHECK(count({small, x}, exp(small) + x) == 0);  // float32 into float64
   CHECK(count({x}, gt(exp(x), 1.0)) == 0);        // bool
@@ -107,7 +107,7 @@ TEST_CASE("what repeats or changes its dtype is not written in place") {
   CHECK(count({a}, exp(exp(a))) == 0);
 }
 
-TEST_CASE("a feature that objects is heard, node by node") {
+TEST_CASE("a feature can refuse in-place forms of single nodes") {
   auto x = vector("x"), y = vector("y");
   FunctionGraph graph({x, y}, {sqrt(exp(x) + 1.0), sqrt(exp(y) + 2.0)});
   graph.attach(std::make_shared<NoOutputFromInplace>(std::vector<std::size_t>{1}));
@@ -118,7 +118,7 @@ TEST_CASE("a feature that objects is heard, node by node") {
   graph.check_integrity();
 }
 
-TEST_CASE("long chains are changed in one go") {
+TEST_CASE("long chains are changed in one pass") {
   auto x = vector("x");
   Variable v = x;
   for (int i = 0; i < 20000; ++i) v = sin(v) * 1.0001;

@@ -1,5 +1,5 @@
-// What rules may not do unasked: make a constant of what depends on an input, where a nan would get lost. And what can
-// be asked for: a query without the tag `domain` keeps every nan and infinity, `unsafe_nan` gives them up.
+// By default, no rule makes a constant of an expression that depends on an input, where a nan would be lost. A query
+// without the tag `domain` keeps every nan and infinity; `unsafe_nan` permits their loss.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 std::vector<const Rule*> shipped_rules() {
   std::vector<const Rule*> out;
   for (const Rule* rule : rewriting::OptDB::instance().rules())
-    if (!rule->name().starts_with("test_")) out.push_back(rule);  // test_: of other tests
+    if (!rule->name().starts_with("test_")) out.push_back(rule);  // test_: registered by other tests
   return out;
 }
 
@@ -47,17 +47,17 @@ Array filled(const Variable& leaf, double value) {
   return out.astype(leaf.dtype());
 }
 
-// Under this query the expression either still depends on its inputs, or was the same constant at nan: with one float
-// input nan at a time, and with all.
+// After this query the expression either still depends on its inputs, or it had the value of the constant with nan,
+// too: with one float input nan at a time, and with all.
 void check_constants(const Variable& expression, const RewriteQuery& query) {
   const Variables inputs = graph_inputs(Variables{expression});
   FunctionGraph graph(inputs, {expression});
   rewrite(graph, query);
   if (rewriting::depends_on_inputs(graph.outputs()[0])) return;
-  for (std::size_t spoilt = 0; spoilt <= inputs.size(); ++spoilt) {
+  for (std::size_t nan_input = 0; nan_input <= inputs.size(); ++nan_input) {
     std::vector<Array> values;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const bool is_nan = is_float(inputs[i].dtype()) && (i == spoilt || spoilt == inputs.size());
+      const bool is_nan = is_float(inputs[i].dtype()) && (i == nan_input || nan_input == inputs.size());
       values.push_back(filled(inputs[i], is_nan ? no_number : 1));
     }
     const Array before = evaluate(expression, inputs, values);
@@ -134,7 +134,7 @@ TEST_CASE("no ordinary query makes a constant of a float expression that can be 
 
 TEST_CASE("no rule makes a constant of a float expression that can be nan") {
   const config::Change strict("on_opt_error", "raise");
-  int looked_at = 0;
+  int checked = 0;
   for (const Rule* rule : shipped_rules()) {
     CAPTURE(rule->name());
     Variables expressions;
@@ -144,14 +144,14 @@ TEST_CASE("no rule makes a constant of a float expression that can be nan") {
       for (auto& sample : rule->samples()) expressions.push_back(sample());
     }
     for (auto& expression : expressions) {
-      ++looked_at;
+      ++checked;
       check_constants(expression, OPT_FAST_RUN);
     }
   }
-  CHECK(looked_at > 200);
+  CHECK(checked > 200);
 }
 
-TEST_CASE("rules that lose a nan for a constant run only when asked for") {
+TEST_CASE("rules that lose a nan for a constant run only on request") {
   auto x = vector("x"), y = vector("y");
   for (const Rule* rule : shipped_rules()) {
     if (!rule->has_tag(rewriting::unsafe_nan) || !rule->equation()) continue;
@@ -173,7 +173,7 @@ TEST_CASE("rules that lose a nan for a constant run only when asked for") {
   CHECK(evaluate(gone, Variables{x}, std::vector<Array>{Array{no_number, 1.0}}).str() == Array{0.0, 0.0}.str());
 }
 
-TEST_CASE("rules that change results on part of the domain carry one tag") {
+TEST_CASE("rules that change results on part of the domain have the tag `domain`") {
   int declared = 0;
   for (const Rule* rule : shipped_rules()) {
     CAPTURE(rule->name());
@@ -200,11 +200,11 @@ TEST_CASE("rules that change results on part of the domain carry one tag") {
     std::uint64_t hits = 0;
     for (const Rule* rule : shipped_rules())
       if (rule->has_tag("domain")) hits += report.hits(rule->name());
-    CHECK_MESSAGE(hits > 0, "the strict query had nothing to leave out");
+    CHECK_MESSAGE(hits > 0, "the strict query excludes no rule");
   }
 }
 
-TEST_CASE("the sum of no infinities is 0") {
+TEST_CASE("the sum over an empty array of infinities is 0") {
   auto v = scalar("v"), x = vector("x");
   auto f = function({v, x}, {sum(alloc(v, {shape_i(x, 0)})), sum(x * 0 + v)});
   for (const Array& value : {Array(std::numeric_limits<double>::infinity()), Array(2.0)}) {

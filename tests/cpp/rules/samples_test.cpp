@@ -1,4 +1,4 @@
-// Every rule that is a function fires on its samples, alone, and the values stay what they were.
+// Every rule that is a function fires on its samples when it is run alone, and preserves the values.
 #include <doctest/doctest.h>
 
 #include "bitale/core/config.hpp"
@@ -14,7 +14,7 @@ using namespace bitale;
 
 namespace {
 
-// The left side of an equation on vectors, with the first of its constants, in a dtype it is for.
+// The left side of an equation on vectors, with the first of its constants, in a dtype of the rule.
 Variable sample_of(const rewriting::Rule& rule) {
   for (DType dtype : {DType::Float64, DType::Int64, DType::Bool}) {
     if (!rewriting::is_among(dtype, rule.equation()->dtypes)) continue;
@@ -27,7 +27,7 @@ Variable sample_of(const rewriting::Rule& rule) {
     try {
       return rule.equation()->left_on(leaves);
     } catch (const TypeError&) {
-      continue;  // not of this dtype
+      continue;  // not defined for this dtype
     }
   }
   FAIL("no dtype suits " << rule.name());
@@ -75,7 +75,7 @@ TEST_CASE("every function rule fires on its samples and keeps the value") {
   }
 }
 
-// A rule that another one always forestalls, or whose pattern nothing meets, would never be used.
+// Detects rules that another one always preempts, or whose pattern never matches.
 TEST_CASE("every rule fires on its own sample, run by the engine") {
   const config::Change strict("on_opt_error", "raise");
   int idle = 0;

@@ -1,4 +1,4 @@
-// Whole graphs, written and random, before and after all rules: the values agree where the original has any.
+// Whole graphs, handwritten and random: the values before and after all rules agree where the original is finite.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ namespace {
 
 using Axis = std::vector<int>;
 
-// Both agree wherever `before` is finite; elsewhere the rules may know better.
+// Both agree wherever `before` is finite; elsewhere rules may have better values.
 bool agrees(const Array& before, const Array& after, double tolerance) {
   if (before.dtype() != after.dtype() || !(before.shape() == after.shape())) return false;
   const Array a = before.astype(DType::Float64).contiguous(), b = after.astype(DType::Float64).contiguous();
@@ -34,9 +34,10 @@ bool agrees(const Array& before, const Array& after, double tolerance) {
   return true;
 }
 
-// Whether the graph as built is as sensitive to rounding as `actual` is far from it: a constant of float32 makes a part
-// of a graph of float64 less accurate than the tolerance. Nor does a graph say what is right where a part of it is
-// infinite or nan, though its result is not: 1 / log(erfc(35)) is -0, as erfc underflows, and -0.0008 after the rules.
+// Whether rounding in the graph as built explains the difference of `actual`: a constant of float32 makes a part of a
+// graph of float64 less accurate than the tolerance. The graph as built is no reference, either, where an intermediate
+// result is infinite or nan, even if its result is not: 1 / log(erfc(35)) is -0, as erfc underflows, and -0.0008 after
+// the rules.
 bool agrees_up_to_rounding(const test::Case& graph, const std::vector<Array>& actual) {
   const test::Reference reference = test::reference(graph);
   return !reference.is_finite || test::difference(graph, actual, reference.results).empty();
@@ -44,7 +45,7 @@ bool agrees_up_to_rounding(const test::Case& graph, const std::vector<Array>& ac
 
 constexpr const char* optimizers[] = {"fast_run", "fast_compile", "stabilize", "o1", "o2", "o3", "None"};
 
-// What is wrong after this optimizer; nothing when all is well. Throws where the graph can't be evaluated as built.
+// The failure with this optimizer, or nothing. Throws if the graph can't be evaluated as built.
 std::string trouble(const test::Case& graph, const char* optimizer, double tolerance) {
   const std::vector<Array> expected = evaluate(graph.outputs, graph.inputs, graph.values);
   FunctionGraph rewritten(graph.inputs, graph.outputs);
@@ -122,7 +123,7 @@ TEST_CASE("models and statistics keep their values") {
   check(inputs, logsumexp(logits, Axis{1}, true) - max(logits, Axis{1}, true), values);
 }
 
-TEST_CASE("a product of constants that is much larger than they are stays") {
+TEST_CASE("a product of constants that is much larger than its operands is not folded") {
   const Array numbers = filled({5000}, 1);
   const Variable outer = reshape(constant(numbers), {5000, 1}) * reshape(constant(numbers), {1, 5000});
   FunctionGraph graph({outer});
@@ -151,7 +152,7 @@ TEST_CASE("gradients keep their values") {
       check(inputs, gradient, values, 1e-8);
 }
 
-TEST_CASE("graphs become as small as they should") {
+TEST_CASE("graphs have the expected numbers of nodes after rewriting") {
   auto x = vector("x"), y = vector("y");
   CHECK(nodes_after(log(1 + exp(x))) == 1);
   CHECK(nodes_after(x * y / y) == 0);
@@ -209,7 +210,7 @@ TEST_CASE("random graphs keep their values") {
         case 24: made = cast(p, DType::Float64) * cast(gt(inputs[std::size_t(pick(6))], 0), DType::Float64); break;
         case 25: made = log(erfc(p)); break;
         case 26: made = q * exp(-sqr(p)) / erfc(p); break;
-        // Shifted away from 0, whose sign is not kept; in float64, whatever the branches are.
+        // Shifted away from 0, whose sign is not kept; in float64, for all dtypes of the branches.
         case 27: made = q * switch_(gt(inputs[std::size_t(pick(6))], 0), 0, cast(p, DType::Float64)) + 0.25; break;
         case 28: made = switch_(gt(inputs[std::size_t(pick(6))], 0), cast(p, DType::Float64), 0) / q + 0.25; break;
         case 29: made = pow(p, pick(7) - 3) * pow(p, pick(7) - 3); break;
@@ -281,8 +282,8 @@ TEST_CASE("random integer graphs keep their values exactly") {
   }
 }
 
-// Signs and constants that are spread over an unknown length are no constants that fold: rules that move them must end.
-TEST_CASE("rules end on spread constants") {
+// Constants that are broadcast to an unknown length are not folded: rules that move signs and constants must terminate.
+TEST_CASE("rules terminate on broadcast constants") {
   const config::Change strict("on_opt_error", "raise");
   auto x = vector("x"), n = lscalar("n");
   const Variable two = alloc(constant(Array(2.0)), {n});
@@ -298,8 +299,8 @@ TEST_CASE("rules end on spread constants") {
   }
 }
 
-// A length of 1 broadcasts where the type as built says so, whatever the rules make of it.
-TEST_CASE("a length known to be 1 stays known") {
+// A length of 1 broadcasts where the type as built says so, regardless of rewriting.
+TEST_CASE("a length that is statically 1 remains static") {
   const config::Change strict("on_opt_error", "raise");
   auto v = vector("v"), y = vector("y");
   const Variable one = alloc(v, {constant(Array(std::int64_t(1)))});

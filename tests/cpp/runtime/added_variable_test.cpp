@@ -1,4 +1,4 @@
-// A variable of the environment that others may be reading.
+// A temporary variable of the environment, which other threads may be reading.
 #include "runtime/added_variable.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 
 using bitale::runtime::AddedVariable;
 
-TEST_CASE("a variable is there for as long as it is added, and the environment is as it was") {
+TEST_CASE("a variable exists as long as its object, and then the environment is restored") {
   char** const before = environ;
   {
     const AddedVariable added("BITALE_TEST_ADDED=yes");

@@ -1,4 +1,4 @@
-// Matrices computed in the lanes of vectors, against one after the other.
+// Batches of matrices computed in vector lanes, compared with one by one.
 #include "runtime/batches.hpp"
 
 #include <doctest/doctest.h>
@@ -107,7 +107,7 @@ void compare(Vectors with, Case<T> of) {
 
 }  // namespace
 
-TEST_CASE("batches of small matrices give the same in lanes as one after the other") {
+TEST_CASE("batches of small matrices have the same results in lanes as one by one") {
   for (const Vectors with : kinds_of_vectors())
     for (const std::int64_t n : {1, 2, 3, 4, 5, 8, 11, 16, 17})
       for (const std::int64_t k : {0, 1, 3, 20})
@@ -117,7 +117,7 @@ TEST_CASE("batches of small matrices give the same in lanes as one after the oth
         }
 }
 
-TEST_CASE("columns of a right side are solved for in lanes") {
+TEST_CASE("the columns of a right-hand side are solved in lanes") {
   for (const Vectors with : kinds_of_vectors())
     for (const std::int64_t n : {1, 2, 7, 16})
       for (const std::int64_t k : {1, 4, 8, 19, 100})
@@ -157,7 +157,7 @@ TEST_CASE("a triangle becomes the transpose of the other one") {
       }
 }
 
-TEST_CASE("of a batch in lanes, the matrices that fail are told, or become nan, and others are not affected") {
+TEST_CASE("failing matrices of a batch in lanes are reported or become nan, and others are not affected") {
   for (const Vectors with : kinds_of_vectors()) {
     const std::int64_t n = 3, count = 11, bad = 6;
     const MatrixBatch<double> lanes{count, n, with};

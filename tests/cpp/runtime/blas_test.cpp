@@ -1,5 +1,5 @@
-// The BLAS entry points against the definition, for both transpositions, paddings and empty dimensions; and the plain
-// loops.
+// The BLAS entry points and the plain loops, compared with the definition for both transpositions, paddings and empty
+// dimensions.
 #include "runtime/blas.hpp"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-// Stored rows x columns with padding behind each row, small whole numbers: sums are exact.
+// A matrix of rows x columns with padding after each row, of small integers, so that sums are exact.
 template <class T>
 std::vector<T> stored(std::int64_t rows, std::int64_t columns, std::int64_t padding, int seed) {
   std::vector<T> out(std::size_t(rows * (columns + padding) + 1), std::numeric_limits<T>::quiet_NaN());
@@ -49,7 +49,7 @@ void check_gemm(Gemm gemm, std::initializer_list<std::int64_t> ms = {0, 1, 3, 70
                            b[std::size_t(transB ? j * ldb + l : l * ldb + j)];
                 REQUIRE(c[std::size_t(i * n + j)] == total);
               }
-            CHECK(std::isnan(c.back()));  // nothing behind the result is written
+            CHECK(std::isnan(c.back()));  // nothing is written beyond the result
           }
 }
 
@@ -74,7 +74,7 @@ void check_gemv(Gemv gemv) {
 
 }  // namespace
 
-// Of a matrix with its own transpose: right, and symmetric to the last bit.
+// The product of a matrix and its transpose is correct, and symmetric to the last bit.
 template <class T, class Gemm>
 void check_own_transpose(Gemm gemm) {
   for (std::int64_t n : {3, 64, 100})
@@ -94,7 +94,7 @@ void check_own_transpose(Gemm gemm) {
       }
 }
 
-TEST_CASE("a matrix times its own transpose") {
+TEST_CASE("a matrix times its transpose") {
   check_own_transpose<double>(bt_gemm_f64);
   check_own_transpose<float>(bt_gemm_f32);
 }
@@ -130,7 +130,7 @@ TEST_CASE("small products with each of the processor's instruction sets") {
   }
 }
 
-TEST_CASE("tall matrix times small matrix, which goes in pieces") {
+TEST_CASE("tall matrix times small matrix, in blocks") {
   check_gemm<double>(bt_gemm_f64, {1000}, {10, 33}, {130});
   check_gemm<float>(bt_gemm_f32, {1001}, {10, 33}, {130});
   check_gemm<double>(bt_gemm_f64, {131}, {9}, {1797});
@@ -142,7 +142,7 @@ TEST_CASE("matrix times vector") {
   check_gemv<float>(bt_gemv_f32);
 }
 
-TEST_CASE("the plain loops that stand in when there is no library") {
+TEST_CASE("the plain loops that are used without a library") {
   using Plain64 = void (*)(std::int64_t, std::int64_t, std::int64_t, bool, bool, const double*, std::int64_t,
                            const double*, std::int64_t, double*);
   using Plain32 = void (*)(std::int64_t, std::int64_t, std::int64_t, bool, bool, const float*, std::int64_t,

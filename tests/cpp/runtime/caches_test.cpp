@@ -1,4 +1,4 @@
-// How large the caches are, as Linux says it, and from which size on loops write past them.
+// Cache sizes as Linux reports them, and the size from which loops use non-temporal stores.
 #include "runtime/caches.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@
 using namespace bitale;
 using namespace bitale::runtime;
 
-TEST_CASE("the caches of a core are read as Linux describes them") {
+TEST_CASE("cache sizes are read as Linux reports them") {
   const testing::TemporaryDirectory directory;
   const auto describe = [&](int index, const char* level, const char* size) {
     const std::filesystem::path cache = directory.path() + "/index" + std::to_string(index);
@@ -29,7 +29,7 @@ TEST_CASE("the caches of a core are read as Linux describes them") {
   CHECK(cache_sizes(directory.path()).last == 32 << 20);
 }
 
-TEST_CASE("loops write past caches that they outgrow, and past a far one earlier") {
+TEST_CASE("loops stream from the size of the last cache, or earlier if it is very large") {
   CHECK(stream_from({1 << 20, 32 << 20}) == 32 << 20);
   CHECK(stream_from({2 << 20, 260 << 20}) == 8 << 20);
   CHECK(stream_from({0, 260 << 20}) == 260 << 20);

@@ -1,4 +1,4 @@
-// The table of runtime functions: rows are whole, and texts refer to what is there.
+// The table of runtime functions: rows are complete, and refer to existing functions and parameters.
 #include "runtime/functions.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +10,7 @@
 using namespace bitale;
 using namespace bitale::runtime;
 
-TEST_CASE("every row of the table of runtime functions is whole") {
+TEST_CASE("every row of the table of runtime functions is complete") {
   CHECK(all_functions().size() > 30);
   for (const RuntimeFunction* row : all_functions()) {
     CAPTURE(row->name);
@@ -51,7 +51,7 @@ TEST_CASE("parameters of a runtime function are found by name, and their kinds b
   CHECK(factor.result == Result::status);
 }
 
-TEST_CASE("a version for batches takes how many, steps for what is not scratch, and the parameters of the other") {
+TEST_CASE("a batched version takes a count, a step of each array but scratch, and the parameters of the single one") {
   int found = 0;
   for (const RuntimeFunction* row : all_functions()) {
     const RuntimeFunction* batches = version_for_batches(row->name);

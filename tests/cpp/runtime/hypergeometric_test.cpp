@@ -1,5 +1,5 @@
-// The hypergeometric function where transformations meet, and where digits cancel. Expected values by mpmath with 50
-// digits.
+// The hypergeometric function where transformations meet, and where digits cancel. Expected values were computed by
+// mpmath with 50 digits.
 #include "runtime/hypergeometric.hpp"
 
 #include <doctest/doctest.h>
@@ -26,7 +26,7 @@ TEST_CASE("the hypergeometric function") {
   CHECK(agrees(bt_hyp2f1(50, 60, 2, 0.7), 6.11292326094159091e+81));
 }
 
-TEST_CASE("its derivatives by parameters") {
+TEST_CASE("its derivatives with respect to parameters") {
   CHECK(agrees(bt_hyp2f1_derivative(0.5, 0.75, 1.25, 0.3), 0.235723949447324002));
   CHECK(agrees(bt_hyp2f1_derivative_by_c(0.5, 0.75, 1.25, 0.3), -0.0986645067201200136));
   CHECK(agrees(bt_hyp2f1_derivative(1.0, 1.0, 2.0, -1.0), -0.240226506959100712));
@@ -37,7 +37,7 @@ TEST_CASE("its derivatives by parameters") {
   CHECK(agrees(bt_hyp2f1_derivative_by_c(1.0, 2.0, 3.0, 0.99), -11.7940340578533448));
 }
 
-TEST_CASE("where it has no value") {
+TEST_CASE("where it is undefined or infinite") {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   CHECK(std::isnan(bt_hyp2f1(1, 1, 2, 1.5)));
   CHECK(std::isnan(bt_hyp2f1(1, infinity, 2, 0.5)));

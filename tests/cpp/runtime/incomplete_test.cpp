@@ -1,5 +1,5 @@
-// Incomplete gamma and beta functions of large parameters, where iterations would not end or would lose digits.
-// Expected values by quadrature of the densities with 40 digits.
+// Incomplete gamma and beta functions of large parameters, where iterations would not terminate or would lose digits.
+// Expected values were computed by quadrature of the densities with 40 digits.
 #include "runtime/incomplete.hpp"
 
 #include <doctest/doctest.h>
@@ -44,7 +44,7 @@ TEST_CASE("incomplete beta functions of large parameters") {
   CHECK(within(bt_betainc(1e30, 1e-3, 1 - 0x1p-53), bt_gammaincc(1e-3, 1e30 * 0x1p-53)));
 }
 
-TEST_CASE("inverses end for all parameters") {
+TEST_CASE("inverses terminate for all parameters") {
   constexpr double sizes[] = {1e-310, 1e-20, 0.3, 30, 1e5, 1e7, 2e8, 1e10, 1e16, 1e30, 1e100, 1e308};
   for (double p : {1e-9, 0.25, 0.5, 0.9}) {
     for (double a : sizes) {

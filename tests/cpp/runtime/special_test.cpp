@@ -1,5 +1,5 @@
-// Special functions at places where formulas lose digits, or take time and memory without end. Expected values by
-// arithmetic of 60 digits.
+// Special functions at points where formulas lose digits, or need unbounded time or memory. Expected values were
+// computed with 60 digits.
 #include "runtime/special.hpp"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ TEST_CASE("polygamma of large orders") {
   CHECK(std::isnan(bt_polygamma(1e9, 2)));
 }
 
-TEST_CASE("the normal distribution function far out") {
+TEST_CASE("the normal distribution function in its tails") {
   CHECK(close(bt_ndtr(-1.0), 0.158655253931457051));
   CHECK(close(bt_log_ndtr(-1.0), -1.84102164500926351));
   CHECK(close(bt_ndtr(-10.0), 7.61985302416052607e-24));

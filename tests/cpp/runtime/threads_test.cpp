@@ -1,4 +1,5 @@
-// The runtime's side of shared loops: every iteration runs once, chunks begin where the loop says, whoever calls.
+// Shared loops in the runtime: every iteration runs once, and chunks begin at multiples of their length, for all
+// callers.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -20,18 +21,18 @@ using RunInChunks = void (*)(Frame*, Chunk, const void*, Count extent, Count wor
 
 RunInChunks run_in_chunks() { return reinterpret_cast<RunInChunks>(find_symbol("bt_run_in_chunks")); }
 
-// What a chunk is told: the array of which it counts the elements it meets.
-struct Met {
+// The context of a chunk: the array in which it counts its iterations.
+struct ChunkContext {
   std::vector<int>* elements;
 };
-void meet(Frame* frame, const void* context, Count begin, Count end, Count worker, void* partial) {
-  auto& elements = *static_cast<const Met*>(context)->elements;
+void count_iterations(Frame* frame, const void* context, Count begin, Count end, Count worker, void* partial) {
+  auto& elements = *static_cast<const ChunkContext*>(context)->elements;
   for (Count i = begin; i < end; ++i) ++elements[std::size_t(i)];
   if (partial) *static_cast<Count*>(partial) = worker < frame->threads ? begin : -1;
 }
 
 struct Outcome {
-  std::vector<int> met;
+  std::vector<int> counts;
   ChunksDone done;
   std::vector<Count> begins;
 };
@@ -40,9 +41,9 @@ Outcome run(Count threads, Count extent, Count granule, bool all) {
   frame.threads = threads;
   frame.in_small_chunks = 1;
   Outcome out{std::vector<int>(std::size_t(extent)), {}, {}};
-  const Met context{&out.met};
+  const ChunkContext context{&out.counts};
   Count home = -1;
-  run_in_chunks()(&frame, meet, &context, extent, 1, granule, sizeof(Count), &home, all, &out.done);
+  run_in_chunks()(&frame, count_iterations, &context, extent, 1, granule, sizeof(Count), &home, all, &out.done);
   const auto* partials = static_cast<const Count*>(out.done.partials);
   out.begins.assign(partials, partials + out.done.count);
   return out;
@@ -50,7 +51,7 @@ Outcome run(Count threads, Count extent, Count granule, bool all) {
 
 bool is_right(const Outcome& out, Count extent, bool all) {
   bool right = !all || out.done.done == extent;
-  for (Count i = 0; i < extent; ++i) right &= out.met[std::size_t(i)] == (i < out.done.done);
+  for (Count i = 0; i < extent; ++i) right &= out.counts[std::size_t(i)] == (i < out.done.done);
   for (Count i = 0; i < out.done.count; ++i) right &= out.begins[std::size_t(i)] == i * out.done.length;
   return right;
 }
@@ -74,9 +75,9 @@ TEST_CASE("chunks: every iteration once, and the same chunks for any number of t
       }
 }
 
-TEST_CASE("tasks: workers do come, and each does its part at the same time") {
+TEST_CASE("tasks: workers start, and run their tasks concurrently") {
   struct Meeting {
-    std::atomic<int> come = 0;
+    std::atomic<int> arrived = 0;
     std::atomic<bool> late = false;
   } meeting;
   constexpr int threads = 4;
@@ -84,40 +85,42 @@ TEST_CASE("tasks: workers do come, and each does its part at the same time") {
       threads, threads,
       [](const void* context, Count) {
         auto& m = *static_cast<Meeting*>(const_cast<void*>(context));
-        ++m.come;
+        ++m.arrived;
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-        while (m.come < threads && !m.late) {
+        while (m.arrived < threads && !m.late) {
           std::this_thread::yield();
           if (std::chrono::steady_clock::now() > deadline) m.late = true;
         }
       },
       &meeting);
-  CHECK(meeting.come == threads);
+  CHECK(meeting.arrived == threads);
   CHECK(!meeting.late);
 }
 
-TEST_CASE("chunks and tasks: many callers at once") {
+TEST_CASE("chunks and tasks: concurrent callers") {
   std::atomic<int> wrong = 0;
   std::vector<std::thread> callers;
   for (int caller = 0; caller < 6; ++caller)
     callers.emplace_back([&, caller] {
       for (int turn = 0; turn < 200; ++turn) {
         const Count extent = 100 + 37 * caller + turn;
-        // A busy pool leaves chunks of whole granules to the caller, who would run them as part of its own loop.
+        // A busy pool leaves chunks of whole granules to the caller, which would run them as part of its own loop.
         wrong += !is_right(run(2 + turn % 3, extent, 8, turn % 2 == 0), extent, turn % 2 == 0);
-        std::vector<int> met(50);
+        std::vector<int> counts(50);
         for_each_task(
-            1 + turn % 4, Count(met.size()),
-            [](const void* context, Count i) { ++(*static_cast<const Met*>(context)->elements)[std::size_t(i)]; },
-            std::vector<Met>{{&met}}.data());
-        for (int each : met) wrong += each != 1;
+            1 + turn % 4, Count(counts.size()),
+            [](const void* context, Count i) {
+              ++(*static_cast<const ChunkContext*>(context)->elements)[std::size_t(i)];
+            },
+            std::vector<ChunkContext>{{&counts}}.data());
+        for (int each : counts) wrong += each != 1;
       }
     });
   for (auto& caller : callers) caller.join();
   CHECK(wrong == 0);
 }
 
-TEST_CASE("blocks: cover a product once, and don't depend on threads") {
+TEST_CASE("blocks: they cover a product once, and do not depend on the number of threads") {
   const auto covered = [](Count m, Count n, Count k, int threads) {
     const ThreadBudget budget(threads);
     std::vector<std::atomic<int>> seen(std::size_t(m * n));

@@ -1,5 +1,5 @@
-// StableHLO modules as text: every sample of the registry is said, or refused by name; lengths, checks, regions. Values
-// are compared where there is an XLA (tests/xla).
+// StableHLO modules as text: every sample of the registry is translated, or refused by name; lengths, checks, regions.
+// Values are compared if XLA is installed (tests/xla).
 #include "stablehlo/module.hpp"
 
 #include <doctest/doctest.h>
@@ -26,8 +26,8 @@ stablehlo::Module module_of(const Variables& inputs, const Variables& outputs, c
 
 }  // namespace
 
-TEST_CASE("every sample of the registry is said in StableHLO, or refused by name") {
-  std::size_t said = 0, by_lapack = 0;
+TEST_CASE("every sample of the registry is translated to StableHLO, or refused by name") {
+  std::size_t translated = 0, by_lapack = 0;
   for (auto& entry : op_registry())
     for (auto& sample : entry.samples()) {
       const Variables inputs = graph_inputs(sample.node.inputs());
@@ -41,19 +41,19 @@ TEST_CASE("every sample of the registry is said in StableHLO, or refused by name
         CHECK(module.results.size() == sample.node.output_count());
         by_lapack += occurrences(module.text, "lapack_") > 0;
         CHECK(occurrences(module.text, "{") == occurrences(module.text, "}"));
-        ++said;
+        ++translated;
       } catch (const NotImplementedError& error) {
         CHECK(std::string(error.what()).find("StableHLO") != std::string::npos);
       } catch (const InternalError& error) {
         FAIL_CHECK(error.what());
-      } catch (const Error&) {  // a sample of what fails
+      } catch (const Error&) {  // a sample that fails
       }
     }
-  CHECK(said > 2000);
+  CHECK(translated > 2000);
   CHECK(by_lapack > 100);
 }
 
-TEST_CASE("what lengths decide is computed while the module is written") {
+TEST_CASE("expressions of lengths are folded when the module is written") {
   auto x = matrix("x");
   const auto module = module_of(
       {x}, {reshape(x, Operands{length_of(x, 0) * length_of(x, 1)}) * cast(length_of(x, 1), DType::Float64)}, {{2, 3}});
@@ -62,7 +62,7 @@ TEST_CASE("what lengths decide is computed while the module is written") {
   CHECK(occurrences(module.text, "xi64>") == 0);
 }
 
-TEST_CASE("checks are one result, of which each node that can fail has an element") {
+TEST_CASE("checks are one result, with an element for each node that can fail") {
   auto x = vector("x");
   auto i = scalar("i", DType::Int64), j = scalar("j", DType::Int64);
   const Variable y = subtensor(x, {i}) + subtensor(x, {j});
@@ -74,13 +74,13 @@ TEST_CASE("checks are one result, of which each node that can fail has an elemen
   CHECK(without.text.find("xi1>") == std::string::npos);
 }
 
-TEST_CASE("lengths that do not fit are errors of the node") {
+TEST_CASE("lengths that do not match are errors of the node") {
   auto x = vector("x"), y = vector("y");
   CHECK_THROWS_AS(module_of({x, y}, {x + y}, {{3}, {4}}), ShapeError);
   CHECK_THROWS_AS(module_of({x, y}, {dot(x, y)}, {{3}, {4}}), ShapeError);
 }
 
-TEST_CASE("a chain of a hundred thousand nodes becomes a module") {
+TEST_CASE("a chain of a hundred thousand nodes is translated") {
   auto x = vector("x");
   Variable y = x;
   for (int k = 0; k < 100'000; ++k) y = sin(y);
@@ -88,7 +88,7 @@ TEST_CASE("a chain of a hundred thousand nodes becomes a module") {
   CHECK(occurrences(module.text, "stablehlo.sine") == 100'000);
 }
 
-TEST_CASE("LAPACK is called on processors alone") {
+TEST_CASE("LAPACK is called only on CPUs") {
   auto x = matrix("x");
   const auto text = [&](const Variable& y, const char* platform) {
     return stablehlo::write_module(FunctionGraph({x}, {y}), std::vector<Dims>{{3, 3}}, {.platform = platform}).text;
@@ -100,7 +100,7 @@ TEST_CASE("LAPACK is called on processors alone") {
   CHECK_THROWS_AS(text(x, "abacus"), ValueError);
 }
 
-TEST_CASE("linker jax without a compiler of modules says what is missing") {
+TEST_CASE("the error of linker jax without a compiler of modules names what is missing") {
   auto x = vector("x");
   CHECK_THROWS_WITH_AS(function({x}, {x + 1}, {.mode = get_mode("JAX")}), doctest::Contains("JAX"),
                        NotImplementedError);

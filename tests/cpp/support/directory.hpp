@@ -1,4 +1,4 @@
-// A fresh directory that vanishes with the object.
+// A temporary directory that is removed with the object.
 #pragma once
 
 #include <cstdlib>

@@ -100,7 +100,7 @@ std::vector<ExportedResult> run_exported(const std::vector<ExportedCall>& calls,
                                          const std::string& extension, const std::string& compiler,
                                          const std::string& runner, std::string& trouble) {
   trouble.clear();
-  const std::string source = folder + "/main.c", program = folder + "/main", said = folder + "/said",
+  const std::string source = folder + "/main.c", program = folder + "/main", log_file = folder + "/log",
                     results = folder + "/results";
   std::string text = "#include <stdbool.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n", files,
               main;
@@ -120,8 +120,8 @@ std::vector<ExportedResult> run_exported(const std::vector<ExportedCall>& calls,
   for (const std::string& command : {cat(compiler, " -std=c99 -Wall -Wextra -Werror -pedantic -I", folder, " ", source,
                                          " @", folder, "/files -o ", program, " -lm"),
                                      cat(runner, " ", program)})
-    if (std::system(cat(command, " >", said, " 2>&1").c_str()) != 0) {
-      trouble = cat(command, ":\n", contents(said).substr(0, 4000));
+    if (std::system(cat(command, " >", log_file, " 2>&1").c_str()) != 0) {
+      trouble = cat(command, ":\n", contents(log_file).substr(0, 4000));
       return {};
     }
   const std::string bytes = contents(results);
@@ -141,7 +141,7 @@ std::vector<ExportedResult> run_exported(const std::vector<ExportedCall>& calls,
         out[i].outputs.push_back(array);
       }
     if (!ok) {
-      trouble = cat("the results of ", calls[i].name, " are cut short");
+      trouble = cat("the results of ", calls[i].name, " are truncated");
       return {};
     }
   }

@@ -1,5 +1,5 @@
-// Exported functions at work: a C99 program that calls each of them on given inputs, built by any compiler and run by
-// the system or an emulator, and what it computed.
+// Runs exported functions: a C99 program that calls each of them on given inputs is built by any compiler, and run by
+// the system or an emulator.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace bitale::testing {
 
-// A function that was exported under this name, and a call of it.
+// A call of a function that was exported under this name.
 struct ExportedCall {
   std::string name;
   const Function* function;
@@ -23,8 +23,8 @@ struct ExportedResult {
 
 bool is_there(const std::string& program);
 
-// Calls them all; `compiler` is one command with flags, `runner` stands before the program and may be empty. Of the
-// folder: NAME.h and NAME.o, or NAME.c. What went wrong goes to `trouble`, and the result is then empty.
+// Makes all calls. `compiler` is one command with flags, `runner` precedes the program and may be empty. The folder has
+// NAME.h and NAME.o, or NAME.c. After a failure, `trouble` has the message, and the result is empty.
 std::vector<ExportedResult> run_exported(const std::vector<ExportedCall>& calls, const std::string& folder,
                                          const std::string& extension, const std::string& compiler,
                                          const std::string& runner, std::string& trouble);

@@ -38,8 +38,8 @@ bool all_finite(const Array& array) {
   return std::all_of(elements.begin(), elements.end(), [](double each) { return std::isfinite(each); });
 }
 
-// Algorithms for matrices have errors relative to the largest element: what should be 0 need not be, and the reverse.
-// Zeros of a triangular factor are exact.
+// Algorithms for matrices have errors relative to the largest element: an element that should be 0 need not be, and
+// vice versa. Zeros of a triangular factor are exact.
 bool has_errors_of_matrix(const Apply& node, std::size_t output) {
   const auto* batches = dynamic_cast<const Blockwise*>(&node.op());
   if (!dynamic_cast<const MatrixOp*>(batches ? &*batches->core : &node.op())) return false;
@@ -47,7 +47,7 @@ bool has_errors_of_matrix(const Apply& node, std::size_t output) {
   return !facts.is_triangular() || facts.is_identity();
 }
 
-// Moves floats at random by up to `ulps` units in the last place.
+// Perturbs floats at random by up to `ulps` units in the last place.
 class Noise {
  public:
   Noise(int ulps, std::uint64_t seed) : ulps_(ulps), random_(seed) {}
@@ -68,7 +68,7 @@ class Noise {
           data[i] = ulps == 0 && std::abs(data[i]) <= unit * T(ulps_) ? 0 : data[i] + unit * T(ulps);
           continue;
         }
-        if (data[i] == 0) data[i] = std::copysign(data[i], T(ulps));  // of which sign a zero is, nobody promises
+        if (data[i] == 0) data[i] = std::copysign(data[i], T(ulps));  // the sign of a zero is unspecified
         for (int k = 0; k < std::abs(ulps) && std::isfinite(data[i]) && data[i] != 0; ++k)
           data[i] = std::nextafter(data[i], ulps < 0 ? -infinity : infinity);
       }
@@ -85,8 +85,8 @@ class Noise {
   std::mt19937_64 random_;
 };
 
-// Each float result moved by up to `ulps` units in the last place, in inner graphs, too; none for ulps = 0. Results
-// that are `given` stand as they are.
+// Evaluates the graph with each float result perturbed by up to `ulps` units in the last place, also in inner graphs;
+// ulps = 0 is exact. Values that are `given` replace the results, unperturbed.
 class Evaluation {
  public:
   Evaluation(const Case& graph, int ulps, std::uint64_t seed, const Values& given = {})
@@ -147,7 +147,7 @@ double scale_of(std::span<const double> elements) {
   return scale;
 }
 
-// How far each result is moved, run by run. One unit alone finds results that meet exactly, such as tanh(-9) and -1.
+// The perturbation of each run. Only that of one unit detects results that coincide exactly, such as tanh(-9) and -1.
 constexpr int noise_ulps[] = {8, 8, 8, 8, 8, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
 }  // namespace
@@ -163,7 +163,8 @@ double relative_tolerance(DType dtype) {
   return component_dtype(dtype) == DType::Float32 ? 1e-5 : is_discrete(dtype) ? 0 : 1e-11;
 }
 
-// What is wrong with the values, where rounding moves results as in an evaluation in which some are given.
+// The difference of the values beyond rounding, or nothing. Rounding is estimated by evaluations with the `given`
+// values.
 std::string beyond_rounding(const Case& graph, std::span<const Array> got, std::span<const Array> expected,
                             const Values& given) {
   std::vector<Evaluation> noisy;
@@ -207,8 +208,8 @@ std::string beyond_rounding(const Case& graph, std::span<const Array> got, std::
   return {};
 }
 
-// Whether the value is that of the node's output but for roundings of this node and of what it reads. Stricter than
-// the comparison of results: what is discrete, infinite or nan has to be the same.
+// Whether the value is that of the output of the node, up to roundings of this node and of its inputs. Stricter than
+// the comparison of results: discrete, infinite and nan values have to be equal.
 bool is_rounded_result(const Apply& node, std::size_t output, std::span<const Array> in, const Array& value,
                        const Array& expected) {
   if (value.dtype() != expected.dtype() || value.shape() != expected.shape()) return false;
@@ -236,8 +237,8 @@ bool is_rounded_result(const Apply& node, std::size_t output, std::span<const Ar
   return true;
 }
 
-// The values that a run has inside the graph, as far as each is the node's own value up to rounding, given those before
-// it. A wrong rule's value is not; what follows from it in the graph as built has the right value then.
+// The intermediate values of a run that equal the result of their node up to rounding, given the values before them.
+// Those of a wrong rule do not; the nodes that read such a value get the correct one.
 Values values_inside(const Case& graph, const Run& run) {
   const std::vector<Apply> nodes = toposort(graph.outputs, VariableSet(graph.inputs.begin(), graph.inputs.end()));
   const auto results_of = [&](std::span<const Apply> of) -> std::vector<Array> {
@@ -251,7 +252,7 @@ Values values_inside(const Case& graph, const Run& run) {
     }
   };
   const std::vector<Array> inside = results_of(nodes);
-  Values now, taken;
+  Values now, accepted;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) now[graph.inputs[i].node()] = graph.values[i];
   std::size_t begin = 0;
   for (auto& node : nodes) {
@@ -260,9 +261,9 @@ Values values_inside(const Case& graph, const Run& run) {
     try {
       evaluate_node(node, in, out);
     } catch (const Error&) {
-      return taken;  // with these values, each right up to rounding, this node has none
+      return accepted;  // with these values, each correct up to rounding, this node has no result
     }
-    // Where some node has no value, each one that has is computed by itself.
+    // If some node has no value, the others are computed one by one.
     const std::vector<Array> own = inside.empty() ? results_of({&node, 1}) : std::vector<Array>();
     for (std::size_t k = 0; k < out.size(); ++k) {
       const VariableNode* output = &node.node()->outputs[k];
@@ -270,14 +271,14 @@ Values values_inside(const Case& graph, const Run& run) {
       if (inside.empty() && own.empty()) continue;
       const Array& value = inside.empty() ? own[k] : inside[begin + k];
       if (identical(value, out[k]) || !is_rounded_result(node, k, in, value, out[k])) continue;
-      now[output] = taken[output] = value;
+      now[output] = accepted[output] = value;
     }
     begin += out.size();
   }
-  return taken;
+  return accepted;
 }
 
-// Whether rounding decides that the graph as built has no value, but such an error.
+// Whether the graph as built has no value, but such an error, exactly or with some rounding.
 bool meets_error(const Case& graph, const Values& given, const std::type_info& kind) {
   const auto is_met = [&](int ulps, std::uint64_t seed) {
     try {
@@ -307,7 +308,7 @@ std::string difference(const Case& graph, const Run& run, std::span<const Array>
     got = run(graph);
     found = beyond_rounding(graph, got, expected, {});
   } catch (const ConflictingAssumptionsError&) {
-    return {};  // a statement about a batch without matrices, which no value contradicts
+    return {};  // an assumption about a batch without matrices, which no value contradicts
   } catch (const Error& error) {
     kind = &typeid(error);
     if (!meets_error(graph, {}, *kind)) found = error.what();
@@ -320,7 +321,7 @@ std::string difference(const Case& graph, const Run& run, std::span<const Array>
     const Evaluation evaluation(graph, 0, 0, inside);
     return beyond_rounding(graph, got, evaluation.results, inside).empty() ? std::string() : found;
   } catch (const Error&) {
-    return found;  // has no value now, where the run has one
+    return found;  // the graph has no value now, but the run has one
   }
 }
 

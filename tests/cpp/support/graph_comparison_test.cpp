@@ -1,5 +1,5 @@
-// The comparison of random graphs itself: what rewriting knows exactly of a matrix explains discrete results behind it,
-// and rules that are wrong on purpose explain nothing.
+// Tests of the comparison of random graphs: exact matrices by rewriting explain discrete results that depend on them,
+// and deliberately wrong rules explain nothing.
 #include "support/graph_comparison.hpp"
 
 #include <doctest/doctest.h>
@@ -44,7 +44,7 @@ void register_planted_rules() {
   (void)once;
 }
 
-// What the comparison says of the graph when it is computed with one planted rule.
+// The reported difference when the graph is computed with one planted rule.
 test::Run by_rule(const std::string& rule) {
   return [rule](const Case& each) { return evaluate(rewrite_graph(each.outputs, {rule}), each.inputs, each.values); };
 }
@@ -52,7 +52,7 @@ std::string difference_by(const std::string& rule, const Case& graph) {
   return test::difference(graph, by_rule(rule), test::reference(graph).results);
 }
 
-// A matrix for which rounding leaves something in most elements of solve(a, a).
+// A matrix for which most elements of solve(a, a) have rounding errors.
 Array rounded_matrix() {
   Array value = Array::empty(DType::Float64, {4, 4});
   for (int k = 0; k < 16; ++k) value.data_as<double>()[k] = std::sin(1.7 * k * k + 0.3);
@@ -61,20 +61,20 @@ Array rounded_matrix() {
 
 }  // namespace
 
-TEST_CASE("the comparison knows what structure decides behind a matrix") {
+TEST_CASE("the comparison accepts discrete results that depend on an exact matrix") {
   register_planted_rules();
   const Variable a = matrix("a"), s = solve(a, a);
   for (const Variable& reader :
        {cast(all(eq(s, eye(4))), DType::Int64), exp(cast(prod(sum(eq(s, 0.0), Axes{{0}})), DType::Float64))}) {
     const Case graph{{a}, {reader}, {rounded_matrix()}};
     CHECK_MESSAGE(difference_by("test_own_system", graph).empty(), test::describe(graph));
-    // By rounding each node alone it is not explained.
+    // Perturbation of each node alone does not explain it.
     const std::vector<Array> got = by_rule("test_own_system")(graph);
     CHECK_FALSE(test::difference(graph, got, test::reference(graph).results).empty());
   }
 }
 
-TEST_CASE("the comparison finds a wrong rule behind what is discrete") {
+TEST_CASE("the comparison detects a wrong rule through discrete results") {
   register_planted_rules();
   for (const char* rule : {"test_wrong_factor", "test_slightly_wrong", "test_wrong_rows", "test_wrong_element"}) {
     CAPTURE(rule);
@@ -83,20 +83,20 @@ TEST_CASE("the comparison finds a wrong rule behind what is discrete") {
     const Variable s = solve(a, a);
     CHECK_FALSE(difference_by(rule, {{a}, {s}, {value}}).empty());
     CHECK_FALSE(difference_by(rule, {{a}, {sum(exp(s)), s}, {value}}).empty());
-    // Far from a jump rounding decides nothing, and rules that are wrong by more than the jump is wide are found.
+    // Far from a discontinuity rounding has no effect, and rules whose error reaches it are detected.
     if (std::string_view(rule) == "test_wrong_factor" || std::string_view(rule) == "test_wrong_rows")
       CHECK_FALSE(difference_by(rule, {{a}, {gt(s, 0.5), gt(s, 1.5)}, {value}}).empty());
   }
 }
 
-TEST_CASE("the comparison knows where rounding decides that there is an error, and where not") {
+TEST_CASE("the comparison accepts errors that rounding explains, and no others") {
   register_planted_rules();
   const Variable a = matrix("a"), x = vector("x");
   const Array value = rounded_matrix();
   const auto refuses_unless = [](const Variable& condition, const Variable& y) {
     return check_and_raise(y, {condition}, "ValueError", "refused");
   };
-  // The sum of what is not 0 beside the diagonal is 0 for the exact identity.
+  // The deviations from the identity sum to 0 for the exact identity.
   const Variable off = solve(a, a) - eye(4);
   const Case by_rounding{{a, x}, {refuses_unless(gt(sum(abs(off)), 0.0), x)}, {value, Array{1., 2.}}};
   CHECK(difference_by("test_own_system", by_rounding).empty());
@@ -105,8 +105,8 @@ TEST_CASE("the comparison knows where rounding decides that there is an error, a
           .empty());
 }
 
-// A value inside the graph that is off by a thousandth, in the graph's own run and in all others alike.
-TEST_CASE("the comparison finds wrong values inside of random graphs") {
+// An intermediate value that is wrong by a thousandth, in all runs of the graph alike.
+TEST_CASE("the comparison detects wrong intermediate values of random graphs") {
   int wrong = 0, found = 0, by_rounding = 0;
   for (std::int64_t seed = 1; seed <= 150; ++seed) {
     const Case graph = test::registry_graph(std::uint64_t(seed), 8);
@@ -130,10 +130,10 @@ TEST_CASE("the comparison finds wrong values inside of random graphs") {
       found += !test::difference(graph, run, expected).empty();
       by_rounding += !test::difference(graph, got, expected).empty();
     } catch (const Error&) {
-      // The moved value is refused further on.
+      // A later node refuses the wrong value.
     }
   }
   CHECK(wrong > 50);
-  CHECK_MESSAGE(found * 100 >= wrong * 80, found << " of " << wrong);  // the rest rounding may decide
+  CHECK_MESSAGE(found * 100 >= wrong * 80, found << " of " << wrong);  // rounding may explain the rest
   CHECK(found == by_rounding);
 }

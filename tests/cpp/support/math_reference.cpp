@@ -116,7 +116,7 @@ bool is_whole(W x) {
   return x == std::floor(x);
 }
 
-// Below 0 by the reflection of x less a whole number, which is exact.
+// Below 0 by the reflection of x minus an integer, which is exact.
 template <class W>
 W digamma_of(W x) {
   if (x == 0) return std::copysign(infinite<W>, -x);
@@ -133,7 +133,7 @@ W gamma_of(W x) {
   return x == -infinite<W> ? not_a_number<W> : std::tgamma(x);
 }
 
-// A rounding of x / sqrt 2 counts x^2 times.
+// A rounding error of x / sqrt 2 is amplified by x^2.
 double ndtr_of(double x) { return double(std::erfc(-x * 0.707106781186547524400844362104849039L) / 2); }
 long double ndtr_of(long double x) {
 #ifdef BITALE_QUAD
@@ -144,7 +144,7 @@ long double ndtr_of(long double x) {
 #endif
 }
 
-// What a rounding of x / sqrt 2 loses, by the derivative.
+// Corrects the rounding error of x / sqrt 2 by the derivative.
 long double rough_ndtr(long double x) {
   constexpr long double sqrt_half = 0.707106781186547524400844362104849039L, rest = 1.89503255889325707966e-20L;
   const long double a = -x * sqrt_half, lost = std::fma(-x, sqrt_half, -a) - x * rest;
@@ -171,7 +171,7 @@ W trigamma_of(W x) {
   return x == infinite<W> ? 0 : std::isnan(x) ? x : boost::math::trigamma(x, Quiet());
 }
 
-// The x87 routines lose digits where a large argument is all but a multiple of pi/2.
+// The x87 routines lose digits where a large argument is nearly a multiple of pi/2.
 #ifdef BITALE_QUAD
 #define TRIGONOMETRIC(function)                                                              \
   double function##_of(double x) { return std::function(x); }                                \
@@ -211,7 +211,7 @@ constexpr double near_multiples_of_half_pi[] = {0x1.6ac5b262ca1ffp+849,
                                                 0x1.5f67ecp+21,
                                                 25735.9266};
 
-// Where searches of all float32 and of many float64 found the worst.
+// The worst arguments that searches of all float32 and of many float64 values found.
 constexpr double worst_of_normal[] = {0.81034916639328003, -9.3814697265625, 0.78096778607006456,
                                       4.6970686516221341e-08},
                  worst_of_tanh[] = {0.062353584915399551}, worst_of_trigamma[] = {2.4828929386767307};
@@ -260,7 +260,7 @@ const MathReference references[] = {
         "polygamma", [](auto n, auto x) { return boost::math::polygamma(int(n), x, Quiet()); }, nullptr, true),
     binary(
         "pow", [](auto x, auto y) { return std::pow(x, y); },
-        // Exponents that bring the power to any place in the range of doubles.
+        // Exponents for which the power lies anywhere in the range of doubles.
         [](double x, double uniform) { return uniform * 1490 / std::log(std::fabs(x)); }),
     unary(
         "psi", [](auto x) { return digamma_of(x); }, 2.5, {}, 0x1p-6),
@@ -279,13 +279,13 @@ const MathReference references[] = {
         "tri_gamma", [](auto x) { return trigamma_of(x); }, 2.5, worst_of_trigamma),
 };
 
-// Arithmetic, comparisons, choices and roundings: at most one rounding, and tests of their own.
+// Arithmetic, comparisons, selections and roundings: at most one rounding error, and separate tests.
 constexpr std::string_view plain[] = {"abs",     "add",  "clip", "conj", "imag", "int_div",    "maximum",
                                       "minimum", "mod",  "mul",  "neg",  "real", "reciprocal", "round",
                                       "second",  "sign", "sqr",  "sqrt", "sub",  "switch",     "true_div"};
 
-// One call of the runtime for each element: against SciPy and mpmath in tests/python/test_elementwise.py, and draws by
-// their distributions in tests/python/test_random_stream.py.
+// One call of the runtime for each element: compared with SciPy and mpmath in tests/python/test_elementwise.py; draws
+// are tested by their distributions in tests/python/test_random_stream.py.
 constexpr std::string_view called[] = {"betainc",
                                        "betainc_derivative",
                                        "betaincinv",
@@ -371,7 +371,7 @@ T MathPoints<T>::first() {
     case 3: return T(uniform(-750, 750));
     case 4: return T(std::copysign(std::exp2(uniform(-80, 3)), uniform(-1, 1)));
     case 5: return T(std::nearbyint(std::exp2(uniform(0, 20))) * 0.78539816339744830962L);  // near zeros of sin, cos
-    case 6: {  // next to a difficult place, or further away by any fraction
+    case 6: {  // next to a difficult point, or at any relative distance from it
       const T place = places_[random_() % places_.size()];
       if (random_() % 2) return std::bit_cast<T>(Bits(std::bit_cast<Bits>(place) + random_() % 17 - 8));
       return T(place * (1 + std::copysign(std::exp2(uniform(-60, -1)), uniform(-1, 1))));
@@ -380,7 +380,7 @@ T MathPoints<T>::first() {
   }
 }
 
-// The C library gives pow(1, nan) = 1 only for quiet ones.
+// The C library gives pow(1, nan) = 1 only for quiet nans.
 template <class T>
 static T quiet(T x) {
   return std::isnan(x) ? std::numeric_limits<T>::quiet_NaN() : x;

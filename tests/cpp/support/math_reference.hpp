@@ -1,6 +1,6 @@
-// What the elementary functions should give: one reference per mathematical scalar op, for both dtypes, and points at
-// which to ask. The references are the C library's and Boost's in a wider format (double for float32, long double for
-// float64), so that their own error is a thousandth of a unit in the last place. Tests and `./dev math` share them.
+// Reference values of the elementary functions: one reference per mathematical scalar op, for both dtypes, and test
+// points. The references are functions of the C library and of Boost in a wider format (double for float32, long double
+// for float64), so that their error is a thousandth of a unit in the last place. Tests and `./dev math` share them.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@ using Wider = typename WiderFormat<T>::type;
 
 // The distance from `got` to the exact value in units of the last place of the rounded one. Infinite where one is nan
 // and the other not, where a zero has the wrong sign, and where a pole is missed. Overflow counts as the next power of
-// two. What is nearer to zero than `least` counts as this large.
+// two. Exact values below `least` in magnitude count as `least`.
 template <class T>
 double error_in_ulps(T got, Wider<T> expected, double least = 0) {
   using W = Wider<T>;
@@ -51,16 +51,17 @@ double error_in_ulps(T got, Wider<T> expected, double least = 0) {
 
 struct MathReference {
   std::string_view name;                   // of the scalar op
-  double (*of_float)(double x, double y);  // unary functions leave y alone
+  double (*of_float)(double x, double y);  // unary functions ignore y
   long double (*of_double)(long double x, long double y);
   double allowed = 2.5;               // units in the last place, both dtypes
   std::span<const double> hard = {};  // where rounding or reduction is known to be difficult
-  // Where the second argument of a binary function is drawn for this first one; null: as the first.
+  // The second argument of a binary function for this first one; null: drawn like the first.
   double (*partner)(double x, double uniform) = nullptr;
   bool only_domain = false;  // no points outside the domain of the op
-  // Of negative arguments, smaller results count as this large: zeros between poles, where no argument is exact enough.
+  // For negative arguments, smaller results count as this large: next to zeros between poles no argument is exact
+  // enough.
   double near_zero = 0;
-  // For float64, where `of_double` takes microseconds: right to a hundredth of a unit nearly everywhere.
+  // For float64, if `of_double` takes microseconds: accurate to a hundredth of a unit nearly everywhere.
   long double (*rough)(long double x, long double y) = nullptr;
 
   double value(float x, float y) const { return of_float(x, y); }
@@ -77,10 +78,10 @@ struct MathReference {
 std::span<const MathReference> math_references();  // by name
 const MathReference* math_reference(std::string_view name);
 
-// The scalar ops of floats that more than one rounding makes: those that need a reference.
+// The scalar ops of floats with more than one rounding error, which need a reference.
 std::vector<const ScalarOp*> mathematical_ops();
 
-// One scalar op of one dtype, compiled on its own, as no rewrite sees it.
+// One scalar op of one dtype, compiled alone and without rewrites.
 class CompiledMath {
  public:
   CompiledMath(const ScalarOp& op, DType dtype);
@@ -91,8 +92,8 @@ class CompiledMath {
   std::unique_ptr<link::Thunk> code_;
 };
 
-// Endless points of a function: difficult places, then its own domain, all magnitudes, random bits, and the
-// neighbourhood of those places.
+// An unlimited sequence of test points of a function: difficult points, then its domain, all magnitudes, random bits,
+// and neighbours of difficult points.
 template <class T>
 class MathPoints {
  public:

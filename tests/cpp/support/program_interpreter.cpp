@@ -17,7 +17,8 @@ namespace {
 
 using namespace program;
 
-// The bits of a scalar, or none: what was never written has no value. A select drops the side that it does not take.
+// The bits of a scalar, if it is known: memory that was never written has no value. A select ignores the side that it
+// does not choose.
 struct Scalar {
   std::int64_t bits = 0;
   bool known = false;
@@ -97,7 +98,7 @@ class Machine {
       if (buffer.role != Role::output) continue;
       const Memory& memory = allocated(std::int64_t(b));
       for (auto& element : memory.elements)
-        if (!element.known) fail(cat("output ", buffer.name, " is not wholly written"));
+        if (!element.known) fail(cat("output ", buffer.name, " is not completely written"));
       out.outputs[std::size_t(buffer.slot)] = array_of(memory, buffer.dtype);
     }
     return out;
@@ -107,13 +108,13 @@ class Machine {
   [[noreturn]] void fail(const std::string& what) const { throw BrokenProgram(cat(what, "\n", to_string(program_))); }
 
   void place(std::size_t buffer, const Array& value) {
-    const bool in_pairs = is_complex(value.dtype());  // as which native code sees complex numbers
+    const bool in_pairs = is_complex(value.dtype());  // native code sees complex numbers as pairs
     memory_[buffer] = {in_pairs ? value.as_pairs().shape() : value.shape(), elements_of(value), true, true};
   }
 
   const std::string& name(std::int64_t buffer) const { return program_.buffers[std::size_t(buffer)].name; }
 
-  // Before the memory pass buffers come into being when they are first used.
+  // Before the memory pass, buffers are created at their first use.
   Memory& allocated(std::int64_t buffer) {
     Memory& memory = memory_[std::size_t(buffer)];
     if (memory.exists) return memory;
@@ -126,7 +127,7 @@ class Machine {
     return memory;
   }
 
-  // Where an element lies in memory. The last index may run through all rows where the one before it is 0: that is how
+  // The offset of an element in memory. The last index may run through all rows if the one before it is 0, which is how
   // collapsed loops index (lowering/collapse.cpp).
   std::size_t offset(std::int64_t buffer, const Memory& memory, std::span<const Scalar> at) const {
     std::int64_t offset = 0;
@@ -145,7 +146,7 @@ class Machine {
   struct Node {
     Expr expr;
     std::optional<Operation> operation;
-    std::vector<std::uint32_t> arguments;  // their places in the order
+    std::vector<std::uint32_t> arguments;  // their positions in the order
   };
   using Order = std::vector<Node>;  // arguments first
 
@@ -233,7 +234,7 @@ class Machine {
   }
   std::int64_t integer(Expr expr) { return known(expr, "a length"); }
 
-  // combine(a, b), and whether a is to be taken in the place of b.
+  // `combined` is combine(a, b); `is_more_extreme` is whether a replaces b.
   std::int64_t combined(Combiner combiner, DType dtype, std::int64_t a, std::int64_t b) {
     const auto key = std::pair(combiner, dtype);
     auto found = combiners_.find(key);
@@ -266,11 +267,11 @@ class Machine {
     return memory.elements[offset(buffer, memory, position)];
   }
   void run(const Store& s) {
-    const std::int64_t bits = known(s.value, cat("what is stored to ", name(s.buffer)));
+    const std::int64_t bits = known(s.value, cat("the value stored to ", name(s.buffer)));
     element(s.buffer, s.at) = {bits, true};
   }
   void run(const Accumulate& s) {
-    const std::int64_t bits = known(s.value, cat("what is added to ", name(s.buffer)));
+    const std::int64_t bits = known(s.value, cat("the value added to ", name(s.buffer)));
     Scalar& to = element(s.buffer, s.at);
     if (!to.known) fail(cat("an element of ", name(s.buffer), " is accumulated in before it has a value"));
     to.bits = combined(s.combiner, s.value.dtype(), to.bits, bits);
@@ -292,7 +293,7 @@ class Machine {
     for (auto& carry : s.carries) {
       const DType dtype = carry.var.dtype();
       if (carry.is_state()) {
-        carried_[carry.var.payload()] = {known(carry.init, "what a state starts as"), true};
+        carried_[carry.var.payload()] = {known(carry.init, "the initial value of a state"), true};
         continue;
       }
       carried_[carry.var.payload()] = {identity_of(carry.combiner, dtype), true};
@@ -320,11 +321,10 @@ class Machine {
     Memory& memory = allocated(s.buffer);
     if (memory.stored) fail(cat("buffer ", name(s.buffer), " is filled after something was stored to it"));
     memory.stored = true;
-    const std::int64_t bits = known(s.value, "what fills a buffer");
+    const std::int64_t bits = known(s.value, "the value of a fill");
     for (auto& element : memory.elements) element = {bits, true};
   }
-  // The ABIs of 64-bit Linux pass integers and pointers apart from floats; more arguments than a function takes do no
-  // harm.
+  // The ABIs of 64-bit Linux pass integers and pointers in other registers than floats; excess arguments are harmless.
   void run(const Call& s) {
     constexpr std::size_t most = 24;
     std::vector<std::int64_t> integers;
@@ -379,7 +379,7 @@ class Machine {
     for (std::size_t k = 0; k < s.inputs.size(); ++k) {
       const Memory& memory = allocated(s.inputs[k]);
       for (auto& element : memory.elements)
-        if (!element.known) fail(cat("a host call reads ", name(s.inputs[k]), " before it is wholly written"));
+        if (!element.known) fail(cat("a host call reads ", name(s.inputs[k]), " before it is completely written"));
       in.push_back(array_of(memory, program_.buffers[std::size_t(s.inputs[k])].dtype));
       if (is_complex(node.input(int(k)))) in.back() = in.back().take_index(in.back().ndim() - 1, 0).as_complex();
     }

@@ -1,6 +1,6 @@
 // Runs a Program step by step, without generating code, and checks what generated code relies on: every load and store
 // is within its buffer, nothing is read before it is written, no buffer is filled again after something was stored to
-// it. Passes of the lowering are tested with it: the Program after a pass computes what it computed before.
+// it. It tests the passes of the lowering, which must preserve the results of a Program.
 #pragma once
 
 #include <stdexcept>
@@ -12,7 +12,7 @@
 
 namespace bitale::test {
 
-// The program broke a rule while it ran.
+// The Program violated a rule during its run.
 struct BrokenProgram : std::logic_error {
   using std::logic_error::logic_error;
 };

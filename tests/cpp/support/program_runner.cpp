@@ -14,7 +14,7 @@ namespace {
 
 using program::Role;
 
-// A call's frame, whose memory is allocated when the code asks for it.
+// The frame of a call, whose memory is allocated when the code requests it.
 struct Call : runtime::Frame {
   const program::Program& program;
   std::vector<std::int64_t> offsets, all_lengths;
@@ -47,7 +47,7 @@ struct Call : runtime::Frame {
         for (int axis = 0; axis < buffer.ndim(); ++axis)
           shape.push_back(call.all_lengths[std::size_t(call.offsets[std::size_t(b)]) + std::size_t(axis)]);
         Array& array = call.arrays[std::size_t(b)] = Array::zeros(buffer.dtype, shape);
-        // What is read without having been written is seen.
+        // Makes reads of unwritten memory visible.
         std::memset(array.mutable_data(), 0x5a, std::size_t(array.size()) * itemsize(buffer.dtype));
         call.addresses[std::size_t(b)] = array.mutable_data();
       }

@@ -1,4 +1,4 @@
-// Runs a Program as it stands, by a code generator or by the interpreter of the tests: for tests of what steps mean,
+// Runs a Program directly, by a code generator or by the interpreter of the tests: for tests of the semantics of steps,
 // which need no graph.
 #pragma once
 

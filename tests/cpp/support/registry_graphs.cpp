@@ -19,7 +19,7 @@ namespace {
 
 using Values = std::unordered_map<const VariableNode*, Array>;
 
-// Ops that speak to people, or stop for them.
+// Ops that print, or stop for the user.
 bool has_side_effects(std::string_view name) { return name == "Print" || name == "PdbBreakpoint"; }
 
 struct Samples {
@@ -41,9 +41,9 @@ const Samples& all_samples() {
 
 class Generator {
  public:
-  // What new inputs have in place of a sample's own lengths and elements.
+  // What new inputs have instead of the lengths and elements of the sample.
   struct Inputs {
-    std::int64_t every_length = 0;     // but for lengths of 1; 0 where they are drawn
+    std::int64_t every_length = 0;     // except lengths of 1; 0 if they are drawn
     std::optional<int> every_element;  // of numbers
   };
 
@@ -52,7 +52,7 @@ class Generator {
 
   Case run(int nodes) {
     for (int tries = 0, made = 0; made < nodes && tries < 20 * nodes; ++tries) made += grow();
-    // Results of nodes that nothing reads, and now and then one that something reads.
+    // Outputs are the results that nothing reads, and occasionally others.
     std::set<const VariableNode*> read;
     for (auto& variable : pool_)
       if (variable.has_owner())
@@ -63,7 +63,7 @@ class Generator {
     return std::move(out_);
   }
 
-  // The consumer at its sample, with the producer's result as its leaf number `leaf`; nothing when it does not fit.
+  // The consumer at its sample, with the producer's result as its leaf number `leaf`; nothing if it does not match.
   std::optional<Case> run_pair(const Sample& producer, const Sample& consumer, std::size_t leaf) {
     if (!grow(producer)) return std::nullopt;
     const Variables results = pool_;
@@ -79,7 +79,7 @@ class Generator {
     return std::nullopt;
   }
 
-  // What a conversion of a float to an integer gives beyond the integer's range is nobody's promise.
+  // The conversion of a float to an integer is unspecified beyond the range of the integer.
   static bool can_be(DType from, DType to) {
     return from == to || (!is_float(from) && !is_complex(from) && !is_complex(to)) ||
            (!is_complex(from) && is_float(to));
@@ -92,20 +92,20 @@ class Generator {
     return from[std::size_t(below(from.size()))];
   }
 
-  // One that can consume what there is, rather than inputs of its own.
+  // A sample that can consume existing variables rather than new inputs.
   const Sample& suitable_sample() {
     constexpr int most_tries = 30;
     for (int tries = 0;; ++tries) {
       const Samples& samples = all_samples();
       const Sample& sample = pick(below(5) < 2 ? samples.elementwise : samples.others);
       if (pool_.empty() || tries == most_tries) return sample;
-      const Variable& wanted = pool_[pool_.size() - 1 - std::size_t(below(std::min<std::size_t>(pool_.size(), 5)))];
+      const Variable& candidate = pool_[pool_.size() - 1 - std::size_t(below(std::min<std::size_t>(pool_.size(), 5)))];
       for (auto& value : sample.values)
-        if (value.dtype() == wanted.storage().dtype && value.ndim() == wanted.storage().ndim()) return sample;
+        if (value.dtype() == candidate.storage().dtype && value.ndim() == candidate.storage().ndim()) return sample;
     }
   }
 
-  // One more node; false when its op refused what it was given.
+  // Adds a node; false if its op refused the operands.
   bool grow() { return grow(suitable_sample()); }
   bool grow(const Sample& sample) {
     const Variables leaves = graph_inputs(sample.node.inputs());
@@ -157,7 +157,7 @@ class Generator {
       if (auto* producer = input.owner_op()) ++(*pairs_)[{op_label(*producer), op_label(node.op())}];
   }
 
-  // An op's make_node may put nodes before its own, such as the repetition of an operand.
+  // make_node may insert nodes before that of the op, such as a broadcast of an operand.
   Array value_of(const Variable& variable) {
     if (variable.is_constant()) return *variable.constant();
     if (const auto found = values_.find(variable.node()); found != values_.end()) return found->second;
@@ -167,7 +167,7 @@ class Generator {
     return value;
   }
 
-  // Those of the sum of what can be differentiated, with respect to all inputs of floats.
+  // The gradients of the sum of the differentiable outputs, with respect to all float inputs.
   void add_gradients() {
     Variables costs, wrt;
     for (auto& output : out_.outputs)
@@ -181,7 +181,7 @@ class Generator {
     options.disconnected_inputs = OnDisconnected::Ignore;
     try {
       const Variables gradients = grad(cost, wrt, options);
-      // Where a gradient can't be evaluated as built there is nothing to compare with.
+      // A gradient that can't be evaluated as built has no reference.
       Case whole = out_;
       whole.outputs.insert(whole.outputs.end(), gradients.begin(), gradients.end());
       reference(whole);
@@ -191,7 +191,7 @@ class Generator {
     }
   }
 
-  // Lengths of a sample's arrays stand for others: equal ones for equal ones, 1 for itself.
+  // Maps the lengths of a sample's arrays to others: equal ones to equal ones, 1 to 1.
   using Lengths = std::map<std::int64_t, std::int64_t>;
 
   static bool matches(const Dims& shape, const Dims& pattern, Lengths& lengths) {
@@ -203,7 +203,7 @@ class Generator {
     return true;
   }
 
-  // Something of the dtype and shape of the sample's value: of what there is, seldom a new input.
+  // An operand of the dtype and shape of the sample's value: mostly an existing variable, rarely a new input.
   Variable operand(const Variable& leaf, const Array& value, Lengths& lengths) {
     if (below(12)) {
       for (int tries = 0; tries < 20 && !pool_.empty(); ++tries) {
@@ -232,7 +232,7 @@ class Generator {
     return out;
   }
 
-  // The sample's own value, or its elements again and again in another shape.
+  // An input with the value of the sample, or with its elements repeated in another shape.
   Variable new_input(const Variable& leaf, const Array& value, Lengths& lengths) {
     if (!as_tensor(leaf.type())) return add_input(Variable(leaf.type(), new_name()), value);
     Dims shape;
@@ -282,7 +282,7 @@ class Generator {
   std::mt19937_64 random_;
   PairCounts* pairs_;
   Inputs given_;
-  Variable forced_;  // what the next node reads as its leaf `forced_leaf_`; null: anything
+  Variable forced_;  // the operand of the next node for its leaf `forced_leaf_`; null: any
   std::size_t forced_leaf_ = 0;
   Variables pool_, kept_;
   Values values_;
@@ -304,7 +304,7 @@ std::vector<std::string> generated_op_names() {
 
 namespace {
 
-// A sample, and the leaves that its values are of.
+// A sample, and the leaves of its values.
 struct NamedSample {
   Sample sample;
   Variables leaves;
@@ -312,7 +312,7 @@ struct NamedSample {
 
 using SamplesByName = std::map<std::string, std::vector<NamedSample>>;
 
-// The function of the sample's elementwise op, of operands that all have the shape of its result.
+// The sample's elementwise op, applied to operands that all have the shape of its result.
 Sample without_broadcasting(const Sample& sample, const Variables& leaves) {
   const Dims shape = test::reference({leaves, sample.node.outputs(), sample.values}).results[0].shape();
   Sample out = sample;
@@ -343,8 +343,8 @@ const SamplesByName& samples_by_name() {
   return by_name;
 }
 
-// Whether some result of the producer has the rank and the dtype of what the consumer reads there, or a dtype that is
-// converted to it. States of generators are read by draws alone.
+// Whether some result of the producer has the rank and the dtype of the consumer's leaf, or a dtype that is converted
+// to it. Only draws read states of generators.
 bool may_read(const Sample& producer, const NamedSample& consumer, std::size_t leaf, bool converts) {
   const Array& value = consumer.sample.values[leaf];
   const auto fits = [&](const Variable& result) {
@@ -358,9 +358,9 @@ bool may_read(const Sample& producer, const NamedSample& consumer, std::size_t l
 }  // namespace
 
 PairGraph pair_graph(const std::string& producer, const std::string& consumer) {
-  // What the producer's inputs are, in the order in which they are tried: those of the sample, then of other lengths;
-  // all lengths equal, as square matrices have them; all elements equal, of one sign, as parameters of draws want them.
-  // With conversions, which are no pair of the two, only the first.
+  // The inputs of the producer, in the order of the tries: those of the sample, then of other lengths; all lengths
+  // equal, for square matrices; all elements equal and of one sign, for parameters of draws. With conversions, which do
+  // not count as a pair, only the first ones.
   constexpr std::optional<int> own;
   constexpr Generator::Inputs inputs[] = {{0, own}, {0, own}, {1, own}, {2, own}, {3, own}, {4, own}, {0, 1},
                                           {1, 1},   {2, 1},   {0, 2},   {2, 2},   {0, -1},  {2, -1},  {2, 0}};

@@ -1,4 +1,4 @@
-// One test case of this program in a new process, with other flags: for what is decided once per process.
+// Runs one test case of this program in a new process with other flags, for decisions that are made once per process.
 #pragma once
 
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 
 namespace bitale::testing {
 
-// Its exit status; minus 1 for anything else.
+// Returns the exit status; -1 if a signal ended the process.
 inline int run_with(const std::string& test_case, const std::string& flags) {
   const pid_t child = fork();
   if (child == 0) {

@@ -1,5 +1,5 @@
-// The seeds that a generator of random cases goes through: as many as its test takes by itself, or what the environment
-// says: BITALE_TEST_GRAPHS, a number of cases; BITALE_TEST_SECONDS, a time; BITALE_TEST_SEED, the first seed.
+// The seeds of a generator of random cases: the default number of the test, or what the environment sets:
+// BITALE_TEST_GRAPHS, a number of cases; BITALE_TEST_SECONDS, a time; BITALE_TEST_SEED, the first seed.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ inline std::optional<std::int64_t> number_from(const char* variable) {
 
 class Seeds {
  public:
-  explicit Seeds(std::int64_t otherwise)
-      : count_(number_from("BITALE_TEST_GRAPHS").value_or(otherwise)),
+  explicit Seeds(std::int64_t default_count)
+      : count_(number_from("BITALE_TEST_GRAPHS").value_or(default_count)),
         first_(number_from("BITALE_TEST_SEED").value_or(1)) {
     if (const auto seconds = number_from("BITALE_TEST_SECONDS"))
       until_ = std::chrono::steady_clock::now() + std::chrono::seconds(*seconds);
@@ -47,7 +47,7 @@ class Seeds {
   Iterator begin() const { return Iterator(*this); }
   End end() const { return {}; }
 
-  // Whether more than the test's own cases are wanted.
+  // Whether the environment sets a number of cases or a time.
   static bool is_fuzzing() { return std::getenv("BITALE_TEST_GRAPHS") || std::getenv("BITALE_TEST_SECONDS"); }
 
  private:

@@ -15,7 +15,7 @@ namespace bitale::test {
 
 namespace {
 
-// The outputs with one variable replaced; the nodes above it are made anew, so that types follow.
+// The outputs with one variable replaced; the nodes that depend on it are rebuilt, so that their types follow.
 Variables with_replaced(const Variables& outputs, const Variable& before, const Variable& after) {
   VariableMap now{{before, after}};
   const auto current = [&](const Variable& v) {
@@ -95,7 +95,7 @@ class Shrinker {
     return false;
   }
 
-  // The smallest part that fails, as the only output. Parts come with those they are made of first.
+  // A part that fails becomes the only output. Ancestors are tried first.
   bool keep_a_part() {
     for (auto& part : ancestors(best_.outputs)) {
       if (!part.has_owner()) continue;
@@ -105,7 +105,7 @@ class Shrinker {
     return false;
   }
 
-  // From the outputs downwards, so that whole branches go first.
+  // From the outputs to the inputs, so that whole branches are removed first.
   bool remove_nodes() {
     bool changed = false;
     Variables open = ancestors(best_.outputs);
@@ -126,7 +126,7 @@ class Shrinker {
   bool replace(const Variable& v, const Variable& by) {
     return accept_made([&] { return Case{best_.inputs, with_replaced(best_.outputs, v, by), best_.values}; });
   }
-  // An input that holds what the node computes.
+  // Replaces the node by an input with its value.
   bool by_input(const Variable& v) {
     return accept_made([&] {
       const Variable input(v.type(), cat("v", ++made_));
@@ -137,7 +137,7 @@ class Shrinker {
     });
   }
 
-  // Of every length that occurs, all dimensions that have it get shorter together.
+  // For each length that occurs, all dimensions of this length are shortened together.
   bool shorten() {
     std::set<std::int64_t> lengths;
     for (auto& value : best_.values) lengths.insert(value.shape().begin(), value.shape().end());
@@ -181,7 +181,7 @@ class Shrinker {
           same &= before == after || std::isnan(before);
           out.data_as<double>()[k] = after;
         }
-        if (same) break;  // as simple as it gets
+        if (same) break;  // already this simple
         candidate.values[i] = out.astype(candidate.values[i].dtype());
         if (accept(std::move(candidate))) {
           changed = true;

@@ -1,6 +1,6 @@
-// Shrinking: from a graph that fails to a small one that still fails, by delta debugging. Parts of the graph become its
-// outputs, nodes give way to one of their operands or to an input that holds their value, lengths get shorter and
-// values rounder, as long as the failure stays. All generators of random graphs use it.
+// Shrinking of a failing graph to a small one that still fails, by delta debugging. Parts of the graph become its
+// outputs, nodes are replaced by one of their operands or by an input with their value, lengths are shortened and
+// values rounded, as long as the failure persists. All generators of random graphs use it.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@ struct Case {
   std::vector<Array> values;  // of the inputs
 };
 
-// Whether the case still shows the failure. One that can't even be evaluated as built does not; what this throws counts
+// Whether the case still fails. A case that can't be evaluated as built does not; an exception of this function counts
 // as not failing.
 using Fails = std::function<bool(const Case&)>;
 
-// `fails` must hold of the case as given; it is asked at most `most_tries` times.
+// `fails` must hold for the given case; it is called at most `most_tries` times.
 Case shrink(Case failing, const Fails& fails, int most_tries = 2000);
 
 // The inputs with types and values, then the outputs as dprint.

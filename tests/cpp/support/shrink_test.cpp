@@ -1,4 +1,4 @@
-// The shrinker itself: rules that are wrong on purpose, deep in a graph, are pinned down to the nodes they are about.
+// Tests of the shrinker: deliberately wrong rules, deep in a graph, are reduced to the nodes that they match.
 #include "support/shrink.hpp"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ void register_wrong_rules() {
   (void)once;
 }
 
-// A graph of some fifty nodes around one part.
+// A graph of more than fifty nodes around one part.
 Case around(const std::function<Variable(const Variable&)>& part) {
   const Variable m = matrix("m"), v = vector("v"), s = dscalar("s");
   Variable x = exp(-sqr(m * s)) + v, y = v;
@@ -54,7 +54,7 @@ bool differs(const Case& candidate, const std::string& rule) {
 
 }  // namespace
 
-TEST_CASE("a wrong rule is pinned down to its node") {
+TEST_CASE("a wrong rule is reduced to its node") {
   register_wrong_rules();
   const auto fails = [](const Case& candidate) { return differs(candidate, "test_wrong_cosh"); };
   const Case start = around([](const Variable& x) { return cosh(x); });
@@ -72,7 +72,7 @@ TEST_CASE("a wrong rule is pinned down to its node") {
   CHECK_MESSAGE(text.find("float64") != std::string::npos, text);
 }
 
-TEST_CASE("what a wrong rule is about stays together") {
+TEST_CASE("the nodes that a wrong rule matches are kept together") {
   register_wrong_rules();
   const auto fails = [](const Case& candidate) { return differs(candidate, "test_wrong_pair"); };
   const Case start = around([](const Variable& x) { return arctan(sin(x * 3)); });
@@ -82,7 +82,7 @@ TEST_CASE("what a wrong rule is about stays together") {
   CHECK_MESSAGE(node_count(small.outputs) == 2, describe(small));
 }
 
-TEST_CASE("lengths shrink no further than the failure does") {
+TEST_CASE("lengths are shortened only while the failure persists") {
   const auto fails = [](const Case& candidate) {
     const Array value = evaluate(candidate.outputs[0], candidate.inputs, candidate.values);
     return node_count(candidate.outputs) > 0 && value.ndim() == 2 && value.shape(1) >= 2;
@@ -93,15 +93,15 @@ TEST_CASE("lengths shrink no further than the failure does") {
   CHECK(small.values[0].shape() == Dims{1, 2});
 }
 
-TEST_CASE("what cannot be evaluated, or makes the question fail, is not taken") {
-  int asked = 0;
+TEST_CASE("a candidate for which the predicate throws is rejected") {
+  int calls = 0;
   const auto fails = [&](const Case& candidate) {
-    ++asked;
+    ++calls;
     if (node_count(candidate.outputs) < 3) throw std::runtime_error("no answer");
     return true;
   };
   const Variable x = vector("x");
   const Case small = test::shrink({{x}, {sin(cos(tan(exp(x))))}, {Array{1.0}}}, fails, 40);
   CHECK(node_count(small.outputs) == 3);
-  CHECK(asked <= 40);
+  CHECK(calls <= 40);
 }

@@ -102,7 +102,7 @@ def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
     own = inspect.signature(make)
     names = list(own.parameters)[1:]
     if not names or "size" not in names:
-        raise TypeError(f"{who}: a distribution takes where to draw from, its parameters, and size")
+        raise TypeError(f"{who}: expected a function of a generator, the parameters, and size")
     names.remove("size")
 
     @functools.wraps(make)

@@ -48,7 +48,7 @@ class RandomStream:
     def gen(self, op: Any, *args: Any, **kwargs: Any) -> Any:
         """A draw by a function that takes rng and return_next_rng, from a generator of its own."""
         if "rng" in kwargs:
-            raise ValueError("RandomStream: a draw of a stream takes no rng: it has one of its own")
+            raise ValueError("RandomStream: gen takes no rng: the stream supplies it")
         (child,) = self.gen_seedgen.spawn(1)
         rng = shared_rng(self.rng_ctor(child))
         next_rng, out = op(*args, **kwargs, rng=rng, return_next_rng=True)
