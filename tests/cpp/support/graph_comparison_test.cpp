@@ -105,6 +105,26 @@ TEST_CASE("the comparison accepts errors that rounding explains, and no others")
           .empty());
 }
 
+TEST_CASE("the comparison accepts any quotient by what rounding left of a zero") {
+  const Variable x = scalar("x");
+  const Array value = Array(1.4);
+  const auto accepts = [&](const Variable& denominator) {
+    const Case graph{{x}, {1.0 / denominator}, {value}};
+    return test::difference(graph, std::vector<Array>{Array(1e5)}, test::reference(graph).results).empty();
+  };
+  const Variable zero = sqr(sin(x)) + sqr(cos(x)) - 1.0;
+  CHECK(accepts(zero));
+  CHECK_FALSE(accepts(zero + 1e-3));
+  // Nor is it known that there is a value.
+  const auto accepts_an_error = [&](const Variable& denominator) {
+    const Case graph{{x}, {1.0 / denominator}, {value}};
+    const auto fails = [](const Case&) -> std::vector<Array> { throw LinAlgError("singular"); };
+    return test::difference(graph, fails, test::reference(graph).results).empty();
+  };
+  CHECK(accepts_an_error(zero));
+  CHECK_FALSE(accepts_an_error(zero + 1e-3));
+}
+
 // An intermediate value that is wrong by a thousandth, in all runs of the graph alike.
 TEST_CASE("the comparison detects wrong intermediate values of random graphs") {
   int wrong = 0, found = 0, by_rounding = 0;
