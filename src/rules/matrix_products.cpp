@@ -64,6 +64,75 @@ std::optional<Variables> diagonal_of_product(FunctionGraph& graph, const Apply& 
   return one(fit(out, node.output()));
 }
 
+// A term of a sum, with its sign.
+struct SignedTerm {
+  Variable value;
+  bool is_negative;
+};
+
+constexpr std::size_t most_terms = 16;
+
+// The terms of a sum or difference, of which nothing else reads a part; those of a longer sum are not looked for.
+std::vector<SignedTerm> signed_terms(const FunctionGraph& graph, const Variable& sum) {
+  std::vector<SignedTerm> terms, open{{sum, false}};
+  while (!open.empty()) {
+    const auto [value, is_negative] = open.back();
+    open.pop_back();
+    const bool is_sum = is_elemwise(value, "add"), is_difference = is_elemwise(value, "sub");
+    if (value.dtype() != sum.dtype() || value.ndim() != sum.ndim() ||
+        !(is_sum || is_difference || is_elemwise(value, "neg")) || !(value.same_as(sum) || is_read_once(graph, value))) {
+      terms.push_back({value, is_negative});
+      continue;
+    }
+    const auto inputs = value.owner().inputs();
+    for (std::size_t i = inputs.size(); i-- > 0;)
+      open.push_back({inputs[i], is_negative != (i > 0 ? is_difference : !(is_sum || is_difference))});
+    if (terms.size() + open.size() > most_terms) return {};
+  }
+  return terms;
+}
+
+// The product of the common factor and the sum, or difference, of the other factors of two products.
+std::optional<Variable> merged_products(const Variable& a, const Variable& b, bool is_difference) {
+  const Apply first = a.owner(), second = b.owner();
+  for (const std::size_t common : {0, 1}) {
+    const std::size_t other = 1 - common;
+    const Variable &x = first.input(int(other)), &y = second.input(int(other));
+    if (!first.input(int(common)).same_as(second.input(int(common))) || x.dtype() != y.dtype() || x.ndim() != y.ndim())
+      continue;
+    Variables factors{first.input(int(common)), first.input(int(common))};
+    factors[other] = is_difference ? sub(x, y) : add(x, y);
+    return first.op()(factors);
+  }
+  return std::nullopt;
+}
+
+// A x + A y is A (x + y), and x B + y B is (x + y) B: one product instead of two.
+std::optional<Variables> products_with_common_factor(FunctionGraph& graph, const Apply& node) {
+  const Variable output = node.output();
+  if (!is_float(output.dtype())) return std::nullopt;
+  std::vector<SignedTerm> terms = signed_terms(graph, output);
+  const auto can_merge = [&](const SignedTerm& term) {
+    return is_product(term.value) && term.value.dtype() == output.dtype() && term.value.ndim() == output.ndim() &&
+           is_read_once(graph, term.value);
+  };
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (!can_merge(terms[i])) continue;
+    for (std::size_t k = i + 1; k < terms.size(); ++k) {
+      if (!can_merge(terms[k]) || terms[k].value.owner().op().name() != terms[i].value.owner().op().name()) continue;
+      const bool is_difference = terms[i].is_negative != terms[k].is_negative;
+      const auto merged = merged_products(terms[i].value, terms[k].value, is_difference);
+      if (!merged) continue;
+      terms[i].value = *merged;
+      terms.erase(terms.begin() + std::ptrdiff_t(k));
+      Variable out = terms[0].is_negative ? neg(terms[0].value) : terms[0].value;
+      for (auto& [value, is_negative] : std::span(terms).subspan(1)) out = is_negative ? sub(out, value) : add(out, value);
+      return one(fit(out, output));
+    }
+  }
+  return std::nullopt;
+}
+
 void declare_products(Rules& rules) {
   rules.function("product_of_orthogonal", products, product_of_orthogonal)
       .doc("Rewrites Q @ Q.T for an orthogonal Q as the identity, and a product with the identity as the other factor.")
@@ -89,6 +158,26 @@ void declare_products(Rules& rules) {
       .sample([] { return dot(sample_matrix(), diag(sample_vector())); })
       .sample([] { return dot(diag(sample_vector()), sample_vector()); })
       .sample([] { return dot(sample_vector(), diag(sample_vector())); });
+  rules.function("products_with_common_factor", Root::scalar({"add", "sub"}), products_with_common_factor)
+      .doc("Rewrites A @ x + A @ y as A @ (x + y), and x @ B + y @ B as (x + y) @ B, also among further terms.")
+      .tags(specialize)
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable a = sample_matrix();
+        return dot(a, sample_vector()) + dot(a, sample_vector());
+      })
+      .sample([] {
+        const Variable b = sample_matrix();
+        return dot(sample_vector(), b) - dot(sample_vector(), b);
+      })
+      .sample([] {
+        const Variable a = sample_matrix();
+        return sample_vector() - dot(a, sample_vector()) - (dot(a, sample_vector()) - sample_vector());
+      })
+      .sample([] {
+        const Variable b = sample_batch();
+        return matmul(sample_batch(), b) - (matmul(sample_batch(), b) + sample_batch());
+      });
   rules.function("transpose_of_symmetric", Root::op({"DimShuffle"}), transpose_of_symmetric)
       .doc("Removes the transpose of a symmetric matrix.")
       .tags(canonicalize, stabilize, specialize, structural, "useless_symmetric_transpose")
