@@ -238,8 +238,10 @@ TensorValue Builder::transpose(const TensorValue& x, std::span<const int> order)
   Dims lengths;
   for (int axis : order) lengths.push_back(x.lengths[std::size_t(axis)]);
   if (std::is_sorted(order.begin(), order.end())) return x;
-  return operation("stablehlo.transpose", {&x, 1}, cat("permutation = ", integers_text(widened(order))), x.dtype,
-                   lengths);
+  TensorValue out = operation("stablehlo.transpose", {&x, 1}, cat("permutation = ", integers_text(widened(order))),
+                              x.dtype, lengths);
+  transposes_[out.name] = {x, {order.begin(), order.end()}};
+  return out;
 }
 
 TensorValue Builder::reverse(const TensorValue& x, std::span<const int> axes) {
@@ -326,23 +328,42 @@ TensorValues Builder::reduce_pair(const TensorValue& x, const TensorValue& numbe
   return operation("stablehlo.reduce", operands, cat("dimensions = array<i64: ", axis, ">"), results, body);
 }
 
+// XLA does not always include a transpose in the product that reads it. The other axes must stay in order.
+Builder::Factor Builder::factor_of(const TensorValue& x, int batch, std::span<const int> summed) const {
+  const auto found = transposes_.find(x.name);
+  if (found == transposes_.end()) return {x, {summed.begin(), summed.end()}};
+  const auto& [source, order] = found->second;
+  Factor out{source, {}};
+  for (int axis : summed) out.summed.push_back(order[std::size_t(axis)]);
+  int last = -1;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    if (std::find(summed.begin(), summed.end(), axis) != summed.end()) continue;
+    const int from = order[std::size_t(axis)];
+    if (from < last || (axis < batch && from != axis)) return {x, {summed.begin(), summed.end()}};
+    last = from;
+  }
+  return out;
+}
+
 TensorValue Builder::dot(const TensorValue& x, const TensorValue& y, int batch, std::span<const int> x_axes,
                          std::span<const int> y_axes) {
+  Factor left = factor_of(x, batch, x_axes), right = factor_of(y, batch, y_axes);
+  // XLA multiplies a row by a matrix in less time than the transposed matrix by a column: the gradient of a logistic
+  // regression, 5000 x 40, takes 0.67 instead of 0.97 of the time of jax.numpy's.
+  if (right.value.ndim() == 1 && left.value.ndim() == 2 && left.summed == std::vector<int>{0}) std::swap(left, right);
   const Dims batched = counted(0, batch);
   Dims lengths;
   for (int axis = 0; axis < batch; ++axis) lengths.push_back(x.lengths[std::size_t(axis)]);
-  const auto keep = [&](const TensorValue& of, std::span<const int> summed) {
+  for (const auto& [of, summed] : {left, right})
     for (int axis = batch; axis < of.ndim(); ++axis)
       if (std::find(summed.begin(), summed.end(), axis) == summed.end())
         lengths.push_back(of.lengths[std::size_t(axis)]);
-  };
-  keep(x, x_axes);
-  keep(y, y_axes);
-  const TensorValue operands[] = {x, y};
+  const TensorValue operands[] = {left.value, right.value};
   return operation("stablehlo.dot_general", operands,
                    cat("dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = ", list_text(batched),
-                       ", rhs_batching_dimensions = ", list_text(batched), ", lhs_contracting_dimensions = ",
-                       list_text(widened(x_axes)), ", rhs_contracting_dimensions = ", list_text(widened(y_axes)),
+                       ", rhs_batching_dimensions = ", list_text(batched),
+                       ", lhs_contracting_dimensions = ", list_text(widened(left.summed)),
+                       ", rhs_contracting_dimensions = ", list_text(widened(right.summed)),
                        ">, precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]"),
                    x.dtype, lengths);
 }

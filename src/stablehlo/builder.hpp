@@ -71,6 +71,12 @@ class Builder final : public TensorBuilder {
                         DType dtype, const Dims& lengths, std::string_view regions = {});
   TensorValue elementwise(std::string_view name, std::span<const TensorValue> operands, DType dtype,
                           std::string_view attributes = {});
+  // An operand of a product with its summed axes. That of a transposed operand is the tensor before the transpose.
+  struct Factor {
+    TensorValue value;
+    std::vector<int> summed;
+  };
+  Factor factor_of(const TensorValue& x, int batch, std::span<const int> summed) const;
   TensorValue constant_text(std::string_view text, DType dtype, const Dims& lengths);
   TensorValue lower_expr(Expr expr, std::span<const TensorValue> in, const Dims& lengths);
   TensorValue lower_node(Expr expr, std::span<const TensorValue> arguments, const Dims& lengths);
@@ -82,6 +88,11 @@ class Builder final : public TensorBuilder {
   const bool with_lapack_;
   std::string constants_, body_;
   std::unordered_map<std::string, TensorValue> known_constants_;
+  struct Transpose {
+    TensorValue of;
+    std::vector<int> order;
+  };
+  std::unordered_map<std::string, Transpose> transposes_;  // by the names of the results
   TensorValues arguments_;
   std::size_t count_ = 0;
 };

@@ -62,6 +62,16 @@ TEST_CASE("expressions of lengths are folded when the module is written") {
   CHECK(occurrences(module.text, "xi64>") == 0);
 }
 
+TEST_CASE("products read transposed operands in place") {
+  const auto product = [](const Variable& x, const Variable& y, const std::vector<Dims>& lengths) {
+    const std::string text = stablehlo::write_module(FunctionGraph({x, y}, {dot(transpose(x), y)}), lengths, {}).text;
+    const std::size_t at = text.find("stablehlo.dot_general");
+    return text.substr(at, text.find("lhs_batching", at) - at);
+  };
+  CHECK(product(matrix("x"), matrix("y"), {{5, 3}, {5, 2}}).find("(%arg0, %arg1)") != std::string::npos);
+  CHECK(product(matrix("x"), vector("y"), {{5, 3}, {5}}).find("(%arg1, %arg0)") != std::string::npos);
+}
+
 TEST_CASE("checks are one result, with an element for each node that can fail") {
   auto x = vector("x");
   auto i = scalar("i", DType::Int64), j = scalar("j", DType::Int64);
