@@ -22,9 +22,9 @@ constexpr std::size_t huge_page = std::size_t(2) << 20;
 constexpr std::size_t worth_huge_pages = huge_page / 4 * 3;  // a smaller block would waste too much of the last one
 
 std::size_t rounded(std::size_t bytes) {
-  if (bytes >= worth_huge_pages && bytes <= huge_page) return huge_page;
   const std::size_t step = std::max<std::size_t>(std::bit_ceil(bytes) / 16, 4096);
-  return (bytes + step - 1) / step * step;
+  bytes = (bytes + step - 1) / step * step;
+  return bytes >= worth_huge_pages ? std::max(bytes, huge_page) : bytes;
 }
 
 void unmap(BigBlock block) { munmap(block.memory, block.bytes); }

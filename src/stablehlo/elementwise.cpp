@@ -4,6 +4,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "program/math/core.hpp"
 #include "stablehlo/builder.hpp"
 #include "stablehlo/rejection.hpp"
 #include "stablehlo/special.hpp"
@@ -75,6 +76,16 @@ DType unsigned_of_size(DType dtype) {
   return itemsize(dtype) == 8 ? DType::UInt64 : itemsize(dtype) == 4 ? DType::UInt32 : DType::UInt16;
 }
 
+// Adding this constant to a float rounds it to an integer, which the lowest bits of the sum are (program/math/core.hpp).
+bool is_shifter(Expr expr) {
+  return expr.is_constant() && (expr.dtype() == DType::Float64 || expr.dtype() == DType::Float32) &&
+         expr == expr.pool().number(program::math::Format(expr.dtype()).shifter(), expr.dtype());
+}
+bool is_shifted(Expr expr) {
+  return (expr.code() == Code::add && is_shifter(expr.argument(1))) ||
+         (expr.code() == Code::fma && is_shifter(expr.argument(2)));
+}
+
 }  // namespace
 
 TensorValue Builder::map(DType dtype, std::span<const TensorValue> in, const ElementwiseRule& rule) {
@@ -101,6 +112,8 @@ TensorValue Builder::function(std::string_view name, std::span<const TensorValue
 }
 
 // Iterative, arguments first, because an expression may be deep.
+// XLA replaces (a + c) + d by a + (c + d) for constants c and d, floats included, so that (a + c) - c would be a, not a
+// rounded to an integer. Such sums are therefore written as operations that round.
 TensorValue Builder::lower_expr(Expr root, std::span<const TensorValue> in, const Dims& lengths) {
   std::unordered_map<std::uint32_t, TensorValue> done;
   std::vector<Expr> left{root};
@@ -120,8 +133,18 @@ TensorValue Builder::lower_expr(Expr root, std::span<const TensorValue> in, cons
       if (!done.count(expr.argument(k).id())) left.push_back(expr.argument(k));
     if (left.size() != waiting) continue;
     for (std::size_t k = 0; k < expr.argument_count(); ++k) arguments.push_back(done.at(expr.argument(k).id()));
-    done[expr.id()] = lower_node(expr, arguments, lengths);
     left.pop_back();
+    const bool unshifts = expr.code() == Code::sub && is_shifter(expr.argument(1)) && is_shifted(expr.argument(0));
+    if (!unshifts && !is_shifted(expr)) {
+      done[expr.id()] = lower_node(expr, arguments, lengths);
+      continue;
+    }
+    const Expr sum = unshifts ? expr.argument(0) : expr;
+    TensorValue term = done.at(sum.argument(0).id());
+    if (sum.code() == Code::fma)
+      term = elementwise("stablehlo.multiply", TensorValues{term, done.at(sum.argument(1).id())}, term.dtype);
+    term = operation("stablehlo.round_nearest_even", {&term, 1}, "", term.dtype, lengths);
+    done[expr.id()] = unshifts ? term : elementwise("stablehlo.add", TensorValues{term, arguments.back()}, term.dtype);
   }
   return done.at(root.id());
 }

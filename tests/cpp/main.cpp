@@ -7,6 +7,7 @@
 #include <iostream>
 #include <string>
 
+#include "bitale/core/config.hpp"
 #include "support/directory.hpp"
 
 namespace {
@@ -38,6 +39,10 @@ int main(int argc, char** argv) {
   const char* flags = std::getenv("BITALE_FLAGS");
   const std::string test_flags = std::string(flags ? flags : "") + ",base_compiledir=" + compiled.path();
   setenv("BITALE_FLAGS", test_flags.c_str(), 1);
+  if (bitale::config::get("base_compiledir") != compiled.path()) {
+    std::cerr << "some object with static storage has read the configuration before main\n";
+    return 1;
+  }
   doctest::Context context(argc, argv);
   int failed = context.run();
   if (context.shouldExit()) return failed;  // a query such as --list-test-cases

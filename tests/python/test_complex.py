@@ -559,9 +559,13 @@ def test_results_with_cached_code(tmp_path):
         "out = f(np.array([1 + 2j, 3j]))\n"
         "print([complex(x) for x in out[0]], float(out[1]))\n"
     )
-    flags = {**os.environ, "BITALE_FLAGS": f"base_compiledir={tmp_path}"}
-    texts = [subprocess.run([sys.executable, "-c", script], env=flags, check=True, capture_output=True, text=True).stdout for _ in range(2)]
-    assert texts[0] == texts[1] and complex(texts[0].strip("[").split(",")[0]) == pytest.approx(2j * np.exp(1 + 2j))
+    runs = []
+    for compiler in ("", ",llvm_library=no-such-library"):  # code that is not in the cache needs LLVM
+        flags = {**os.environ, "BITALE_FLAGS": f"base_compiledir={tmp_path}{compiler}"}
+        command = [sys.executable, "-c", script]
+        runs.append(subprocess.run(command, env=flags, check=True, capture_output=True, text=True))
+    assert runs[0].stdout == runs[1].stdout and runs[1].stderr == ""
+    assert complex(runs[0].stdout.strip("[").split(",")[0]) == pytest.approx(2j * np.exp(1 + 2j))
 
 
 # ---- regressions found by random graphs ------------------------------------------------------------------------------

@@ -42,8 +42,8 @@ def test_ops():
     assert a.owner.op == b.owner.op and hash(a.owner.op) == hash(b.owner.op)
     assert a.owner.op != x.sum(axis=0).owner.op
     op = a.owner.op
-    assert type(op) is type(x.sum().owner.op) and type(op).__name__ == "CAReduce" or type(op).__mro__[1] is bt.Op
-    assert "axes" in op.__props__ or "axis" in op.__props__
+    assert type(op) is type(x.sum().owner.op) and type(op).__name__ == "CAReduce" and isinstance(op, bt.Op)
+    assert op.__props__["axis"] == (1,)
     assert repr(op) == op.name and repr(a.owner).startswith(op.name)
     assert equal_computations([op(x)], [a])
     assert isinstance(op.make_node(x), bt.Apply)
@@ -65,7 +65,7 @@ def test_traversal():
     x, y = pt.dscalars("x", "y")
     s = bt.shared(1.0, "s")
     z = pt.exp(x * y) + s * 2
-    assert graph_inputs([z]) == [x, y, s] or set(graph_inputs([z])) == {x, y, s}
+    assert graph_inputs([z]) == [x, y, s]
     assert explicit_graph_inputs(z) == [x, y]
     assert {x, y, s, z} <= set(ancestors([z]))
     order = toposort(z)
@@ -311,7 +311,7 @@ def test_op_classes_accept_pytensors_arguments():
     with pytest.raises(NotImplementedError, match="reductions by"):
         CAReduce(pt.arctan2)
     assert Argmax((1,)) == Argmax(1) and bt.graph.equal_computations([Argmax()(x)], [pt.argmax(x)])
-    with pytest.raises(NotImplementedError, match="axes"):
+    with pytest.raises(NotImplementedError, match="expected one axis"):
         Argmax((0, 1))
     assert DimShuffle(input_ndim=2, new_order=(1, "x", 0)).new_order == (1, "x", 0)
     assert bt.graph.equal_computations([Join()(1, x, x)], [pt.join(1, x, x)]) and isinstance(Join(0), Join)

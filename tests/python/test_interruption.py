@@ -144,12 +144,14 @@ def test_calls_by_address_are_completed():
     output = output_after_sigint(
         """
         import ctypes
-        x = pt.dscalar("x")
-        n = pt.cast(x, "int64")
-        f = bt.function([x], bt.scan(lambda s: s * 0.5 + pt.sin(s), outputs_info=[np.float64(1)], n_steps=n, return_updates=False)[-1])
-        call = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(f.address("double (double)"))
-        done = []
-        print(interrupted(lambda: done.append(call(3e7))), done == [f(3e7)] or not done)
+        x = pt.dvector("x")
+        n = pt.cast(x[0], "int64")
+        last = bt.scan(lambda s: s + pt.exp(-s), outputs_info=[np.float64(1)], n_steps=n, return_updates=False)[-1]
+        f = bt.function([x], last[None])
+        form = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, *[ctypes.c_void_p] * 3)
+        call = form(f.address("vector"))
+        steps, out = np.array([3e7]), np.full(1, np.nan)
+        print(interrupted(call, 1, 1, steps.ctypes.data, out.ctypes.data, None), out[0] == f(steps)[0])
         """
     )
-    assert output.split()[0] == "interrupted"  # Python raises the exception when the call has returned
+    assert output.split() == ["interrupted", "True"]  # Python raises the exception when the call has returned

@@ -1,6 +1,7 @@
 """Comparisons with NumPy for the functions of bitale.tensor that no other test of the language covers: one row per
 function, with the interpreter and native code; values, dtypes, shapes, errors."""
 
+import ast
 import inspect
 import pathlib
 import re
@@ -27,6 +28,11 @@ INTEGERS = np.array([-7, -1, 0, 3, 8])
 
 # name: a list of (Bitale's function of variables, NumPy's function of arrays, arrays)
 SAME = {
+    "allclose": [(pt.allclose, np.allclose, A, A + 1e-9), (pt.allclose, np.allclose, A, A + 1e-3)],
+    "digamma": [(pt.digamma, scipy.special.digamma, POSITIVE)],
+    "expit": [(pt.expit, scipy.special.expit, V)],
+    "identity": [(pt.identity, np.copy, A)],
+    "smallest": [(pt.smallest, lambda *x: np.min(x, axis=0), V, V[::-1].copy(), -V)],
     "topk": [(lambda x: pt.topk(x, 2), lambda x: np.sort(x)[..., -2:], A), (lambda x: pt.topk(x, -2, axis=0), lambda x: np.sort(x, 0)[:2], A),
              (lambda x: pt.topk(x, 3, axis=None), lambda x: np.sort(x, None)[-3:], A)],
     "argtopk": [(lambda x: pt.argtopk(x, 2), lambda x: np.argsort(x, kind="stable")[..., -2:], A)],
@@ -103,6 +109,7 @@ def test_functions_without_a_separate_test(name, mode):
 def test_generators_as_variables():
     rng = pt.random.as_rng(np.random.default_rng(4))
     assert np.array_equal(rng.normal(size=3)[1].eval(), np.random.default_rng(4).normal(size=3)) and pt.random.as_rng(rng) is rng
+    assert np.array_equal(pt.random.default_rng(4).normal(size=3)[1].eval(), np.random.default_rng(4).normal(size=3))
     with pytest.raises(TypeError, match="numpy.random.Generator"):
         pt.random.as_rng(3)
 
@@ -149,11 +156,39 @@ def public_names():
             yield prefix + name
 
 
+def used_names(tree, names):
+    """The names that occur in the code as attributes of the package or its modules (pt.exp, la.det), or in string
+    constants that consist of given names only, as in tables of tests. Arguments of the package's functions do not
+    count, because they are names of variables."""
+    arguments = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and re.fullmatch(r"(pt|bt|bitale|la)(\.\w+)+", ast.unparse(node)):
+            yield node.attr
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("pt.", "bt.", "bitale.")):
+            arguments.update(node.args)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in arguments:
+            words = [word.rpartition(".")[2] for word in node.value.split()]
+            if names.issuperset(words):
+                yield from words
+
+
 def test_every_name_is_tested():
-    """The name of each function occurs in a test file other than those that only list names."""
+    """The name of each function is used in the code of a test file other than those that only list names."""
     lists = {"test_api.py", "test_names.py", "test_cpp_names.py", "test_docs.py"}
-    text = "\n".join(path.read_text() for path in sorted((root / "tests" / "python").glob("*.py")) if path.name not in lists)
-    words = set(re.findall(r"\w+", text))
-    names = list(public_names())
+    names = {name: name.rpartition(".")[2] for name in public_names()}
     assert len(names) > 400
-    assert [name for name in names if name.rpartition(".")[2] not in words] == []
+    used = set()
+    for path in sorted((root / "tests" / "python").glob("*.py")):
+        if path.name not in lists:
+            used.update(used_names(ast.parse(path.read_text()), set(names.values())))
+    assert [name for name, last in names.items() if last not in used] == []
+
+
+@pytest.mark.parametrize("text, used", [
+    ("y = pt.linalg.svd(x)", {"svd"}), ('CASES = ["exp log", "linalg.det"]', {"exp", "log", "det"}),
+    ("# exp", set()), ('"""The exp of x."""', set()), ("y = np.exp(x)", set()), ("pt.sum(x).exp()", set()),
+    ('x = pt.dvector("exp")', set()),
+])  # fmt: skip
+def test_names_count_in_code_only(text, used):
+    names = {"exp", "log", "svd", "det"}
+    assert set(used_names(ast.parse(text), names)) & names == used

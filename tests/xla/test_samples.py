@@ -9,10 +9,10 @@ from bitale import _core
 
 JAX, INTERPRETER = bt.Mode("jax", "None"), bt.Mode("vm", "None")
 
-# Differences due to XLA: it flushes subnormal numbers to zero on CPUs, its lgamma and digamma have few correct digits
-# near their zeros at 1, and it ignores the sign of the pole at -0.0.
-KNOWN = {"log: special values, f64", "log2: special values, f64", "log10: special values, f64", "psi: special values, f64",
-         "psi: special values, f32", "gammaln: bool", "gammaln: special values, f32"}  # fmt: skip
+# Inputs for which XLA computes -inf: it flushes subnormal numbers to zero on CPUs, and its digamma ignores the sign of
+# the pole at -0.0.
+KNOWN = {"log: special values, f64": 5e-324, "log2: special values, f64": 5e-324, "log10: special values, f64": 5e-324,
+         "psi: special values, f64": -0.0, "psi: special values, f32": -0.0}  # fmt: skip
 
 # Ops for which no sample has a StableHLO form (yet).
 WITHOUT_FORM = {
@@ -31,6 +31,16 @@ def same(expected, got):
         return expected == got
     rtol, atol = TOLERANCE.get(str(expected.dtype), (0, 0))
     return expected.dtype == got.dtype and expected.shape == got.shape and np.allclose(expected, got, rtol, atol, equal_nan=True)
+
+
+def without_known(note, values, expected, got):
+    """The results, with the interpreter's values in place of the known differences."""
+    if note not in KNOWN:
+        return got
+    (x,) = values
+    is_known = (x == KNOWN[note]) & (np.signbit(x) == np.signbit(KNOWN[note]))
+    assert is_known.sum() == 1
+    return [np.where(is_known & (got[0] == -np.inf), expected[0], got[0])]
 
 
 # Functions of eigenvectors and singular vectors that do not depend on the signs and phases that LAPACK chooses. Of
@@ -99,7 +109,7 @@ def test_samples_of(name, first):
     made = 0
     samples = _core.op_samples(name)[first : first + TOGETHER]
     reference = [by_interpreter(*sample) for sample in samples]
-    for (_, _, _, note), expected, got in zip(samples, reference, by_jax(samples, reference), strict=True):
+    for (_, _, values, note), expected, got in zip(samples, reference, by_jax(samples, reference), strict=True):
         if isinstance(expected, Exception):
             assert isinstance(got, (type(expected), NotImplementedError)), f"{name} ({note}): {got!r}"
             continue
@@ -111,7 +121,7 @@ def test_samples_of(name, first):
         made += 1
         if name in MADE_OF_VECTORS:
             expected, got = MADE_OF_VECTORS[name](*expected), MADE_OF_VECTORS[name](*got)
-        if note not in KNOWN:
-            assert all(map(same, expected, got)), f"{name} ({note}): {expected} != {got}"
+        got = without_known(note, values, expected, got)
+        assert all(map(same, expected, got)), f"{name} ({note}): {expected} != {got}"
     if first == 0 or made:  # an elementwise function without a form may be alone in a group
         assert bool(made) == (name not in WITHOUT_FORM | LENGTHS_FROM_VALUES), f"{name}: {made} samples have a form in StableHLO"

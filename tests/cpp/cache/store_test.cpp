@@ -109,7 +109,10 @@ TEST_CASE("store: a damaged entry is missing, and can be saved again") {
 }
 
 TEST_CASE("store: an entry that another user owns is treated as missing") {
-  if (geteuid() != 0) return;  // only root can give files away
+  if (geteuid() != 0) {
+    MESSAGE("SKIP: only root can give a file to another user");
+    return;
+  }
   const TemporaryDirectory directory;
   const Store store(directory.path(), mebibyte);
   store.save(key(1), contents(1));

@@ -90,8 +90,8 @@ TEST_CASE("a runtime function is called in a loop on buffers with offsets") {
 
 TEST_CASE("calls with offsets are printed") {
   const std::string text = to_string(rows_by_calls(Kind::within));
+  CAPTURE(text);
   CHECK(
       text.find("v0 = call bt_test_reciprocals(len(x, 1), in x from (i * len(x, 1)), out y from (i * len(x, 1)))\n") !=
       std::string::npos);
-  CAPTURE(text);
 }

@@ -32,6 +32,13 @@ int bytes_for_others(const std::string& directory) {
   return codegen::native_vector_bytes();
 }
 
+// Reports and returns false if this processor has vectors of one width only.
+bool has_a_choice() {
+  const bool found = codegen::vector_widths().size() > 1;
+  if (!found) MESSAGE("SKIP: this processor has no AVX-512, and so only one vector width");
+  return found;
+}
+
 std::filesystem::path only_record(const std::string& directory) {
   std::vector<std::filesystem::path> found;
   for (auto& each : std::filesystem::directory_iterator(directory + "/machines")) found.push_back(each.path());
@@ -74,7 +81,7 @@ bool same_bits(const Array& a, const Array& b) {
 
 TEST_CASE("vector width: a record is read by other processes, and the flag takes precedence") {
   const std::vector<int>& widths = codegen::vector_widths();
-  if (widths.size() == 1) return;  // nothing to choose
+  if (!has_a_choice()) return;
   const testing::TemporaryDirectory directory;
   const config::Change change("compiledir", directory.path());
   CHECK(codegen::native_vector_bytes() == widths[0]);
@@ -96,7 +103,7 @@ TEST_CASE("vector width: a record is read by other processes, and the flag takes
 
 TEST_CASE("vector width: a damaged or invalid record is ignored") {
   const std::vector<int>& widths = codegen::vector_widths();
-  if (widths.size() == 1) return;
+  if (!has_a_choice()) return;
   const testing::TemporaryDirectory directory;
   const config::Change change("compiledir", directory.path());
   CHECK_FALSE(codegen::record_vector_width(48, false));
@@ -114,7 +121,7 @@ TEST_CASE("vector width: a damaged or invalid record is ignored") {
 
 TEST_CASE("vector width: without a compile directory, a recorded width holds for the process") {
   const std::vector<int>& widths = codegen::vector_widths();
-  if (widths.size() == 1) return;
+  if (!has_a_choice()) return;
   const testing::TemporaryDirectory directory;
   std::ofstream(directory.path() + "/file").flush();
   const config::Change change("compiledir", directory.path() + "/file/below");
@@ -129,7 +136,7 @@ TEST_CASE("vector width: measured") {
   const VectorWidth found = measure_vector_width();
   const std::vector<int>& widths = codegen::vector_widths();
   CHECK(found.bits == 8 * codegen::native_vector_bytes());
-  if (widths.size() == 1) {
+  if (!has_a_choice()) {
     CHECK(found.times.empty());
     return;
   }
@@ -161,6 +168,10 @@ TEST_CASE("vector width: it is measured for later processes if no record exists"
 
 TEST_CASE("vector width: elementary functions have the same bits at any width and with any instruction set") {
   const std::vector<std::string> targets = reachable({"native", "native-256", "native-128", "x86-64-v3", "x86-64-v2"});
+  if (targets.size() == 1) {
+    MESSAGE("SKIP: this processor runs no other target than `native`");
+    return;
+  }
   constexpr std::int64_t count = 1003;
   for (const DType dtype : {DType::Float32, DType::Float64})
     for (const ScalarOp* op : test::mathematical_ops()) {

@@ -136,8 +136,8 @@ TEST_CASE("a rewrite that changes a value") {
                     [](const Apply& node) { return std::optional(Variables{exp(node.input(0)) / 2.0}); });
   const Variable x = dvector("x"), y = cosh(2.0 * x) + 1.0;
   const Function f = function({x}, y, {.mode = bad.mode});
-  f({Array{40.0, 50.0}}).size();
-  CHECK(true);
+  // For large x, the two values are equal up to rounding, so that no error is found.
+  CHECK(allclose(f({Array{40.0, 50.0}})[0], Array{std::cosh(80.0) + 1, std::cosh(100.0) + 1}, 1e-12));
   try {
     f({Array{1.0, 0.0}});
     FAIL("not found");

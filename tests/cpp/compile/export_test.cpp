@@ -29,10 +29,14 @@ bool is_there(const std::string& program) {
   return std::system(cat("command -v ", program, " >/dev/null 2>&1").c_str()) == 0;
 }
 
+// The compilers that are installed; reports those that are not.
 std::vector<std::string> compilers() {
   std::vector<std::string> out;
   for (const char* name : {"gcc", "clang"})
-    if (is_there(name)) out.emplace_back(name);
+    if (is_there(name))
+      out.emplace_back(name);
+    else
+      MESSAGE(cat("SKIP: no ", name, ", so the exported code is not compiled by it"));
   return out;
 }
 

@@ -1,12 +1,17 @@
 // Calls without Arrays: typed views, results in memory of the caller, and allocations in the steady state.
 #include <doctest/doctest.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "bitale/bitale.hpp"
+#include "bitale/core/config.hpp"
 
 using namespace bitale;
 
@@ -14,15 +19,37 @@ namespace {
 std::atomic<long> allocations{0};
 }  // namespace
 
-// Counts the calls of malloc in this program, which operator new makes as well. Sanitizers replace malloc themselves.
+// Counts the allocations of this program; operator new calls malloc or aligned_alloc. Sanitizers replace these
+// functions themselves.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool counting = false;
 #else
 constexpr bool counting = true;
-extern "C" void* __libc_malloc(std::size_t size);
-extern "C" void* malloc(std::size_t size) {
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* memory, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
+void* malloc(std::size_t size) noexcept {
   allocations.fetch_add(1, std::memory_order_relaxed);
   return __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) noexcept {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_calloc(count, size);
+}
+void* realloc(void* memory, std::size_t size) noexcept {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_realloc(memory, size);
+}
+void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_memalign(alignment, size);
+}
+void* mmap(void* address, std::size_t size, int protection, int flags, int file, off_t offset) noexcept {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return reinterpret_cast<void*>(syscall(SYS_mmap, address, size, protection, flags, file, offset));
+}
 }
 #endif
 
@@ -153,6 +180,26 @@ TEST_CASE("a failing call does not modify its outputs") {
   CHECK(identical(taken, Array{-1., -1., -1.}));
   f.run_into(std::vector<Array>{Array{1., 2.}, Array{0, 1, 1}}, out);
   CHECK(identical(taken, Array{1., 2., 2.}));
+}
+
+TEST_CASE("every kind of allocation is counted") {
+  if (!counting) return;
+  const auto count = [](auto take, auto give) {
+    return allocations_of([&] {
+      void* volatile memory = take();  // not volatile, the compiler may remove the allocation
+      give(memory);
+    });
+  };
+  CHECK(count([] { return std::malloc(8); }, std::free) == 1);
+  CHECK(count([] { return std::calloc(1, 8); }, std::free) == 1);
+  CHECK(count([] { return std::realloc(std::malloc(8), 800); }, std::free) == 2);
+  CHECK(count([] { return std::aligned_alloc(64, 64); }, std::free) == 1);
+  CHECK(count([] { return ::operator new(8); }, [](void* memory) { ::operator delete(memory); }) == 1);
+  CHECK(count([] { return mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); },
+              [](void* memory) { munmap(memory, 4096); }) == 1);
+  // By the library, whose large arrays are mapped.
+  const config::Change nothing("memory__kept", "0");
+  CHECK(allocations_of([&] { Array::empty(DType::Float64, {1 << 18}); }) >= 2);
 }
 
 TEST_CASE("the steady state allocates nothing") {

@@ -4,10 +4,13 @@
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -18,7 +21,10 @@ using namespace bitale;
 
 namespace {
 constexpr std::size_t mebibyte = std::size_t(1) << 20;
-}
+
+// Under a sanitizer, each array has a separate block, which ends with its data.
+bool is_checked() { return dlsym(RTLD_DEFAULT, "__asan_init"); }
+}  // namespace
 
 TEST_CASE("a freed big block serves the next request of its size") {
   release_big_blocks();
@@ -34,6 +40,28 @@ TEST_CASE("a freed big block serves the next request of its size") {
   give_big_block(again);
   CHECK(release_big_blocks());
   CHECK_FALSE(release_big_blocks());
+}
+
+TEST_CASE("sizes of 1.5 to 2 MiB share one block, which is a huge page") {
+  release_big_blocks();
+  constexpr std::size_t least = mebibyte / 2 * 3, most = 2 * mebibyte;
+  const BigBlock first = take_big_block(least);
+  REQUIRE(first.memory);
+  CHECK(first.bytes == most);
+  CHECK(reinterpret_cast<std::uintptr_t>(first.memory) % most == 0);
+  give_big_block(first);
+  for (const std::size_t bytes : {most, least + 1, most - 1, least, least - 1}) {
+    CAPTURE(bytes);
+    const BigBlock again = take_big_block(bytes);
+    CHECK(again.memory == first.memory);
+    give_big_block(again);
+  }
+  const BigBlock less = take_big_block(mebibyte / 4 * 5), more = take_big_block(most + 1);
+  CHECK(less.bytes == mebibyte / 4 * 5);
+  CHECK(more.bytes == mebibyte / 4 * 9);
+  give_big_block(less);
+  give_big_block(more);
+  release_big_blocks();
 }
 
 TEST_CASE("no more memory is kept than the flag allows") {
@@ -58,12 +86,10 @@ TEST_CASE("no more memory is kept than the flag allows") {
 }
 
 TEST_CASE("arrays reuse each other's memory, in many threads") {
-  const bool is_checked =
-      dlsym(RTLD_DEFAULT, "__asan_init");  // then each array has a separate block, which ends with its data
   const void* before = nullptr;
   for (int i = 0; i < 3; ++i) {
     const Array array = Array::zeros(DType::Float64, {1 << 20});
-    if (before && !is_checked) CHECK(array.data() == before);
+    if (before && !is_checked()) CHECK(array.data() == before);
     before = array.data();
     CHECK(reinterpret_cast<std::uintptr_t>(before) % 64 == 0);
   }
@@ -82,6 +108,30 @@ TEST_CASE("arrays reuse each other's memory, in many threads") {
 TEST_CASE("requests beyond any possible memory fail") {
   CHECK(take_big_block(std::size_t(1) << 62).memory == nullptr);
   CHECK(take_big_block(~std::size_t(0) - 100).memory == nullptr);
+}
+
+TEST_CASE("kept blocks are released for a request that would otherwise fail") {
+  release_big_blocks();
+  give_big_block(take_big_block(64 * mebibyte));
+  CHECK(take_big_block(std::size_t(1) << 62).memory == nullptr);
+  CHECK_FALSE(release_big_blocks());
+  if (is_checked() || dlsym(RTLD_DEFAULT, "__tsan_init")) {
+    MESSAGE("SKIP: a sanitizer reserves address space, so it cannot be limited");
+    return;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    give_big_block(take_big_block(64 * mebibyte));
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t size = pages * std::size_t(sysconf(_SC_PAGESIZE)) + 8 * mebibyte;
+    const rlimit limit{size, size};
+    setrlimit(RLIMIT_AS, &limit);
+    _exit(take_big_block(48 * mebibyte).memory ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
 }
 
 TEST_CASE("big blocks in the child of a fork") {

@@ -1,12 +1,16 @@
 #include "bitale/core/resident.hpp"
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
+#include <iterator>
 #include <thread>
 #include <vector>
 
 #include "bitale/compile/shared.hpp"
+#include "bitale/core/text.hpp"
 #include "bitale/graph/type.hpp"
 
 using namespace bitale;
@@ -26,6 +30,13 @@ class OnDevice final : public Resident {
   mutable Array value;
   mutable std::atomic<int> fetched{0};
 };
+
+// Whether the thread sleeps in the kernel.
+bool is_asleep(pid_t thread) {
+  std::ifstream file(cat("/proc/self/task/", thread, "/stat"));
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return text.find(") S ") != std::string::npos;
+}
 
 }  // namespace
 
@@ -59,11 +70,14 @@ TEST_CASE("waiting for a taken value ends when it is given back or replaced") {
   for (const bool is_replaced : {false, true}) {
     const OnDevice x(Array{1.0});
     REQUIRE(x.take());
+    std::atomic<pid_t> thread{0};
     std::atomic<bool> has_returned{false};
     std::thread waiting([&] {
+      thread = gettid();
       x.wait_while_taken();
       has_returned = true;
     });
+    while (!has_returned && !(thread && is_asleep(thread))) std::this_thread::yield();
     CHECK(!has_returned);
     is_replaced ? x.replace() : x.give_back();
     waiting.join();

@@ -71,7 +71,6 @@ TEST_CASE("values are converted if nothing can be lost") {
   Type type = tensor_type(DType::Float64, 1);
   Array integers{1, 2};
   CHECK(identical(filter(of(type), integers), Array{1., 2.}));
-  CHECK(filter(of(type), Array{1., 2.}).shares_memory_with(Array()) == false);
   Array same{1., 2.};
   CHECK(filter(of(type), same).shares_memory_with(same));
   CHECK_THROWS_AS(filter(of(type), integers, true), TypeError);

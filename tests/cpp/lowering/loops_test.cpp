@@ -99,22 +99,26 @@ TEST_CASE("rows are added in order, in blocks or not") {
 TEST_CASE("sums of every length are accurate") {
   for (DType dtype : {DType::Float64, DType::Float32}) {
     auto x = vector("x", dtype);
-    auto f = function({x}, {sum(x), sum(x * x), max(x)});
-    for (std::int64_t n :
-         {0, 1, 7, 8, 31, 32, 33, 255, 256, 511, 512, 1023, 1024, 1025, 2048, 3071, 4096, 5000, 100003}) {
-      if (n == 0) continue;  // an empty array has no maximum
+    auto f = function({x}, {sum(x), sum(x * x), max(x)}), sums = function({x}, {sum(x), sum(x * x)});
+    const auto nothing = sums({ramp({0}, dtype)});  // an empty array has no maximum
+    CHECK(nothing[0].item() == 0);
+    CHECK(nothing[1].item() == 0);
+    for (std::int64_t n : {1, 7, 8, 31, 32, 33, 255, 256, 511, 512, 1023, 1024, 1025, 2048, 3071, 4096, 5000, 100003}) {
       const Array values = ramp({n}, dtype);
       const auto got = f({values});
       long double exact = 0, squares = 0, size = 0;
+      double largest = -std::numeric_limits<double>::infinity();
       for (std::int64_t i = 0; i < n; ++i) {
         const std::int64_t position[] = {i};
         const double v = values.at(position);
         exact += v, squares += (long double)v * v, size += std::fabs(v);
+        largest = std::max(largest, v);
       }
       const double epsilon = dtype == DType::Float64 ? 0x1p-53 : 0x1p-24;
       const double growth = 40 + std::log2(double(n));  // blocks of 32, then the logarithm
       CHECK(std::fabs(got[0].item() - double(exact)) <= growth * epsilon * double(size));
       CHECK(std::fabs(got[1].item() - double(squares)) <= (growth + 1) * epsilon * double(squares));
+      CHECK(got[2].item() == largest);
     }
   }
   // Ten million equal values: a sequential sum would lose four more digits.

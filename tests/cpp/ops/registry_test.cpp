@@ -24,22 +24,10 @@ namespace {
 
 using Arrays = std::vector<Array>;
 
-// ---- evaluators of a node: all must agree with the first ----------------------------------------
-
-struct Evaluator {
-  std::string name;
-  std::function<Arrays(const Apply& node, const Arrays& in)> run;
-};
-
 Arrays perform(const Apply& node, const Arrays& in) {
   Arrays out(node.output_count());
   evaluate_node(node, in, out);
   return out;
-}
-
-const std::vector<Evaluator>& evaluators() {
-  static const std::vector<Evaluator> all{{"perform", perform}};
-  return all;
 }
 
 // ---- samples ----------------------------------------
@@ -323,31 +311,16 @@ TEST_CASE("invalid names and attributes of ops are refused") {
 
 TEST_CASE("outputs have the dtype, rank and lengths of their types") {
   for_each_sample([](const Sample& sample) {
-    const Arrays in = all_values(sample);
-    for (auto& evaluator : evaluators()) {
-      const Arrays out = evaluator.run(sample.node, in);
-      REQUIRE(out.size() == sample.node.output_count());
-      for (std::size_t i = 0; i < out.size(); ++i) {
-        const TensorType& type = sample.node.output(int(i)).storage();
-        CHECK(out[i].dtype() == type.dtype);
-        REQUIRE(out[i].ndim() == type.ndim());
-        for (int axis = 0; axis < type.ndim(); ++axis) {
-          const std::int64_t known = type.shape[std::size_t(axis)];
-          CHECK((known == unknown_length || known == out[i].shape(axis)));
-        }
+    const Arrays out = perform(sample.node, all_values(sample));
+    REQUIRE(out.size() == sample.node.output_count());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const TensorType& type = sample.node.output(int(i)).storage();
+      CHECK(out[i].dtype() == type.dtype);
+      REQUIRE(out[i].ndim() == type.ndim());
+      for (int axis = 0; axis < type.ndim(); ++axis) {
+        const std::int64_t known = type.shape[std::size_t(axis)];
+        CHECK((known == unknown_length || known == out[i].shape(axis)));
       }
-    }
-  });
-}
-
-TEST_CASE("every evaluator agrees with perform") {
-  for_each_sample([](const Sample& sample) {
-    const Arrays in = all_values(sample), expected = perform(sample.node, in);
-    for (auto& evaluator : evaluators()) {
-      INFO(evaluator.name);
-      const Arrays out = evaluator.run(sample.node, in);
-      for (std::size_t i = 0; i < out.size(); ++i)
-        check_close(out[i], expected[i], tolerance(sample, expected[i].dtype()));
     }
   });
 }
@@ -388,12 +361,9 @@ TEST_CASE("the layout of the inputs does not matter") {
       INFO(which);
       Arrays moved;
       for (auto& x : in) moved.push_back(layout(x));
-      for (auto& evaluator : evaluators()) {
-        INFO(evaluator.name);
-        const Arrays out = evaluator.run(sample.node, moved);
-        for (std::size_t i = 0; i < out.size(); ++i)
-          check_close(out[i], expected[i], tolerance(sample, expected[i].dtype()));
-      }
+      const Arrays out = perform(sample.node, moved);
+      for (std::size_t i = 0; i < out.size(); ++i)
+        check_close(out[i], expected[i], tolerance(sample, expected[i].dtype()));
     }
   });
 }
@@ -407,17 +377,13 @@ TEST_CASE("inputs of length 0 give a result or an Error") {
         if (!input.is_constant() && input.storage().shape[std::size_t(axis)] == unknown_length)
           in[i] = in[i].slice(axis, 0, 0, 1);
     }
-    for (auto& evaluator : evaluators()) {
-      INFO(evaluator.name);
-      try {
-        const Arrays out = evaluator.run(sample.node, in);
-        for (std::size_t i = 0; i < out.size(); ++i)
-          CHECK(out[i].ndim() == sample.node.output(int(i)).storage().ndim());
-      } catch (const InternalError&) {
-        throw;
-      } catch (const Error&) {
-        // There is no result (such as the largest of no elements), as the error says.
-      }
+    try {
+      const Arrays out = perform(sample.node, in);
+      for (std::size_t i = 0; i < out.size(); ++i) CHECK(out[i].ndim() == sample.node.output(int(i)).storage().ndim());
+    } catch (const InternalError&) {
+      throw;
+    } catch (const Error&) {
+      // There is no result (such as the largest of no elements), as the error says.
     }
   });
 }

@@ -1,4 +1,4 @@
-// Batches of matrices computed in vector lanes, compared with one by one.
+// Batches of matrices, in vector lanes or without vectors, compared with the functions of one matrix.
 #include "runtime/batches.hpp"
 
 #include <doctest/doctest.h>
@@ -9,10 +9,18 @@
 #include <vector>
 
 #include "runtime/lapack.hpp"
+#include "runtime/lu.hpp"
 
 using namespace bitale::runtime;
 
 namespace {
+
+// Nothing is computed in lanes without Highway.
+#if __has_include(<hwy/contrib/sort/vqsort-inl.h>) && defined(__x86_64__)
+constexpr bool has_lanes = true;
+#else
+constexpr bool has_lanes = false;
+#endif
 
 std::vector<Vectors> kinds_of_vectors() {
   std::vector<Vectors> out{Vectors::none};
@@ -63,51 +71,68 @@ bool are_close(const std::vector<T>& x, const std::vector<T>& y) {
   return x.size() == y.size();
 }
 
+// Calls function(m) for each matrix m. Returns 0, or the last status that is not 0.
+template <class F>
+std::int64_t one_by_one(std::int64_t count, F function) {
+  std::int64_t status = 0;
+  for (std::int64_t m = 0; m < count; ++m)
+    if (const std::int64_t found = function(m)) status = found;
+  return status;
+}
+
 template <class T>
 void compare(Vectors with, Case<T> of) {
   const auto [n, k, count] = std::tuple(of.n, of.k, of.count);
   CAPTURE(n);
   CAPTURE(k);
   CAPTURE(count);
-  const MatrixBatch<T> lanes{count, n, with}, single{count, n, Vectors::none};
+  const MatrixBatch<T> batch{count, n, with};
   std::vector<T> factor(std::size_t(n * n));
   std::vector<std::int32_t> pivots(static_cast<std::size_t>(n));
   const auto definite = of.definite(), general = of.general(), right = of.numbers(count * n * k);
   for (const bool lower : {true, false}) {
     auto x = definite, y = definite;
-    CHECK(lanes.cholesky(n * n, lower, 0, x.data()) == 0);
-    CHECK(single.cholesky(n * n, lower, 0, y.data()) == 0);
+    CHECK(batch.cholesky(n * n, lower, 0, x.data()) == 0);
+    CHECK(one_by_one(count, [&](std::int64_t m) { return cholesky(n, lower, 0, y.data() + m * n * n); }) == 0);
     CHECK(are_close(x, y));
     for (const int kind : {0, 1, 2, 3}) {
       const bool trans = kind & 1, unit = kind & 2;
       for (const std::int64_t step : {n * n, std::int64_t(0)}) {  // also the same matrix for all
         auto triangle = y, a = right, b = right;
         for (auto& each : triangle) each *= unit ? T(0.1) : T(1);
-        CHECK(lanes.solve_triangular(step, n * k, k, lower, trans, unit, false, triangle.data(), a.data()) == 0);
-        CHECK(single.solve_triangular(step, n * k, k, lower, trans, unit, false, triangle.data(), b.data()) == 0);
+        CHECK(batch.solve_triangular(step, n * k, k, lower, trans, unit, false, triangle.data(), a.data()) == 0);
+        const auto solve_one = [&](std::int64_t m) {
+          return solve_triangular(n, k, lower, trans, unit, false, triangle.data() + m * step, b.data() + m * n * k);
+        };
+        CHECK(one_by_one(count, solve_one) == 0);
         CHECK(are_close(a, b));
       }
     }
   }
   for (const bool trans : {true, false}) {
     auto a = right, b = right;
-    CHECK(lanes.solve(n * n, n * k, k, trans, false, general.data(), a.data(), factor.data(), pivots.data()) == 0);
-    CHECK(single.solve(n * n, n * k, k, trans, false, general.data(), b.data(), factor.data(), pivots.data()) == 0);
+    CHECK(batch.solve(n * n, n * k, k, trans, false, general.data(), a.data(), factor.data(), pivots.data()) == 0);
+    const auto solve_one = [&](std::int64_t m) {
+      return solve(n, k, trans, false, general.data() + m * n * n, b.data() + m * n * k, factor.data(), pivots.data());
+    };
+    CHECK(one_by_one(count, solve_one) == 0);
     CHECK(are_close(a, b));
   }
   std::vector<T> signs(static_cast<std::size_t>(count)), logarithms = signs, other_signs = signs, others = signs;
-  lanes.det(n * n, 1, general.data(), signs.data(), factor.data(), pivots.data());
-  single.det(n * n, 1, general.data(), other_signs.data(), factor.data(), pivots.data());
+  batch.det(n * n, 1, general.data(), signs.data(), factor.data(), pivots.data());
+  for (std::int64_t m = 0; m < count; ++m)
+    det(n, general.data() + m * n * n, other_signs.data() + m, factor.data(), pivots.data());
   CHECK(are_close(signs, other_signs));
-  lanes.slogdet(n * n, 1, 1, general.data(), signs.data(), logarithms.data(), factor.data(), pivots.data());
-  single.slogdet(n * n, 1, 1, general.data(), other_signs.data(), others.data(), factor.data(), pivots.data());
+  batch.slogdet(n * n, 1, 1, general.data(), signs.data(), logarithms.data(), factor.data(), pivots.data());
+  for (std::int64_t m = 0; m < count; ++m)
+    slogdet(n, general.data() + m * n * n, other_signs.data() + m, others.data() + m, factor.data(), pivots.data());
   CHECK(signs == other_signs);
   CHECK(are_close(logarithms, others));
 }
 
 }  // namespace
 
-TEST_CASE("batches of small matrices have the same results in lanes as one by one") {
+TEST_CASE("batches of small matrices have the same results as matrices one by one") {
   for (const Vectors with : kinds_of_vectors())
     for (const std::int64_t n : {1, 2, 3, 4, 5, 8, 11, 16, 17})
       for (const std::int64_t k : {0, 1, 3, 20})
@@ -129,8 +154,11 @@ TEST_CASE("the columns of a right-hand side are solved in lanes") {
           const auto b = of.numbers(n * k);
           auto x = b;
           const bool done = solve_columns_in_lanes(n, k, lower, trans, unit, a.data(), x.data(), with);
-          CHECK((with == Vectors::none) != done);
-          if (!done) continue;
+          CHECK(done == (has_lanes && with != Vectors::none));
+          if (!done) {
+            CHECK(x == b);
+            continue;
+          }
           for (std::int64_t c = 0; c < k; ++c) {
             std::vector<double> one;
             for (std::int64_t i = 0; i < n; ++i) one.push_back(b[std::size_t(i * k + c)]);
@@ -148,7 +176,12 @@ TEST_CASE("a triangle becomes the transpose of the other one") {
         Case<float> of{n, 1, 1};
         const auto a = of.numbers(n * n);
         auto x = a;
-        if (!mirror_triangle(n, to_upper, x.data(), with)) continue;
+        const bool done = mirror_triangle(n, to_upper, x.data(), with);
+        CHECK(done == (has_lanes && with != Vectors::none));
+        if (!done) {
+          CHECK(x == a);
+          continue;
+        }
         bool good = true;
         for (std::int64_t i = 0; i < n; ++i)
           for (std::int64_t j = 0; j < n; ++j)

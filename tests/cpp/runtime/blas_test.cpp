@@ -109,13 +109,23 @@ TEST_CASE("small products") {
   check_gemm<float>(bt_gemm_f32, {1, 7, 16, 17}, {1, 9, 16, 17}, {1, 16, 17});
 }
 
+// Nothing is compiled for vectors without Highway.
+#if __has_include(<hwy/contrib/sort/vqsort-inl.h>) && defined(__x86_64__)
+constexpr bool has_vector_products = true;
+#else
+constexpr bool has_vector_products = false;
+#endif
+
 template <class T>
 void check_small(bitale::runtime::Vectors with) {
   const auto multiply = [with](std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* a,
                                std::int64_t lda, const T* b, std::int64_t ldb, T* c) {
     const bitale::runtime::SmallProduct<T> product{m, n, k, transA ? 1 : lda, transA ? lda : 1, ldb};
-    if (!bitale::runtime::multiply_small(product, a, b, transB, c, with))
-      bitale::runtime::plain_gemm(m, n, k, transA, transB, a, lda, b, ldb, c);
+    const bool done = bitale::runtime::multiply_small(product, a, b, transB, c, with);
+    REQUIRE(done == (has_vector_products && with != bitale::runtime::Vectors::none));
+    if (done) return;
+    for (std::int64_t i = 0; i < m * n; ++i) REQUIRE(std::isnan(c[i]));
+    bitale::runtime::plain_gemm(m, n, k, transA, transB, a, lda, b, ldb, c);
   };
   check_gemm<T>(multiply, {1, 3, 14, 16}, {1, 3, 4, 5, 8, 9, 12, 16}, {1, 2, 16});
 }
