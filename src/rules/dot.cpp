@@ -1,8 +1,11 @@
 // Matrix products: transposes are moved to the operands, where they cost nothing.
 #include "ops/dot.hpp"
 
+#include <numeric>
+
 #include "ops/alloc.hpp"
 #include "ops/dimshuffle.hpp"
+#include "ops/lengths.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
@@ -32,6 +35,42 @@ std::optional<Variables> dot_to_mul(FunctionGraph&, const Apply& node) {
   return one(fit(dimshuffle(product, {}), output));
 }
 
+// A batch of vectors as the rows of a matrix; `removed`: the axis of length 1.
+Variable flat_batch(const Variable& x, int removed) {
+  const int batch = x.ndim() - 2;
+  const Variable rows = squeeze(x, Axes{{removed}});
+  if (batch == 1) return rows;
+  Variable count = length_of(x, 0);
+  for (int axis = 1; axis < batch; ++axis) count = count * length_of(x, axis);
+  return reshape(rows, Operands{count, length_of(rows, batch)});
+}
+
+// W y, or x W, for one matrix W and a batch of vectors is one product of matrices.
+std::optional<Variables> batch_of_vectors(FunctionGraph&, const Apply& node) {
+  const Variable &x = node.input(0), &y = node.input(1);
+  const int ndim = x.ndim();
+  const auto is_one_matrix = [](const Variable& v) {
+    for (int axis = 0; axis + 2 < v.ndim(); ++axis)
+      if (!is_one(v, axis)) return false;
+    return true;
+  };
+  const bool is_left = is_one_matrix(x) && is_one(y, ndim - 1);
+  if (is_one_matrix(is_left ? y : x) || (!is_left && !(is_one_matrix(y) && is_one(x, ndim - 2)))) return std::nullopt;
+  const int removed = is_left ? ndim - 1 : ndim - 2;
+  const Variable &vectors = is_left ? y : x, &batched_matrix = is_left ? x : y;
+  std::vector<int> batch_axes(std::size_t(ndim - 2));
+  std::iota(batch_axes.begin(), batch_axes.end(), 0);
+  const Variable matrix = squeeze(batched_matrix, Axes{batch_axes});
+  Variable product = dot(flat_batch(vectors, removed), is_left ? transpose(matrix) : matrix);
+  if (ndim > 3) {
+    Variables lengths;
+    for (int axis : batch_axes) lengths.push_back(length_of(vectors, axis));
+    lengths.push_back(length_of(product, 1));
+    product = reshape(product, Operands(lengths));
+  }
+  return one(fit(expand_dims(product, removed), node.output()));
+}
+
 bool is_zero_operand(const Variable& v) {
   if (op_as<Alloc>(v)) return scalar_constant(v.owner().input(0)) == 0.0;
   if (is_elemwise(v, "second")) return scalar_constant(v.owner().input(1)) == 0.0;
@@ -58,6 +97,19 @@ void declare_dot(Rules& rules) {
         return dot(sample_leaf(DType::Float64, {1}), sample_leaf(DType::Float64, {1, any_length}));
       })
       .sample([] { return dot(sample_leaf(DType::Float64, {1}), sample_leaf(DType::Float64, {1})); });
+  rules.function("batch_of_vectors", Root::op({"BatchedDot"}), batch_of_vectors)
+      .doc("Rewrites products of one matrix by a batch of vectors as one product of two matrices.")
+      .tags(canonicalize, specialize, "local_batched_matmul_to_core_matmul",
+            "local_batched_matmul_to_core_matmul_with_reshape")
+      .sample([] {
+        return matmul(sample_leaf(DType::Float64, {1, any_length, 3}), sample_leaf(DType::Float64, {4, 3, 1}));
+      })
+      .sample([] {
+        return matmul(sample_leaf(DType::Float64, {any_length, 1, 3}), sample_leaf(DType::Float64, {1, 3, 2}));
+      })
+      .sample([] {
+        return matmul(sample_leaf(DType::Float32, {1, 1, 2, 3}), sample_leaf(DType::Float32, {any_length, 4, 3, 1}));
+      });
   rules.function("dot_of_zeros", Root::op({"Dot"}), dot_of_zeros)
       .doc("Rewrites a dot product with a zero operand as zeros; nan and infinity in the other operand are lost.")
       .tags(canonicalize, unsafe_nan, "local_0_dot_x")

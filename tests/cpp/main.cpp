@@ -2,7 +2,9 @@
 // Compiled code is kept in a temporary directory, not in that of the user.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <string>
@@ -11,6 +13,8 @@
 #include "support/directory.hpp"
 
 namespace {
+
+constexpr const char* directory_variable = "BITALE_TEST_DIRECTORY";
 
 unsigned selected = 0;
 
@@ -34,13 +38,25 @@ REGISTER_LISTENER("count", 1, CountSelected);
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const bitale::testing::TemporaryDirectory compiled;
+// Objects with static storage read the configuration before main begins. The process is therefore started again with
+// its flags set.
+int restart_with(const std::string& directory, char** argv) {
   const char* flags = std::getenv("BITALE_FLAGS");
-  const std::string test_flags = std::string(flags ? flags : "") + ",base_compiledir=" + compiled.path();
+  const std::string test_flags = std::string(flags ? flags : "") + ",base_compiledir=" + directory;
   setenv("BITALE_FLAGS", test_flags.c_str(), 1);
+  setenv(directory_variable, directory.c_str(), 1);
+  execv("/proc/self/exe", argv);
+  std::perror("execv");
+  return 1;
+}
+
+int main(int argc, char** argv) {
+  const char* known = std::getenv(directory_variable);
+  if (!known) return restart_with(bitale::testing::TemporaryDirectory::make(), argv);
+  const bitale::testing::TemporaryDirectory compiled(known);
+  unsetenv(directory_variable);
   if (bitale::config::get("base_compiledir") != compiled.path()) {
-    std::cerr << "some object with static storage has read the configuration before main\n";
+    std::cerr << "the tests do not use the directory " << compiled.path() << '\n';
     return 1;
   }
   doctest::Context context(argc, argv);

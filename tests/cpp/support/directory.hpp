@@ -4,16 +4,14 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 namespace bitale::testing {
 
 class TemporaryDirectory {
  public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "bitale-test-XXXXXX").string();
-    if (!mkdtemp(name.data())) std::abort();
-    path_ = name;
-  }
+  TemporaryDirectory() : TemporaryDirectory(make()) {}
+  explicit TemporaryDirectory(std::string existing) : path_(std::move(existing)) {}
   ~TemporaryDirectory() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
@@ -21,6 +19,13 @@ class TemporaryDirectory {
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
   const std::string& path() const { return path_; }
+
+  // Creates one that no object owns yet.
+  static std::string make() {
+    std::string name = (std::filesystem::temp_directory_path() / "bitale-test-XXXXXX").string();
+    if (!mkdtemp(name.data())) std::abort();
+    return name;
+  }
 
  private:
   std::string path_;
