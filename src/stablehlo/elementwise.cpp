@@ -258,8 +258,16 @@ TensorValue Builder::lower_node(Expr expr, std::span<const TensorValue> argument
       if (known.empty())
         throw NotImplementedError(cat("StableHLO has no operation for the function ", name,
                                       ", which is a call of the runtime library in native code"));
-      if (code == Code::call) return operation(known, arguments, "", dtype, lengths);
-      return select_of(arguments[0], operation(known, arguments.subspan(2), "", dtype, lengths), arguments[1]);
+      const auto called = [&](std::span<const TensorValue> operands) {
+        const TensorValue out = operation(known, operands, "", dtype, lengths);
+        if (known != "chlo.digamma") return out;
+        // Some versions give nan at 0, others lose its sign.
+        const TensorValue size = operation("stablehlo.abs", operands, "", dtype, lengths);
+        const TensorValue near_pole = binary("stablehlo.divide", number_like(-1, dtype), operands[0]);
+        return select_of(compare("LT", size, number_like(program::math::Format(dtype).tiny(), dtype)), near_pole, out);
+      };
+      if (code == Code::call) return called(arguments);
+      return select_of(arguments[0], called(arguments.subspan(2)), arguments[1]);
     }
     default: break;
   }
