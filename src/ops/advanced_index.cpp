@@ -152,13 +152,18 @@ bool never_negative(Variable index) {
   return start && step && *start >= 0 && *step > 0;
 }
 
-// Whether the index tensor is 0, 1, ... along the axis that it indexes.
-bool counts_along_axis(Lowering& to, Variable index, Expr axis_length) {
+// The node that counts 0, 1, ..., if these are the elements of the index tensor.
+Apply counting_node(Variable index) {
   while (dynamic_cast<const DimShuffle*>(index.owner_op())) index = index.owner().input(0);
-  if (!dynamic_cast<const ARange*>(index.owner_op())) return false;
+  if (!dynamic_cast<const ARange*>(index.owner_op())) return {};
   const Apply range = index.owner();
-  return known_integer(range.input(0)) == 0 && known_integer(range.input(2)) == 1 &&
-         to.same_length(to.lengths_of(range.output())[0], axis_length);
+  return known_integer(range.input(0)) == 0 && known_integer(range.input(2)) == 1 ? range : Apply();
+}
+
+// Whether the index tensor is 0, 1, ... along the axis that it indexes.
+bool counts_along_axis(Lowering& to, const Variable& index, Expr axis_length) {
+  const Apply range = counting_node(index);
+  return range && to.same_length(to.lengths_of(range.output())[0], axis_length);
 }
 
 // Whether two lengths are the same, or products of the same lengths.
@@ -313,7 +318,11 @@ TensorPositions tensor_positions(TensorLowering& to, const std::vector<int>& axe
   column.push_back(1);
   TensorValues columns;
   for (std::size_t k = 0; k < axes.size(); ++k) {
-    const TensorValue positions = to.positions(to.in(first + int(k)), axes[k], x[std::size_t(axes[k])], who);
+    const TensorValue index = to.in(first + int(k));
+    const std::int64_t length = x[std::size_t(axes[k])];
+    const bool counts = counting_node(node.input(first + int(k))) && product(index.lengths) <= length;
+    const TensorValue positions =
+        counts ? builder.convert(index, DType::Int64) : to.positions(index, axes[k], length, who);
     columns.push_back(builder.reshape(builder.repeat(positions, lengths), column));
   }
   const AdvancedIndex index(axes, int(x.size()), index_ndim);
