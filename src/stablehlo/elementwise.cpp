@@ -56,8 +56,8 @@ std::string_view direction(Code code) {
 std::string_view called_operation(std::string_view function) {
   constexpr std::pair<std::string_view, std::string_view> table[] = {
       {"fmod", "stablehlo.remainder"},     {"atan2", "stablehlo.atan2"},     {"bt_sin_huge", "stablehlo.sine"},
-      {"bt_cos_huge", "stablehlo.cosine"}, {"bt_tan_huge", "stablehlo.tan"}, {"bt_erfinv", "chlo.erf_inv"},
-      {"bt_lgamma", "chlo.lgamma"},        {"bt_digamma", "chlo.digamma"},
+      {"bt_cos_huge", "stablehlo.cosine"}, {"bt_tan_huge", "stablehlo.tan"}, {"bt_lgamma", "chlo.lgamma"},
+      {"bt_digamma", "chlo.digamma"},
   };
   for (auto& [name, operation] : table)
     if (function == name ||
@@ -84,6 +84,13 @@ bool is_shifter(Expr expr) {
 bool is_shifted(Expr expr) {
   return (expr.code() == Code::add && is_shifter(expr.argument(1))) ||
          (expr.code() == Code::fma && is_shifter(expr.argument(2)));
+}
+
+// 1 - x x with one rounding. With two, as StableHLO would have it, (1 - x) (1 + x) is as accurate, and 1 - x x is not.
+bool is_one_minus_square(Expr expr) {
+  return expr.code() == Code::fma && expr.argument(0).code() == Code::neg &&
+         expr.argument(0).argument(0) == expr.argument(1) && expr.argument(2).is_constant() &&
+         expr.argument(2) == expr.pool().number(1, expr.dtype());
 }
 
 }  // namespace
@@ -134,6 +141,14 @@ TensorValue Builder::lower_expr(Expr root, std::span<const TensorValue> in, cons
     if (left.size() != waiting) continue;
     for (std::size_t k = 0; k < expr.argument_count(); ++k) arguments.push_back(done.at(expr.argument(k).id()));
     left.pop_back();
+    if (is_one_minus_square(expr)) {
+      const auto one_with = [&](std::string_view name) {
+        return elementwise(name, TensorValues{arguments[2], arguments[1]}, expr.dtype());
+      };
+      const TensorValues factors{one_with("stablehlo.subtract"), one_with("stablehlo.add")};
+      done[expr.id()] = elementwise("stablehlo.multiply", factors, expr.dtype());
+      continue;
+    }
     const bool unshifts = expr.code() == Code::sub && is_shifter(expr.argument(1)) && is_shifted(expr.argument(0));
     if (!unshifts && !is_shifted(expr)) {
       done[expr.id()] = lower_node(expr, arguments, lengths);

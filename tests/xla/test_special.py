@@ -65,3 +65,11 @@ def test_gradients():
         slope = bt.grad(getattr(pt, name)(*rest, x).sum(), x)
         got, native = (bt.function([x], slope, mode=mode)(np.array([0.1, 0.5, 0.9])) for mode in ("JAX", "FAST_RUN"))
         np.testing.assert_allclose(got, native, rtol=1e-10)
+
+
+def test_erfinv_near_one():
+    # 1 - x * x would lose the digits of 1 - x, as chlo.erf_inv does: its relative error there is 1e-10.
+    x = 1 - 10.0 ** -np.linspace(1, 15.5, 200)
+    v = pt.dvector("v")
+    f = bt.function([v], pt.erfinv(v), mode="JAX")
+    np.testing.assert_allclose(f(x), scipy.special.erfinv(x), rtol=2e-15)
