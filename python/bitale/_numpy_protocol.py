@@ -29,7 +29,16 @@ def array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
 # ---- elementwise functions -------------------------------------------------------------------------------------------
 
 # NumPy's names of ufuncs that have another name in bitale.tensor.
-_names = {"remainder": "mod", "absolute": "abs", "fabs": "abs", "rint": "round", "fmod": None, "float_power": None}
+_names = {
+    "remainder": "mod",
+    "absolute": "abs",
+    "fabs": "abs",
+    "rint": "round",
+    "degrees": "rad2deg",
+    "radians": "deg2rad",
+    "fmod": None,
+    "float_power": None,
+}
 _reductions = {
     "add": "sum",
     "multiply": "prod",
@@ -50,7 +59,9 @@ def _elementwise(ufunc: Any) -> Callable[..., Any] | None:
         if name == "positive":
             return pt.as_tensor_variable
         name = _names.get(name, name)
-    elif getattr(sys.modules.get("scipy.special"), name, None) is not ufunc:
+    elif getattr(sys.modules.get("scipy.special"), name, None) is ufunc:
+        return getattr(pt, name, None) or getattr(pt.special, name, None)
+    else:
         return None
     return getattr(pt, name, None) if name else None
 

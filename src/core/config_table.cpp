@@ -258,9 +258,9 @@ std::string platform() {
 #endif
 }
 
-// The flags that name a compile directory may start with "~/".
+// The flags that name a compile directory or a file of profiles may start with "~/".
 std::string expanded(std::string_view name, std::string value) {
-  const bool is_path = name.ends_with("compiledir");
+  const bool is_path = name.ends_with("compiledir") || name == "profiling__destination";
   if (is_path && (value == "~" || value.starts_with("~/"))) {
     const std::string home = environment("HOME");
     value = (home.empty() ? "." : home) + value.substr(1);

@@ -10,9 +10,6 @@
 namespace bitale {
 namespace {
 
-// The largest number of elements that folding stores in the graph.
-constexpr std::int64_t largest_fold = 1024;
-
 // Dimension k of the value corresponds to dimension k + offset of the output.
 int offset_of(const Apply& node) { return node.output().ndim() - node.input(0).ndim(); }
 
@@ -156,7 +153,7 @@ bool Alloc::may_fold(const Apply& node) const {
   for (std::int64_t length : node.output().static_shape()) {
     if (length == unknown_length) return false;
     size *= length;
-    if (size > largest_fold) return false;
+    if (size > largest_folded_size) return false;
   }
   return true;
 }

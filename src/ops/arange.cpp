@@ -171,7 +171,7 @@ Range ARange::range(const Apply&, int, InputRanges& inputs) const {
 
 bool ARange::may_fold(const Apply& node) const {
   const std::int64_t length = node.output().static_shape()[0];
-  return length != unknown_length && length <= 1024;
+  return length != unknown_length && length <= largest_folded_size;
 }
 
 // ---- public functions -----------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
     return {with_static_shape_of(node.input(0), out)};
   }
 
-  // L phi(L^-1 dA L^-T), where dA is symmetric and given by the triangle that is read.
+  // L lower_half(L^-1 dA L^-T), where dA is symmetric and given by the triangle that is read.
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
     if (tangents[0].is_disconnected()) return {disconnected()};
     const Variable factor = lower ? node.output() : transpose(node.output());
@@ -87,7 +87,7 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
     const SolveTriangularOptions from_left{.lower = true};
     const Variable half = transpose(solve_triangular(factor, symmetric, from_left));
     const Variable inner = solve_triangular(factor, half, from_left);
-    const Variable out = dot(factor, phi(inner));
+    const Variable out = dot(factor, lower_half(inner));
     return {lower ? out : transpose(out)};
   }
   bool has_pushforward() const override { return true; }
@@ -100,11 +100,6 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
 
  private:
   std::int64_t when_nan() const { return on_error == "nan" ? 1 : on_error == "raise" ? 0 : 2; }
-  static Variable phi(const Variable& x) {
-    const Variable row = expand_dims(arange(length_of(x, 0)), 1), column = arange(length_of(x, 1));
-    const Variable zero = cast(Operand(0), x.dtype()), half = cast(Operand(0.5), x.dtype());
-    return switch_(lt(column, row), x, switch_(eq(column, row), mul(half, x), zero));
-  }
 };
 
 std::vector<Sample> cholesky_samples() {

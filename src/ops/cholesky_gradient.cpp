@@ -12,6 +12,12 @@
 
 namespace bitale {
 
+Variable lower_half(const Variable& x) {
+  const Variable row = expand_dims(arange(length_of(x, 0)), 1), column = arange(length_of(x, 1));
+  const Variable zero = cast(Operand(0), x.dtype()), half = cast(Operand(0.5), x.dtype());
+  return switch_(lt(column, row), x, switch_(eq(column, row), mul(half, x), zero));
+}
+
 namespace {
 
 class CholeskyGradient final : public MatrixOp, public EmitsTensors {
@@ -68,19 +74,14 @@ class CholeskyGradient final : public MatrixOp, public EmitsTensors {
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{true}, {true}}; }
 
  private:
-  static Variable phi(const Variable& x) {
-    const Variable row = expand_dims(arange(length_of(x, 0)), 1), column = arange(length_of(x, 1));
-    const Variable zero = cast(Operand(0), x.dtype()), half = cast(Operand(0.5), x.dtype());
-    return switch_(lt(column, row), x, switch_(eq(column, row), mul(half, x), zero));
-  }
-  // phi(S + S^T) with S = L^-T phi(L^T G) L^-1, where phi takes the lower triangle and halves its diagonal.
+  // lower_half(S + S^T) with S = L^-T lower_half(L^T G) L^-1
   static Apply as_formula(const Apply& node) {
     const Variable factor(node.input(0).type()), g(node.input(1).type());
     const Variable weighted = dot(t(tril(factor)), tril(g));  // only the lower triangles are read
     const SolveTriangularOptions from_left{.lower = true, .trans = true};
-    const Variable half = solve_triangular(factor, t(phi(weighted)), from_left);
+    const Variable half = solve_triangular(factor, t(lower_half(weighted)), from_left);
     const Variable s = solve_triangular(factor, t(half), from_left);
-    const Variable out = with_static_shape_of(node.output(), phi(add(s, t(s))));
+    const Variable out = with_static_shape_of(node.output(), lower_half(add(s, t(s))));
     const Variable inputs[] = {node.input(0), node.input(1)};
     return op_from_graph({factor, g}, {out}, {.name = "CholeskyGradient"})->make_node(inputs);
   }

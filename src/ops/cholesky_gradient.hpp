@@ -9,4 +9,8 @@ namespace bitale {
 // cotangent g. Only the lower triangle of g is read.
 Variable cholesky_gradient(const Variable& factor, const Variable& g);
 
+// The lower triangle with half the diagonal: Phi in the derivatives of I. Murray, "Differentiation of the Cholesky
+// decomposition", 2016.
+Variable lower_half(const Variable& x);
+
 }  // namespace bitale

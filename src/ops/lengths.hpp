@@ -13,6 +13,9 @@
 
 namespace bitale {
 
+// The largest number of elements that constant folding stores in the graph in place of a repeated or counted value.
+constexpr std::int64_t largest_folded_size = 1024;
+
 Variable int64_constant(std::int64_t value);
 // The value of a 0-d integer expression, if it is known statically: a constant, a static length, or arithmetic on
 // these.

@@ -18,13 +18,13 @@ VALUES = {
 LEFT_OUT = {("kn", "float64"), ("gammaincinv", "bool"), ("reciprocal", "int64"), ("reciprocal", "bool")}
 # NumPy's ufuncs without a symbolic counterpart, and those of SciPy with one; all others of SciPy have none.
 NUMPY_WITHOUT = set(
-    """bitwise_count bitwise_left_shift bitwise_right_shift copysign degrees float_power fmax fmin fmod frexp gcd
-    heaviside isnat lcm ldexp left_shift logaddexp2 modf nextafter radians right_shift signbit spacing""".split()
+    """bitwise_count bitwise_left_shift bitwise_right_shift copysign float_power fmax fmin fmod frexp gcd
+    heaviside isnat lcm ldexp left_shift logaddexp2 modf nextafter right_shift signbit spacing""".split()
 )
 SCIPY_WITH = set(
-    """betainc betaincinv cbrt digamma erf erfc erfcinv erfcx erfinv exp2 expit expm1 gamma gammainc gammaincc
-    gammainccinv gammaincinv gammaln hyp2f1 i0 i1 iv ive j0 j1 jn jv kn kv kve log1p log_ndtr ndtr ndtri_exp owens_t
-    psi round xlog1py xlogy""".split()
+    """beta betainc betaincinv betaln cbrt digamma erf erfc erfcinv erfcx erfinv exp2 expit expm1 gamma gammainc gammaincc
+    gammainccinv gammaincinv gammaln hyp2f1 i0 i1 iv ive j0 j1 jn jv kn kv kve log1p log_ndtr logit ndtr ndtri_exp
+    owens_t poch psi round xlog1py xlogy""".split()
 )
 OF_BOOL = {"positive", "sign"}  # defined for bool here, but not in NumPy
 UFUNCS = [(np, n) for n in sorted(dir(np)) if isinstance(getattr(np, n), np.ufunc)] + [

@@ -134,7 +134,7 @@ bt.function([x], pt.tanh(x), name="gone")([1.0])
     folder = os.pathsep.join(filter(None, [os.path.dirname(os.path.dirname(bt.__file__)), os.environ.get("PYTHONPATH")]))
 
     def run(more):
-        environment = dict(os.environ, BITALE_FLAGS=flags + more, PYTHONPATH=folder)
+        environment = dict(os.environ, BITALE_FLAGS=flags + more, PYTHONPATH=folder, HOME=str(tmp_path / "home"))
         return subprocess.run(
             [sys.executable, "-c", script], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
         )
@@ -144,6 +144,9 @@ bt.function([x], pt.tanh(x), name="gone")([1.0])
     done = run(",profiling__destination=profiles.txt")
     assert done.stdout == done.stderr == "" and "Message: kept" in (tmp_path / "profiles.txt").read_text()
     assert "Message: kept" in run(",profiling__destination=stdout").stdout
+    (tmp_path / "home").mkdir()
+    run(",profiling__destination=~/profiles.txt")
+    assert "Message: kept" in (tmp_path / "home" / "profiles.txt").read_text()
 
 
 def test_view_by_the_command_line(tmp_path, monkeypatch, capsys):
