@@ -80,7 +80,8 @@ std::vector<SignedTerm> signed_terms(const FunctionGraph& graph, const Variable&
     open.pop_back();
     const bool is_sum = is_elemwise(value, "add"), is_difference = is_elemwise(value, "sub");
     if (value.dtype() != sum.dtype() || value.ndim() != sum.ndim() ||
-        !(is_sum || is_difference || is_elemwise(value, "neg")) || !(value.same_as(sum) || is_read_once(graph, value))) {
+        !(is_sum || is_difference || is_elemwise(value, "neg")) ||
+        !(value.same_as(sum) || is_read_once(graph, value))) {
       terms.push_back({value, is_negative});
       continue;
     }
@@ -126,7 +127,8 @@ std::optional<Variables> products_with_common_factor(FunctionGraph& graph, const
       terms[i].value = *merged;
       terms.erase(terms.begin() + std::ptrdiff_t(k));
       Variable out = terms[0].is_negative ? neg(terms[0].value) : terms[0].value;
-      for (auto& [value, is_negative] : std::span(terms).subspan(1)) out = is_negative ? sub(out, value) : add(out, value);
+      for (auto& [value, is_negative] : std::span(terms).subspan(1))
+        out = is_negative ? sub(out, value) : add(out, value);
       return one(fit(out, output));
     }
   }

@@ -238,8 +238,8 @@ TensorValue Builder::transpose(const TensorValue& x, std::span<const int> order)
   Dims lengths;
   for (int axis : order) lengths.push_back(x.lengths[std::size_t(axis)]);
   if (std::is_sorted(order.begin(), order.end())) return x;
-  TensorValue out = operation("stablehlo.transpose", {&x, 1}, cat("permutation = ", integers_text(widened(order))),
-                              x.dtype, lengths);
+  TensorValue out =
+      operation("stablehlo.transpose", {&x, 1}, cat("permutation = ", integers_text(widened(order))), x.dtype, lengths);
   transposes_[out.name] = {x, {order.begin(), order.end()}};
   return out;
 }

@@ -76,7 +76,8 @@ DType unsigned_of_size(DType dtype) {
   return itemsize(dtype) == 8 ? DType::UInt64 : itemsize(dtype) == 4 ? DType::UInt32 : DType::UInt16;
 }
 
-// Adding this constant to a float rounds it to an integer, which the lowest bits of the sum are (program/math/core.hpp).
+// Adding this constant to a float rounds it to an integer, which the lowest bits of the sum are
+// (program/math/core.hpp).
 bool is_shifter(Expr expr) {
   return expr.is_constant() && (expr.dtype() == DType::Float64 || expr.dtype() == DType::Float32) &&
          expr == expr.pool().number(program::math::Format(expr.dtype()).shifter(), expr.dtype());

@@ -67,8 +67,8 @@ TEST_CASE("expressions of lengths are folded when the module is written") {
 // XLA before jax 0.12 replaces (a + c) - c by a.
 TEST_CASE("floats are rounded to integers by an operation, not by adding a constant") {
   const Variable x = vector("x");
-  for (auto& [value, shifter] : {std::pair(log1mexp(x), "0x4338000000000000"),
-                                 std::pair(log1mexp(cast(x, DType::Float32)), "0x4B400000")}) {
+  for (auto& [value, shifter] :
+       {std::pair(log1mexp(x), "0x4338000000000000"), std::pair(log1mexp(cast(x, DType::Float32)), "0x4B400000")}) {
     const std::string text = module_of({x}, {value}, {{3}}).text;
     CHECK(occurrences(text, "stablehlo.round_nearest_even") > 0);
     const std::size_t at = text.rfind('%', text.find(shifter));
