@@ -75,6 +75,7 @@ class Emitter : public FunctionBuilder {
     const std::vector<std::int64_t>* streamed = nullptr;  // buffers whose stores are non-temporal in this pass
     Expr groups;                                          // the offset of index runs (codegen/index_runs.hpp)
     const std::vector<Runs>* runs = nullptr;              // the runs of `groups`, where they are known
+    std::unordered_map<std::uint32_t, Expr> direct;       // positions that are known to be these indices
   };
 
   // ---- functions (emit_parts.cpp) ----
@@ -161,6 +162,15 @@ class Emitter : public FunctionBuilder {
   void add_runs(const program::Accumulate& step, const Runs& runs, Value v);
   Value load_runs(std::int64_t buffer);
   Value of_first_run(const Runs& runs);
+
+  // ---- elements at checked indices (emit_checked_indices.cpp) ----
+  struct CheckedIndex {
+    Expr position, ok, wrapped, index, length;
+  };
+  std::optional<CheckedIndex> checked_index(Expr position);
+  std::vector<CheckedIndex> checked_indices_of(const program::Loop& loop);
+  void emit_by_indices(const program::Loop& loop, const std::vector<CheckedIndex>& indices);
+  Value gather_direct(DType dtype, std::int64_t buffer, Expr index);
 
   // ---- carried values other than plain reductions (emit_carried.cpp) ----
   Value carry_start(const program::Carry& carry);

@@ -110,6 +110,8 @@ void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, V
   lanes_ = &lanes;
   if (lanes.groups && !mask)
     emit_by_runs(loop);
+  else if (const auto indices = checked_indices_of(loop); !indices.empty())
+    emit_by_indices(loop, indices);
   else
     emit(loop.body);
   lanes_ = nullptr;

@@ -212,6 +212,8 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
   if (stride && *stride != 0 && std::abs(*stride) <= most_neighbours && (!lanes_->mask || *stride == -1))
     return load_strided(dtype, buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), ""), int(*stride));
   if (lanes_->runs && offset == lanes_->groups) return load_runs(buffer);
+  if (const auto direct = lanes_->direct.find(offset.id()); direct != lanes_->direct.end())
+    return gather_direct(dtype, buffer, direct->second);
   return gather(dtype, buffer, value(offset));
 }
 
