@@ -16,8 +16,9 @@ namespace {
 
 constexpr std::size_t most_emitted_twice = 200;  // expressions
 
-// The operand of a conversion from int64 to uint64, or nothing.
+// The operand of a conversion from int64 to uint64, which a constant has undergone already, or nothing.
 Expr signed_operand(Expr expr) {
+  if (expr.is_constant() && expr.payload() >= 0) return expr.pool().integer(expr.payload());
   const bool converts =
       expr.code() == Code::cast && expr.dtype() == DType::UInt64 && expr.argument(0).dtype() == DType::Int64;
   return converts ? expr.argument(0) : Expr();

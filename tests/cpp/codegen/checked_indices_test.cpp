@@ -82,6 +82,8 @@ TEST_CASE("elements at checked indices: sums over several of them") {
     const Variable terms = sqr(y - take(x, i) * take(z, i) - take(x, j));
     const Function f = function({x, z, i, j, y}, {sum(terms), terms});
     CHECK(has_two_bodies(f) == codegen::this_target().slow_gathers);
+    const Variable fixed = tensor("fixed", DType::Float64, {length});
+    CHECK(has_two_bodies(function({fixed, i}, {sum(take(fixed, i))})) == codegen::this_target().slow_gathers);
     for (Wrapped of_i : {Wrapped::none, Wrapped::one, Wrapped::all})
       for (Wrapped of_j : {Wrapped::none, Wrapped::some}) {
         const std::vector<Array> inputs{elements(DType::Float64, length), elements(DType::Float64, length),
