@@ -4,8 +4,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "bitale/core/blocking.hpp"
@@ -44,6 +46,26 @@ struct Variant {
 };
 
 using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t largest_checked_here = 1 << 16;  // elements
+
+std::int64_t view_size(const View& view, int ndim) {
+  return std::accumulate(view.shape, view.shape + ndim, std::int64_t(1), std::multiplies<>());
+}
+
+// Whether all elements of a C-contiguous array of integers are in least..end - 1.
+bool is_within(const Array& array, std::int64_t least, std::int64_t end) {
+  return visit_dtype(array.dtype(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      bool is_outside = false;
+      for (const T each : std::span(array.data_as<T>(), std::size_t(array.size())))
+        is_outside |= std::cmp_less(each, least) || std::cmp_greater_equal(each, end);
+      return !is_outside;
+    } else {
+      return true;
+    }
+  });
+}
 
 // Values of shared variables whose memory a call reuses for the next values. If the call fails, they still have their
 // values, or have them restored, and are given back. Otherwise their containers mark them as replaced.
@@ -84,11 +106,13 @@ class JaxThunk final : public Thunk {
   using Thunk::run;
   void run(std::span<const View> inputs, Receiver& results) const override {
     results.begin(inputs, false);  // other threads may run while the module does
-    const auto variant = variant_for(inputs);
+    const auto variant = variant_for(inputs, results);
     const stablehlo::Module& module = variant->module;
     std::vector<Array> arrays;
     arrays.reserve(inputs.size());
     for (std::size_t k = 0; k < inputs.size(); ++k) arrays.push_back(input_of(int(k), inputs[k], module, results));
+    for (auto& range : module.range_checks)
+      if (!is_within(arrays[range.input], range.least, range.end)) explain(range.check, arrays);
     const std::size_t count = module.results.size();
     std::vector<bool> stay(count + !module.checks.empty());
     for (std::size_t k = 0; k < count; ++k) stay[k] = results.may_stay(int(k));
@@ -197,10 +221,17 @@ class JaxThunk final : public Thunk {
 
   // The modules of one function are compiled sequentially; for equal lengths the second caller finds the first one's
   // module.
-  std::shared_ptr<Variant> variant_for(std::span<const View> inputs) const {
+  std::shared_ptr<Variant> variant_for(std::span<const View> inputs, const Receiver& results) const {
     Lengths lengths;
     for (std::size_t k = 0; k < inputs.size(); ++k)
       lengths.insert(lengths.end(), inputs[k].shape, inputs[k].shape + input_types_[k]->ndim());
+    std::vector<std::size_t>
+        on_host;  // indices that are checked here, which takes less time than a result of the module
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      if (is_integer(input_types_[k]->dtype) && !results.behind(int(k)) &&
+          view_size(inputs[k], input_types_[k]->ndim()) <= largest_checked_here)
+        on_host.push_back(k);
+    for (std::size_t k : on_host) lengths.push_back(std::int64_t(k));
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) while_blocked([&] { lock.lock(); });
     if (const auto known = variants_.find(lengths); known != variants_.end()) return known->second;
@@ -212,7 +243,8 @@ class JaxThunk final : public Thunk {
     }
     auto made = std::make_shared<Variant>();
     auto start = Clock::now();
-    made->module = stablehlo::write_module(*graph_, shapes, {.platform = compiler_.platform(), .updates = updates_});
+    made->module = stablehlo::write_module(*graph_, shapes,
+                                           {.platform = compiler_.platform(), .updates = updates_, .on_host = on_host});
     made->written = seconds_since(start);
     source.text = made->module.text;
     for (auto& [dtype, result] : made->module.results) source.results.push_back({dtype, result});

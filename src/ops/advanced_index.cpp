@@ -318,11 +318,11 @@ TensorPositions tensor_positions(TensorLowering& to, const std::vector<int>& axe
   column.push_back(1);
   TensorValues columns;
   for (std::size_t k = 0; k < axes.size(); ++k) {
-    const TensorValue index = to.in(first + int(k));
+    const int input = first + int(k);
     const std::int64_t length = x[std::size_t(axes[k])];
-    const bool counts = counting_node(node.input(first + int(k))) && product(index.lengths) <= length;
+    const bool counts = counting_node(node.input(input)) && product(to.lengths_in(input)) <= length;
     const TensorValue positions =
-        counts ? builder.convert(index, DType::Int64) : to.positions(index, axes[k], length, who);
+        counts ? builder.convert(to.in(input), DType::Int64) : to.positions(input, axes[k], length, who);
     columns.push_back(builder.reshape(builder.repeat(positions, lengths), column));
   }
   const AdvancedIndex index(axes, int(x.size()), index_ndim);

@@ -202,7 +202,7 @@ TensorSelection::TensorSelection(TensorLowering& to, const IndexPattern& pattern
       ranges_.push_back({index < 0 ? index + length : index, 1, 1, true});
       continue;
     }
-    positions_.back() = to.positions(to.in(input), int(axis), length, who);
+    positions_.back() = to.positions(input, int(axis), length, who);
     ranges_.push_back({0, 1, 1, true});
     part_[axis] = 1;
   }

@@ -61,12 +61,13 @@ const Array& TensorLowering::need_known(int input, std::string_view what) {
   return *value;
 }
 
-TensorValue TensorLowering::positions(const TensorValue& indices, int axis, std::int64_t length, std::string_view who) {
-  const TensorValue index = builder().convert(indices, DType::Int64);
-  if (product(index.lengths) != 0) {
+TensorValue TensorLowering::positions(int input, int axis, std::int64_t length, std::string_view who) {
+  const TensorValue index = builder().convert(in(input), DType::Int64);
+  const std::string message = cat(who, ": an index is out of bounds for axis ", axis, " with size ", length);
+  if (product(index.lengths) != 0 && !host_checks_range(input, -length, length, message)) {
     const TensorValue inside = builder().map(
         DType::Bool, {index}, [length](std::span<const Expr> in) { return (in[0] >= -length) & (in[0] < length); });
-    require(builder().all(inside), cat(who, ": an index is out of bounds for axis ", axis, " with size ", length));
+    require(builder().all(inside), message);
   }
   return builder().map(DType::Int64, {index},
                        [length](std::span<const Expr> in) { return select(in[0] < 0, in[0] + length, in[0]); });

@@ -160,14 +160,21 @@ class TensorLowering {
   const Array& need_known(int input, std::string_view what);
   std::int64_t need_integer(int input, std::string_view what) { return need_known(input, what).int_item(); }
 
+  // Whether the caller of the module checks that the elements of this input are in least..end - 1, with `message` for
+  // the case that they are not. Otherwise the node has to require it.
+  virtual bool host_checks_range(int input, std::int64_t least, std::int64_t end, const std::string& message) {
+    (void)input, (void)least, (void)end, (void)message;
+    return false;
+  }
+
   virtual void out(int output, TensorValue value) = 0;
   virtual void out_known(int output, Array value) = 0;
 
   // The call fails if the bool scalar is false, with the error that `perform` raises on the same inputs, else with
   // `message`.
   virtual void require(const TensorValue& condition, std::string message) = 0;
-  // Indices into an axis as positions from its start (int64). The call fails if one is out of range.
-  TensorValue positions(const TensorValue& indices, int axis, std::int64_t length, std::string_view who);
+  // An input that has indices into an axis, as positions from its start (int64). The call fails if one is out of range.
+  TensorValue positions(int input, int axis, std::int64_t length, std::string_view who);
 
   virtual void loop(const InnerLoop& loop) = 0;
   virtual void choose(int condition, const Side& then, const Side& otherwise) = 0;

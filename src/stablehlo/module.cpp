@@ -9,6 +9,7 @@
 #include "bitale/graph/traversal.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/expansion.hpp"
+#include "ops/dimshuffle.hpp"
 #include "stablehlo/builder.hpp"
 
 namespace bitale::stablehlo {
@@ -43,6 +44,8 @@ class Writer {
     std::string message;
   };
   std::vector<Check> checks;  // of the region that is being written
+  std::vector<Module::RangeCheck> range_checks;
+  std::unordered_map<const VariableNode*, std::size_t> on_host;  // inputs -> their numbers
 
   Known& known(const Variable& v, Values& values);
   TensorValue tensor(const Variable& v, Values& values);
@@ -54,6 +57,8 @@ class Writer {
     if (with_checks_ && condition.name != builder.number(1, DType::Bool).name)
       checks.push_back({condition, node, std::move(message)});
   }
+  bool host_checks_range(const Variable& v, std::int64_t least, std::int64_t end, const Apply& node,
+                         const std::string& message);
   // Whether all checks from number `from` on hold.
   TensorValue conjunction(std::size_t from);
   // The same, and removes these checks: a check in a region is a result of that region.
@@ -88,6 +93,9 @@ class NodeLowering final : public TensorLowering {
     values_[node_.output(output).node()].tensor = std::move(value);
   }
   void out_known(int output, Array value) override { values_[node_.output(output).node()].array = std::move(value); }
+  bool host_checks_range(int input, std::int64_t least, std::int64_t end, const std::string& message) override {
+    return writer_.host_checks_range(node_.input(input), least, end, node_, message);
+  }
   void require(const TensorValue& condition, std::string message) override {
     writer_.require(condition, node_, std::move(message));
   }
@@ -154,6 +162,17 @@ bool Writer::compute_now(const Apply& node, Values& values) {
   }
   evaluate_node(node, in, out);
   for (std::size_t k = 0; k < out.size(); ++k) values[node.output(int(k)).node()].array = std::move(out[k]);
+  return true;
+}
+
+// Inner graphs have inputs of their own, so that only nodes that are always executed read those of the graph.
+bool Writer::host_checks_range(const Variable& v, std::int64_t least, std::int64_t end, const Apply& node,
+                               const std::string& message) {
+  Variable read = v;
+  while (read.has_owner() && dynamic_cast<const DimShuffle*>(read.owner_op())) read = read.owner().input(0);
+  const auto input = on_host.find(read.node());
+  if (!with_checks_ || input == on_host.end()) return false;
+  range_checks.push_back({input->second, least, end, {node, message}});
   return true;
 }
 
@@ -254,6 +273,7 @@ Module write_module(const FunctionGraph& graph, std::span<const Dims> input_leng
     const Variable& input = graph.inputs()[k];
     values[input.node()].tensor = writer.builder.argument(input.storage().dtype, input_lengths[k]);
   }
+  for (std::size_t k : options.on_host) writer.on_host[graph.inputs()[k].node()] = k;
   writer.write(graph.toposort(), values);
   Module module;
   TensorValues results;
@@ -279,6 +299,7 @@ Module write_module(const FunctionGraph& graph, std::span<const Dims> input_leng
     }
     results.push_back(writer.builder.concatenate(outcomes, 0));
   }
+  module.range_checks = std::move(writer.range_checks);
   module.text = writer.builder.module_text(options.name, results);
   return module;
 }

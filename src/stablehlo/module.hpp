@@ -25,6 +25,13 @@ struct Module {
     std::string message;  // what is wrong where the outcome is false
   };
   std::vector<Check> checks;
+  // The elements of an argument must be in least..end - 1, which the caller checks.
+  struct RangeCheck {
+    std::size_t input;
+    std::int64_t least, end;
+    Check check;
+  };
+  std::vector<RangeCheck> range_checks;
   // Those of ModuleOptions::updates that have the dtype and lengths of the input that they replace.
   std::vector<std::pair<std::size_t, std::size_t>> in_place;
 };
@@ -37,6 +44,8 @@ struct ModuleOptions {
   // Results that replace inputs (result, input), whose memory they may then take. Where a check fails, such a result is
   // the input.
   std::vector<std::pair<std::size_t, std::size_t>> updates = {};
+  // The inputs, by number, whose elements the caller has at hand and checks (Module::range_checks).
+  std::vector<std::size_t> on_host = {};
   bool with_checks = true;  // without them positions out of range are clamped, and statements about values not checked
 };
 

@@ -158,3 +158,25 @@ def test_threads_share_a_function():
     f = bt.function([x], (x**2).sum(), mode="JAX")
     with ThreadPoolExecutor(4) as pool:
         assert [float(y) for y in pool.map(lambda n: f(np.ones(n % 5)), range(40))] == [n % 5 for n in range(40)]
+
+
+def test_indices_of_calls_are_checked_before_the_module_runs():
+    x, i, k = pt.dmatrix("x"), pt.lvector("i"), pt.lscalar("k")
+    f = bt.function([x, i, k], [x[i], x[:, k], x[pt.arange(i.shape[0]), i]], mode="JAX")
+    rows = np.arange(12.0).reshape(4, 3)
+    for got, expected in zip(f(rows, [0, -1, 2], -1), [rows[[0, -1, 2]], rows[:, -1], rows[[0, 1, 2], [0, -1, 2]]], strict=True):
+        assert got.tolist() == expected.tolist()
+    assert "tensor<1xi1>" not in f._text("stablehlo")  # no check is a result
+    for wrong, place in ([[0, 4, 1], 0], [[0, -5, 1], 0], [[0, 3, 1], 0], [[0, -4, 1], 0], [[0, 1, 2], 3], [[0, 1, 2], -4]):
+        with pytest.raises(IndexError, match="out of bounds"):
+            f(rows, wrong, place)
+    taken = bt.function([x, i, k], bt.ifelse(k > 0, x[i].sum(), x.sum()), mode="JAX")
+    assert taken(rows, [9, 9, 9], 0) == rows.sum()  # the other side needs no index
+    with pytest.raises(IndexError, match="index 9"):
+        taken(rows, [9, 9, 9], 1)
+    u = pt.vector("u", dtype="uint64")
+    with pytest.raises(IndexError):
+        bt.function([x, u], x[u], mode="JAX")(rows, np.array([2**63 + 1], dtype="uint64"))
+    shared = bt.shared(np.array([0, 1, 5]))
+    with pytest.raises(IndexError, match="index 5"):
+        bt.function([x], x[shared], mode="JAX")(rows)

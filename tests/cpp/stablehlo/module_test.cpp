@@ -64,6 +64,20 @@ TEST_CASE("expressions of lengths are folded when the module is written") {
   CHECK(occurrences(module.text, "xi64>") == 0);
 }
 
+TEST_CASE("indices that the caller has at hand are checked by the caller") {
+  const Variable x = matrix("x"), i = vector("i", DType::Int64);
+  const FunctionGraph graph({x, i}, {take(x, i), take(x, i + 1)});
+  const std::vector<Dims> lengths{{5, 3}, {4}};
+  CHECK(stablehlo::write_module(graph, lengths).checks.size() == 2);
+  const stablehlo::Module module = stablehlo::write_module(graph, lengths, {.on_host = {1}});
+  CHECK(module.checks.size() == 1);
+  REQUIRE(module.range_checks.size() == 1);
+  CHECK(module.range_checks[0].input == 1);
+  CHECK(module.range_checks[0].least == -5);
+  CHECK(module.range_checks[0].end == 5);
+  CHECK(stablehlo::write_module(graph, lengths, {.on_host = {1}, .with_checks = false}).range_checks.empty());
+}
+
 // XLA before jax 0.12 replaces (a + c) - c by a.
 TEST_CASE("floats are rounded to integers by an operation, not by adding a constant") {
   const Variable x = vector("x");
