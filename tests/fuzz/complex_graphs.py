@@ -40,7 +40,7 @@ def _put(target: Any, value: Any, add: bool) -> Any:
     whole, index = target
     out = np.array(whole)
     if add:
-        np.add.at(out, index, value)
+        np.add.at(out, index, np.broadcast_to(value, out[index].shape))  # as in oracle/arrays.py
     else:
         out[index] = value
     return out

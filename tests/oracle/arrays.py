@@ -242,7 +242,8 @@ def set_subtensor(part: Any, y: Any) -> Val:
 def inc_subtensor(part: Any, y: Any) -> Val:
     x, index = part._indexing
     out = x.array.copy()
-    np.add.at(out, index, val(y).array.astype(out.dtype))
+    # NumPy 2.5.5 reads beyond operands that ufunc.at has to broadcast.
+    np.add.at(out, index, np.broadcast_to(val(y).array.astype(out.dtype), out[index].shape))
     return Val(out, x.dtype)
 
 

@@ -100,7 +100,7 @@ def updated(x, index, how, y):
     if how == "set":
         out[index] = y
     else:
-        np.add.at(out, index, y)
+        np.add.at(out, index, np.broadcast_to(y, out[index].shape))  # as in oracle/arrays.py
     return out
 
 
