@@ -1,0 +1,81 @@
+// Vectors are scaled by one power of two where all exponents are those of normal numbers, else by two. The bits do not
+// depend on which other elements are in a vector: a single element is computed in a masked pass, by two powers.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "bitale/compile/function.hpp"
+#include "bitale/core/config.hpp"
+#include "bitale/ops/ops.hpp"
+#include "codegen/target.hpp"
+
+using namespace bitale;
+
+namespace {
+
+template <class T>
+std::vector<T> arguments() {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> out;
+  const T least = std::log(Limits::denorm_min()), most = std::log(Limits::max());
+  for (int k = 0; k < 96; ++k) out.push_back(T(0.37) * T(k - 48));  // whole vectors with usual exponents
+  for (int k = -40; k <= 40; ++k) {                                 // and with some that are not
+    for (const T edge : {least, std::log(Limits::min()), most}) {
+      out.push_back(edge + T(k) / 16);
+      out.push_back(T(k) / 8);
+    }
+  }
+  for (const T special : {T(0), -T(0), Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), Limits::max(),
+                          Limits::lowest(), Limits::denorm_min()})
+    for (int k = 0; k < 3; ++k) out.push_back(k == 1 ? special : T(k));
+  return out;
+}
+
+template <class T>
+void check_bits() {
+  constexpr DType dtype = dtype_of<T>::value;
+  const Variable x = vector("x", dtype);
+  const std::vector<T> values = arguments<T>();
+  for (auto& [name, y] : {std::pair<std::string, Variable>{"exp", exp(x)},
+                          {"exp2", exp2(x)},
+                          {"expm1", expm1(x)},
+                          {"sinh", sinh(x)},
+                          {"sigmoid", sigmoid(x)},
+                          {"tanh", tanh(x)},
+                          {"pow", pow(abs(x), x)}}) {
+    CAPTURE(name);
+    const Function f = function({x}, {y});
+    Array all = Array::empty(dtype, {std::int64_t(values.size())}), one = Array::empty(dtype, {1});
+    std::copy(values.begin(), values.end(), all.data_as<T>());
+    const Array together = f({all})[0];
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      CAPTURE(values[k]);
+      one.data_as<T>()[0] = values[k];
+      const Array alone = f({one})[0];
+      const T a = together.data_as<T>()[k], b = alone.data_as<T>()[0];
+      CHECK((std::isnan(b) ? std::isnan(a) : a == b && std::signbit(a) == std::signbit(b)));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("scaling by powers of two has the same bits with one power and with two") {
+  for (const char* level : {"native", "x86-64-v3", "x86-64-v2"}) {
+    CAPTURE(std::string(level));
+    try {
+      codegen::target_named(level);
+    } catch (const ValueError&) {
+      continue;  // this processor does not reach it
+    }
+    const config::Change target("target", level);
+    check_bits<double>();
+    check_bits<float>();
+    if (std::string_view(level) != "native") {
+      const Variable x = vector("x");
+      CHECK(function({x}, {exp(x)}).dprint("llvm").find("beyond") != std::string::npos);
+    }
+  }
+}
