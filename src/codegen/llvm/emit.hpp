@@ -147,6 +147,7 @@ class Emitter : public FunctionBuilder {
   Value load_strided(DType dtype, std::int64_t buffer, Value start, int stride);
   void store_lanes(std::int64_t buffer, Value address, Value v);
   Value gather(DType dtype, std::int64_t buffer, Value offsets);
+  Value load_each_lane(DType dtype, std::int64_t buffer, const std::function<Value(int lane)>& offset_of);
   void scatter(DType dtype, std::int64_t buffer, Value offsets, Value v);
   Value addresses(DType dtype, std::int64_t buffer, Value offsets);
   void load_data(std::int64_t buffer);
@@ -256,6 +257,8 @@ class Emitter : public FunctionBuilder {
   void masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
   void masked_loop(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
   void reduce_lanes(const program::Loop& loop, int lanes, std::vector<Accumulators>& accumulators);
+  Value emit_two_bodies(const program::Loop& loop, Value is_general, const char* name,
+                        const std::function<void()>& specialise);
   void emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators);
 
   // ---- sums of blocks (emit_pairwise.cpp) ----

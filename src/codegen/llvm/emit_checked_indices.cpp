@@ -66,23 +66,14 @@ void Emitter::emit_by_indices(const program::Loop& loop, const std::vector<Check
   }
   const Value some =
       any_lane(l_.BuildICmp(builder_, LLVMIntSLT, unusual, constant(DType::Int64, 0, lanes_->count), ""));
-  LLVMBasicBlockRef rare = block("unusual_indices"), usual = block("usual_indices"), after = block("by_indices");
-  mark_unlikely(l_.BuildCondBr(builder_, some, rare, usual));
-  const auto known = levels_.back().values;
-  l_.PositionBuilderAtEnd(builder_, rare);
-  emit(loop.body);
-  l_.BuildBr(builder_, after);
-  levels_.back().values = known;
-  l_.PositionBuilderAtEnd(builder_, usual);
-  for (auto& [position, ok, wrapped, index, length] : indices) {
-    set_value(ok, full_mask(lanes_->count));
-    for (const Expr& same : {wrapped, position}) set_value(same, lanes_of(index));
-    lanes_->direct.emplace(position.id(), index);
-  }
-  emit(loop.body);
+  mark_unlikely(emit_two_bodies(loop, some, "unusual_indices", [&] {
+    for (auto& [position, ok, wrapped, index, length] : indices) {
+      set_value(ok, full_mask(lanes_->count));
+      for (const Expr& same : {wrapped, position}) set_value(same, lanes_of(index));
+      lanes_->direct.emplace(position.id(), index);
+    }
+  }));
   lanes_->direct.clear();
-  l_.BuildBr(builder_, after);
-  l_.PositionBuilderAtEnd(builder_, after);
 }
 
 // Loads elements of a buffer at positions that are read from another buffer.
@@ -93,15 +84,11 @@ Emitter::Value Emitter::gather_direct(DType dtype, std::int64_t buffer, Expr ind
   if (!is_read) return gather(dtype, buffer, value(index));
   const Place place = place_of(source.payload(), program::arguments_of(source));
   const Value start = l_.BuildAdd(builder_, value(place.row), start_of(place.last), "");
-  Value elements = l_.GetPoison(memory_type(dtype, lanes_->count));
-  for (int lane = 0; lane < lanes_->count; ++lane) {
+  return load_each_lane(dtype, buffer, [&](int lane) {
     const Value at = address(source.payload(), l_.BuildAdd(builder_, start, int64(lane), ""));
-    Value position = from_memory(source.dtype(), l_.BuildLoad2(builder_, memory_type(source.dtype()), at, ""));
-    if (converts) position = build_cast(position, source.dtype(), DType::Int64);
-    const Value element = l_.BuildLoad2(builder_, memory_type(dtype), address(buffer, position), "");
-    elements = l_.BuildInsertElement(builder_, elements, element, int64(lane), "");
-  }
-  return from_memory(dtype, elements);
+    const Value position = from_memory(source.dtype(), l_.BuildLoad2(builder_, memory_type(source.dtype()), at, ""));
+    return converts ? build_cast(position, source.dtype(), DType::Int64) : position;
+  });
 }
 
 }  // namespace bitale::codegen

@@ -101,6 +101,25 @@ void Emitter::scalar_loop(const program::Loop& loop, Value from, Value extent) {
   count_up(from, extent, 1, body, loop.until ? &stops : nullptr);
 }
 
+// Emits the body twice: in the block of that name for vectors for which the condition holds, and after `specialise` for
+// the others. Returns the branch between them.
+Emitter::Value Emitter::emit_two_bodies(const program::Loop& loop, Value is_general, const char* name,
+                                        const std::function<void()>& specialise) {
+  LLVMBasicBlockRef general = block(name), special = block("special"), after = block("joined");
+  const Value branch = l_.BuildCondBr(builder_, is_general, general, special);
+  const auto known = levels_.back().values;
+  l_.PositionBuilderAtEnd(builder_, general);
+  emit(loop.body);
+  l_.BuildBr(builder_, after);
+  levels_.back().values = known;
+  l_.PositionBuilderAtEnd(builder_, special);
+  specialise();
+  emit(loop.body);
+  l_.BuildBr(builder_, after);
+  l_.PositionBuilderAtEnd(builder_, after);
+  return branch;
+}
+
 // Emits the body once in lanes, with index values start..start+lanes-1.
 void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators) {
   lanes.start = start;

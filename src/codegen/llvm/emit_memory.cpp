@@ -135,17 +135,20 @@ Emitter::Value Emitter::addresses(DType dtype, std::int64_t buffer, Value offset
   return l_.BuildGEP2(builder_, memory_type(dtype), data(buffer), &offsets, 1, "");
 }
 
-Emitter::Value Emitter::gather(DType dtype, std::int64_t buffer, Value offsets) {
-  LLVMTypeRef lanes = memory_type(dtype, lanes_->count);
-  if (target_.slow_gathers && !lanes_->mask) {
-    Value elements = l_.GetPoison(lanes);
-    for (int lane = 0; lane < lanes_->count; ++lane) {
-      const Value where = address(buffer, some_lanes(offsets, lane, 1));
-      const Value element = l_.BuildLoad2(builder_, memory_type(dtype), where, "");
-      elements = l_.BuildInsertElement(builder_, elements, element, int64(lane), "");
-    }
-    return from_memory(dtype, elements);
+Emitter::Value Emitter::load_each_lane(DType dtype, std::int64_t buffer, const std::function<Value(int)>& offset_of) {
+  Value elements = l_.GetPoison(memory_type(dtype, lanes_->count));
+  for (int lane = 0; lane < lanes_->count; ++lane) {
+    const Value where = address(buffer, offset_of(lane));
+    const Value element = l_.BuildLoad2(builder_, memory_type(dtype), where, "");
+    elements = l_.BuildInsertElement(builder_, elements, element, int64(lane), "");
   }
+  return from_memory(dtype, elements);
+}
+
+Emitter::Value Emitter::gather(DType dtype, std::int64_t buffer, Value offsets) {
+  if (target_.slow_gathers && !lanes_->mask)
+    return load_each_lane(dtype, buffer, [&](int lane) { return some_lanes(offsets, lane, 1); });
+  LLVMTypeRef lanes = memory_type(dtype, lanes_->count);
   LLVMTypeRef pointers = l_.VectorType(l_.PointerTypeInContext(context_, 0), unsigned(lanes_->count));
   Value align = l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false);
   Value mask = lanes_->mask ? lanes_->mask : full_mask(lanes_->count);

@@ -44,17 +44,7 @@ Value quotient_by_reciprocal(Emitter& e, Expr quotient) {
   const Value beyond = l.BuildICmp(at, LLVMIntUGE, l.BuildSub(at, doubled, integers(least), ""), e.lanes_of(limit), "");
   const Value some = e.any_lane(beyond);
 
-  LLVMBasicBlockRef before = l.GetInsertBlock(at), divide = e.block("divide"), after = e.block("divided");
-  e.mark_unlikely(l.BuildCondBr(at, some, divide, after));
-  l.PositionBuilderAtEnd(at, divide);
-  const Value divided = l.BuildFDiv(at, x, divisor, "");
-  l.BuildBr(at, after);
-  l.PositionBuilderAtEnd(at, after);
-  const Value result = l.BuildPhi(at, reals, "");
-  Value values[] = {exact, divided};
-  LLVMBasicBlockRef from[] = {before, divide};
-  l.AddIncoming(result, values, from, 2);
-  return result;
+  return e.unless(some, exact, "divided", [&] { return l.BuildFDiv(at, x, divisor, ""); });
 }
 
 class ReciprocalQuotients final : public ExpressionStrategy {

@@ -53,16 +53,7 @@ Value build_rare(Emitter& e, Expr select, const RareSelect& rare) {
   const Value asks = l.BuildICmp(at, LLVMIntSGT, place, integers(std::uint64_t(least) + count - 1), "");
   const Value some = e.any_lane(asks);
   const Value usual = e.lanes_of(rare.usual);
-  LLVMBasicBlockRef before = l.GetInsertBlock(at), selecting = e.block("selecting"), after = e.block("selected");
-  e.mark_unlikely(l.BuildCondBr(at, some, selecting, after));
-  l.PositionBuilderAtEnd(at, selecting);
-  Value values[] = {usual, e.build_plain(select)};
-  l.BuildBr(at, after);
-  l.PositionBuilderAtEnd(at, after);
-  const Value result = l.BuildPhi(at, l.TypeOf(usual), "");
-  LLVMBasicBlockRef from[] = {before, selecting};
-  l.AddIncoming(result, values, from, 2);
-  return result;
+  return e.unless(some, usual, "selecting", [&] { return e.build_plain(select); });
 }
 
 class RareSelects final : public ExpressionStrategy {

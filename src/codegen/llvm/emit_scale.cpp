@@ -58,21 +58,10 @@ class ScaleBuilder {
 };
 
 Value build_scaled(Emitter& e, Expr expr, const program::math::Scaled& scaled) {
-  const LlvmApi& l = e.api();
-  LLVMBuilderRef at = e.builder();
   const ScaleBuilder build(e, expr.dtype());
   const Value value = e.lanes_of(scaled.value), n = e.lanes_of(scaled.n);
   const Value usual = build.by_one_power(value, n), some = build.is_beyond(n);
-  LLVMBasicBlockRef before = l.GetInsertBlock(at), beyond = e.block("beyond"), after = e.block("scaled");
-  e.mark_unlikely(l.BuildCondBr(at, some, beyond, after));
-  l.PositionBuilderAtEnd(at, beyond);
-  Value values[] = {usual, build.by_two_powers(value, n)};
-  l.BuildBr(at, after);
-  l.PositionBuilderAtEnd(at, after);
-  const Value result = l.BuildPhi(at, l.TypeOf(usual), "");
-  LLVMBasicBlockRef from[] = {before, beyond};
-  l.AddIncoming(result, values, from, 2);
-  return result;
+  return e.unless(some, usual, "beyond", [&] { return build.by_two_powers(value, n); });
 }
 
 class SinglePowers final : public ExpressionStrategy {

@@ -29,19 +29,9 @@ void Emitter::emit_by_runs(const program::Loop& loop) {
     more = more ? l_.BuildOr(builder_, more, twice, "") : twice;
     all.push_back(runs);
   }
-  LLVMBasicBlockRef several = block("many_runs"), two = block("two_runs"), after = block("by_runs");
-  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntNE, more, l_.ConstNull(bits), ""), several, two);
-  const auto known = levels_.back().values;
-  l_.PositionBuilderAtEnd(builder_, several);
-  emit(loop.body);
-  l_.BuildBr(builder_, after);
-  levels_.back().values = known;
-  l_.PositionBuilderAtEnd(builder_, two);
-  lanes_->runs = &all;
-  emit(loop.body);
+  emit_two_bodies(loop, l_.BuildICmp(builder_, LLVMIntNE, more, l_.ConstNull(bits), ""), "many_runs",
+                  [&] { lanes_->runs = &all; });
   lanes_->runs = nullptr;
-  l_.BuildBr(builder_, after);
-  l_.PositionBuilderAtEnd(builder_, after);
 }
 
 // The mask of the lanes of the first of two runs.

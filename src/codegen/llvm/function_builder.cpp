@@ -386,4 +386,18 @@ void FunctionBuilder::mark_unlikely(Value branch) {
                  l_.MetadataAsValue(context_, l_.MDNodeInContext2(context_, parts, 3)));
 }
 
+FunctionBuilder::Value FunctionBuilder::unless(Value condition, Value usual, const char* name,
+                                               const std::function<Value()>& rare) {
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), within = block(name), after = block("after");
+  mark_unlikely(l_.BuildCondBr(builder_, condition, within, after));
+  l_.PositionBuilderAtEnd(builder_, within);
+  Value values[] = {usual, rare()};
+  LLVMBasicBlockRef from[] = {before, l_.GetInsertBlock(builder_)};
+  l_.BuildBr(builder_, after);
+  l_.PositionBuilderAtEnd(builder_, after);
+  const Value result = l_.BuildPhi(builder_, l_.TypeOf(usual), "");
+  l_.AddIncoming(result, values, from, 2);
+  return result;
+}
+
 }  // namespace bitale::codegen

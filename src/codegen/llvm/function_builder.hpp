@@ -79,6 +79,9 @@ class FunctionBuilder {
   // Code that is inserted into a finished block can't branch.
   bool is_in_finished_block() const { return l_.GetBasicBlockTerminator(l_.GetInsertBlock(builder_)) != nullptr; }
   void mark_unlikely(Value branch);  // its first target
+  // A value that is computed as usual, unless a condition that seldom holds selects another computation, in a block of
+  // that name.
+  Value unless(Value condition, Value usual, const char* name, const std::function<Value()>& rare);
   // for (i = from; i < until; i += step) body(i, block before the loop)
   // With `stops`: the loop ends after an iteration in which the body has set it to true.
   void count_up(Value from, Value until, std::int64_t step, const std::function<void(Value, LLVMBasicBlockRef)>& body,
