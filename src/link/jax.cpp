@@ -4,10 +4,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <map>
 #include <mutex>
-#include <numeric>
 #include <utility>
 
 #include "bitale/core/blocking.hpp"
@@ -48,10 +46,6 @@ struct Variant {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t largest_checked_here = 1 << 16;  // elements
-
-std::int64_t view_size(const View& view, int ndim) {
-  return std::accumulate(view.shape, view.shape + ndim, std::int64_t(1), std::multiplies<>());
-}
 
 // Whether all elements of a C-contiguous array of integers are in least..end - 1.
 bool is_within(const Array& array, std::int64_t least, std::int64_t end) {
@@ -225,11 +219,11 @@ class JaxThunk final : public Thunk {
     Lengths lengths;
     for (std::size_t k = 0; k < inputs.size(); ++k)
       lengths.insert(lengths.end(), inputs[k].shape, inputs[k].shape + input_types_[k]->ndim());
-    std::vector<std::size_t>
-        on_host;  // indices that are checked here, which takes less time than a result of the module
+    // Indices are checked here where possible, which takes less time than a result of the module.
+    std::vector<std::size_t> on_host;
     for (std::size_t k = 0; k < inputs.size(); ++k)
       if (is_integer(input_types_[k]->dtype) && !results.behind(int(k)) &&
-          view_size(inputs[k], input_types_[k]->ndim()) <= largest_checked_here)
+          product(Dims(std::span(inputs[k].shape, std::size_t(input_types_[k]->ndim())))) <= largest_checked_here)
         on_host.push_back(k);
     for (std::size_t k : on_host) lengths.push_back(std::int64_t(k));
     std::unique_lock lock(mutex_, std::try_to_lock);

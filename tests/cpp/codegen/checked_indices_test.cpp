@@ -6,10 +6,10 @@
 #include <random>
 
 #include "bitale/compile/function.hpp"
-#include "bitale/core/config.hpp"
 #include "bitale/ops/ops.hpp"
 #include "codegen/target.hpp"
 #include "graph/evaluate.hpp"
+#include "support/targets.hpp"
 
 using namespace bitale;
 
@@ -42,24 +42,10 @@ Array elements(DType dtype, std::int64_t count) {
 
 bool has_two_bodies(const Function& f) { return f.dprint("llvm").find("unusual_indices") != std::string::npos; }
 
-template <class Check>
-void on_each_target(Check check) {
-  for (const char* name : {"native", "x86-64-v3"}) {
-    CAPTURE(std::string(name));
-    try {
-      codegen::target_named(name);
-    } catch (const ValueError&) {
-      continue;  // this processor does not reach it
-    }
-    const config::Change target("target", name);
-    check();
-  }
-}
-
 }  // namespace
 
 TEST_CASE("elements at checked indices: every dtype, negative indices in any lanes") {
-  on_each_target([] {
+  test::for_each_target({"native", "x86-64-v3"}, [](const std::string&) {
     for (DType dtype : {DType::Float64, DType::Float32, DType::Int8, DType::Bool, DType::Int64})
       for (DType index_dtype : {DType::Int64, DType::Int32, DType::Int8, DType::UInt8}) {
         const Variable x = vector("x", dtype), i = vector("i", index_dtype);
@@ -76,7 +62,7 @@ TEST_CASE("elements at checked indices: every dtype, negative indices in any lan
 }
 
 TEST_CASE("elements at checked indices: sums over several of them") {
-  on_each_target([] {
+  test::for_each_target({"native", "x86-64-v3"}, [](const std::string&) {
     const Variable x = vector("x"), z = vector("z"), i = vector("i", DType::Int64), j = vector("j", DType::Int32),
                    y = vector("y");
     const Variable terms = sqr(y - take(x, i) * take(z, i) - take(x, j));
@@ -98,7 +84,7 @@ TEST_CASE("elements at checked indices: sums over several of them") {
 }
 
 TEST_CASE("elements at checked indices: an index out of range is an error in any lane") {
-  on_each_target([] {
+  test::for_each_target({"native", "x86-64-v3"}, [](const std::string&) {
     const Variable x = vector("x"), i = vector("i", DType::Int64);
     const Function f = function({x, i}, {sum(take(x, i))});
     const Array values = elements(DType::Float64, length);
