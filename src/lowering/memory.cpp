@@ -70,6 +70,11 @@ class MemoryPlanner {
     return ours && !live_ranges_[buffer].host_allocates && live_ranges_[buffer].first != never;
   }
 
+  // The lengths of the inputs that the checks before allow leave it without elements, so that no step writes it.
+  bool is_untouched_result(std::size_t buffer) const {
+    return program_.buffers[buffer].role == program::Role::output && live_ranges_[buffer].first == never;
+  }
+
   bool known_at_entry(const program::Buffer& buffer) const {
     bool known = true;
     program::ExprWalk walk;
@@ -87,8 +92,9 @@ class MemoryPlanner {
     std::size_t checked = 0;
     while (checked < program_.steps.size() && std::holds_alternative<program::Check>(program_.steps[checked].what))
       ++checked;
-    std::vector<std::vector<std::int64_t>> starting(program_.steps.size());
+    std::vector<std::vector<std::int64_t>> starting(program_.steps.size() + 1);
     for (std::size_t b = 0; b < live_ranges_.size(); ++b) {
+      if (is_untouched_result(b)) starting.back().push_back(std::int64_t(b));
       if (!allocated(b)) continue;
       const auto first = std::size_t(live_ranges_[b].first);
       const bool is_result = program_.buffers[b].role == program::Role::output;
@@ -96,9 +102,9 @@ class MemoryPlanner {
       starting[early ? std::min(first, checked) : first].push_back(std::int64_t(b));
     }
     Steps steps;
-    for (std::size_t at = 0; at < program_.steps.size(); ++at) {
+    for (std::size_t at = 0; at < starting.size(); ++at) {
       for (auto buffer : starting[at]) steps.push_back({program::Allocate{buffer}});
-      steps.push_back(std::move(program_.steps[at]));
+      if (at < program_.steps.size()) steps.push_back(std::move(program_.steps[at]));
     }
     program_.steps = std::move(steps);
   }

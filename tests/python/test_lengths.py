@@ -218,3 +218,14 @@ def test_divisions_by_lengths_of_zero_are_not_computed_before_empty_loops(linker
     got, numbers = f(np.zeros((65, 0, last), "uint8"))
     assert got.shape == (65, 0, 0)
     assert numbers.tolist() == list(range(0, 130, 2))
+
+
+@pytest.mark.parametrize("linker", ["jit", "c", "vm"])
+def test_results_that_no_step_writes(linker):
+    # That `last` has no elements follows from the lengths that the other results require. The process crashed.
+    x, mask = pt.tensor("x", dtype="float64", shape=(None, 0, None)), pt.tensor("mask", dtype="bool", shape=(None,))
+    longer = pt.concatenate([x, x, x], axis=-1)
+    draws = pt.random.uniform(0.0, x, size=(0, 0, 0), rng=bitale.random.stream(1))
+    last = pt.transpose(pt.concatenate([longer, x, x], axis=-1), (2, 0, 1))
+    f = bitale.function([x, mask], [pt.switch(mask, longer, x), draws, last], mode=bitale.Mode(linker, "fast_run"))
+    assert [y.shape for y in f(np.zeros((0, 0, 0)), np.zeros(0, bool))] == [(0, 0, 0)] * 3
