@@ -473,3 +473,12 @@ def test_ndtri_exp_of_huge_logarithms(mode):
     out = bt.function([x], pt.ndtri_exp(x), mode=mode)(y)
     np.testing.assert_allclose(out, -np.sqrt(2) * np.sqrt(-y), rtol=2e-9)
     np.testing.assert_allclose(out[:1], scipy.special.ndtri_exp(y[:1]), rtol=1e-15)
+
+
+def test_polygamma_overflows_with_its_sign():
+    x = pt.dvector("x")
+    values = np.array([2.3e-308, 1e-200, 1e-104, 0.5])
+    for order in range(1, 9):
+        np.testing.assert_allclose(bt.function([x], pt.polygamma(order, x))(values), scipy.special.polygamma(order, values), rtol=1e-12)
+    left, right = bt.function([x], pt.polygamma(20, x))([np.nextafter(-1, -2), np.nextafter(-1, 0)])
+    assert left == np.inf and right == -np.inf
