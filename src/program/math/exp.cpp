@@ -1,5 +1,6 @@
 // exp, exp2, expm1: x = n log 2 + r, a polynomial in r, and n added to the exponent.
 #include "program/math/core.hpp"
+#include "program/math/exp.hpp"
 #include "program/math/math.hpp"
 
 namespace bitale::program::math {
@@ -35,11 +36,20 @@ Expr exp2_series(Expr f) {
              : polynomial(f, {0.693147182, 0.240226477, 0.0555033237, 0.00961843692, 0.00133988762, 0.000153534012});
 }
 
-// exp(r) 2^n, |r| <= log(2) / 2
-Expr assemble(Expr r, Expr n) {
+// exp(r), |r| <= log(2) / 2
+Expr exp_kernel(Expr r) {
   const Expr one = r.pool().number(1, r.dtype());
-  return scale(fma(fma(exp_series(r), r, one), r, one), n);
+  return fma(fma(exp_series(r), r, one), r, one);
 }
+
+Expr exp_of_bounded(Expr x) {
+  const auto [shifted, n, r] = reduce_by_log_2(x);
+  return scale(exp_kernel(r), n);
+}
+
+// Just beyond where the result is 0, and where it is infinite.
+double exp_lowest(DType dtype) { return Format(dtype).is_double ? -746 : -106; }
+double exp_highest(DType dtype) { return Format(dtype).is_double ? 710 : 89; }
 
 }  // namespace
 
@@ -68,22 +78,39 @@ ReducedSum reduce_by_log_2(Sum x) {
 
 Expr expm1_kernel(Expr r) { return fma(r * r, exp_series(r), r); }
 
-// The bounds are just beyond where the result is 0 and where it is infinite.
-Expr exp(Expr x) {
-  const bool is_double = Format(x.dtype()).is_double;
-  const auto [shifted, n, r] = reduce_by_log_2(at_least(is_double ? -746 : -106, at_most(is_double ? 710 : 89, x)));
-  return assemble(r, n);
-}
+Expr exp(Expr x) { return exp_of_bounded(at_least(exp_lowest(x.dtype()), at_most(exp_highest(x.dtype()), x))); }
 
-Expr exp_of_negative(Expr x) {
-  const auto [shifted, n, r] = reduce_by_log_2(at_least(Format(x.dtype()).is_double ? -746 : -106, x));
-  return assemble(r, n);
+Expr exp_of_negative(Expr x) { return exp_of_bounded(at_least(exp_lowest(x.dtype()), x)); }
+
+std::optional<BoundedExp> as_exp(Expr expr) {
+  const auto scaled = as_scaled(expr);
+  if (!scaled) return std::nullopt;
+  // Descends through the reduction to the bounds, and from the upper one, where there is one, to x.
+  Expr x = scaled->n;
+  for (auto [code, argument] : {std::pair(Code::sub, 0), std::pair(Code::fma, 0), std::pair(Code::max, 1)}) {
+    if (x.code() != code) return std::nullopt;
+    x = x.argument(std::size_t(argument));
+  }
+  const bool is_negative = x.code() != Code::min || !(exp(x.argument(1)) == expr);
+  if (is_negative && !(exp_of_negative(x) == expr)) return std::nullopt;
+  if (!is_negative) x = x.argument(1);
+  const Format format(x.dtype());
+  const auto [shifted, n, r] = reduce_by_log_2(x);
+  const Expr value = exp_kernel(r);
+  return BoundedExp{.x = x,
+                    .is_negative = is_negative,
+                    .lowest = exp_lowest(x.dtype()),
+                    .highest = exp_highest(x.dtype()),
+                    .value = value,
+                    .n = n,
+                    .normal_up_to = format.is_double ? 707.0 : 86.0,
+                    .normal = add_to_exponent(value, shifted)};
 }
 
 Expr half_exp(Expr x) {
   const bool is_double = Format(x.dtype()).is_double;
-  const auto [shifted, n, r] = reduce_by_log_2(at_least(is_double ? -746 : -106, at_most(is_double ? 711 : 90, x)));
-  return assemble(r, n - 1.0);
+  const auto [shifted, n, r] = reduce_by_log_2(at_least(exp_lowest(x.dtype()), at_most(is_double ? 711 : 90, x)));
+  return scale(exp_kernel(r), n - 1.0);
 }
 
 Expr exp2(Expr x) {

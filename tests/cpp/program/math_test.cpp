@@ -10,6 +10,8 @@
 
 #include "bitale/core/error.hpp"
 #include "program/interpret.hpp"
+#include "program/math/core.hpp"
+#include "program/math/exp.hpp"
 #include "program/math/scale.hpp"
 #include "program/math/split.hpp"
 #include "runtime/functions.hpp"
@@ -200,6 +202,31 @@ TEST_CASE("multiplying by a power of two rounds once, and is recognised") {
         const double expected = dtype == DType::Float64 ? std::ldexp(x, n) : std::ldexp(float(x), n);
         CHECK(same(interpreter(values), expected));
       }
+  }
+}
+
+TEST_CASE("exp is recognized with and without its upper bound") {
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    ExprPool pool;
+    const Expr x = pool.var(0, dtype), bounded = min(pool.number(710, dtype), x);
+    const auto full = math::as_exp(math::exp(x)), negative = math::as_exp(math::exp_of_negative(x));
+    REQUIRE(full.has_value());
+    REQUIRE(negative.has_value());
+    CHECK(full->x == x);
+    CHECK(!full->is_negative);
+    CHECK(negative->x == x);
+    CHECK(negative->is_negative);
+    CHECK(full->normal == negative->normal);
+    const Expr variables[] = {x};
+    const Interpreter with_bounds(math::exp(x), variables), without(full->normal, variables);
+    for (double value = -full->normal_up_to; value <= full->normal_up_to; value += 0.25) {
+      const double values[] = {value};
+      CHECK(with_bounds(values) == without(values));
+    }
+    CHECK(math::as_exp(math::exp_of_negative(bounded))->x == (dtype == DType::Float64 ? x : bounded));
+    CHECK(!math::as_exp(math::exp2(x)).has_value());
+    CHECK(!math::as_exp(math::half_exp(x)).has_value());
+    CHECK(!math::as_exp(math::scale(x, x)).has_value());
   }
 }
 
