@@ -65,6 +65,18 @@ Variable averaged(const Variable& x, std::span<const int> axes, int ddof, bool k
   return true_div(cast(total, quotient), ddof == 0 ? count : count - ddof);
 }
 
+// Sums and squares of float16 soon exceed its range, so its statistics are computed in float32 and rounded once.
+template <class Statistic>
+Variable in_sufficient_range(const Variable& x, const Statistic& statistic) {
+  return x.dtype() == DType::Float16 ? cast(statistic(cast(x, DType::Float32)), DType::Float16) : statistic(x);
+}
+
+Variable variance(const Variable& x, std::span<const int> axes, int ddof, bool keepdims) {
+  const Variable distance = sub(x, averaged(x, axes, 0, true));
+  const Variable squares = is_complex(x.dtype()) ? add(sqr(real(distance)), sqr(imag(distance))) : sqr(distance);
+  return averaged(squares, axes, ddof, keepdims);
+}
+
 // The largest element along `axes`, kept as dimensions of length 1, as a constant of differentiation.
 Variable held_maximum(const Variable& x, const std::vector<int>& axes) { return disconnected_grad(max(x, axes, true)); }
 
@@ -84,51 +96,56 @@ Variable min(const Operand& x, const Axes& axis, bool keepdims, const Operand& i
 }
 Variable mean(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
-  return averaged(x.variable, axes_or_all("mean", axis, x.ndim()), 0, keepdims, dtype);
+  const std::vector<int> axes = axes_or_all("mean", axis, x.ndim());
+  if (dtype) return averaged(x.variable, axes, 0, keepdims, dtype);
+  return in_sufficient_range(x.variable, [&](const Variable& value) { return averaged(value, axes, 0, keepdims); });
 }
 
 Variable var(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
   const LocationScope here(x.where);
   const std::vector<int> axes = axes_or_all("var", axis, x.ndim());
-  const Variable distance = sub(x, averaged(x.variable, axes, 0, true));
-  const Variable squares = is_complex(x.dtype()) ? add(sqr(real(distance)), sqr(imag(distance))) : sqr(distance);
-  return averaged(squares, axes, ddof, keepdims);
+  return in_sufficient_range(x.variable, [&](const Variable& value) { return variance(value, axes, ddof, keepdims); });
 }
 
 Variable std_(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
   const LocationScope here(x.where);
-  return sqrt(var(x, axis, ddof, keepdims));
+  const std::vector<int> axes = axes_or_all("std", axis, x.ndim());
+  return in_sufficient_range(x.variable,
+                             [&](const Variable& value) { return sqrt(variance(value, axes, ddof, keepdims)); });
 }
 
 Variable logsumexp(const Operand& x, const Axes& axis, bool keepdims) {
   const LocationScope here(x.where);
-  const Variable value = as_float(x.variable);
   const std::vector<int> axes = axes_or_all("logsumexp", axis, x.ndim());
-  const Variable high = held_maximum(is_complex(value) ? real(value) : value, axes);
-  // Differences of infinite elements are not defined; without a shift they give the right result.
-  const Variable shift = switch_(isinf(high), 0, high);
-  const Variable total = log(sum(exp(value - shift), axes, true)) + shift;
-  if (keepdims || axes.empty()) return total;
-  std::vector<int> kept;
-  for (int i = 0; i < x.ndim(); ++i)
-    if (std::find(axes.begin(), axes.end(), i) == axes.end()) kept.push_back(i);
-  return dimshuffle(total, kept);
+  return in_sufficient_range(as_float(x.variable), [&](const Variable& value) {
+    const Variable high = held_maximum(is_complex(value) ? real(value) : value, axes);
+    // Differences of infinite elements are not defined; without a shift they give the right result.
+    const Variable shift = switch_(isinf(high), 0, high);
+    const Variable total = log(sum(exp(value - shift), axes, true)) + shift;
+    if (keepdims || axes.empty()) return total;
+    std::vector<int> kept;
+    for (int i = 0; i < value.ndim(); ++i)
+      if (std::find(axes.begin(), axes.end(), i) == axes.end()) kept.push_back(i);
+    return dimshuffle(total, kept);
+  });
 }
 
 Variable softmax(const Operand& x, const Axes& axis) {
   const LocationScope here(x.where);
-  const Variable value = as_float(x.variable);
   const std::vector<int> axes = axes_or_all("softmax", axis, x.ndim());
-  const Variable powers = exp(value - held_maximum(value, axes));
-  return powers / sum(powers, axes, true);
+  return in_sufficient_range(as_float(x.variable), [&](const Variable& value) {
+    const Variable powers = exp(value - held_maximum(value, axes));
+    return powers / sum(powers, axes, true);
+  });
 }
 
 Variable log_softmax(const Operand& x, const Axes& axis) {
   const LocationScope here(x.where);
-  const Variable value = as_float(x.variable);
   const std::vector<int> axes = axes_or_all("log_softmax", axis, x.ndim());
-  const Variable shifted = value - held_maximum(value, axes);
-  return shifted - log(sum(exp(shifted), axes, true));
+  return in_sufficient_range(as_float(x.variable), [&](const Variable& value) {
+    const Variable shifted = value - held_maximum(value, axes);
+    return shifted - log(sum(exp(shifted), axes, true));
+  });
 }
 
 }  // namespace bitale

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import special
 
 import bitale as bt
 import bitale.tensor as pt
@@ -111,6 +112,24 @@ def test_reductions_do_not_accumulate_in_float16(mode):
         same(np.asarray(bt.function([x], x.argmax(axis=axis), mode=mode)(values)), np.asarray(values.argmax(axis=axis)))
     sums = np.cumsum(values.astype("float32"), axis=0).astype("float16")
     np.testing.assert_allclose(bt.function([x], pt.cumsum(x, axis=0), mode=mode)(values), sums, rtol=2e-3)
+
+
+def test_statistics_have_the_range_of_float32(mode):
+    x = pt.matrix("x", dtype="float16")
+    values = np.full((100, 700), 100, "float16")
+    values[::2] = 300
+    wide = values.astype("float64")
+    for axis in (None, 0, 1, (0, 1)):
+        for name in ("mean", "var", "std"):
+            out = bt.function([x], getattr(x, name)(axis=axis), mode=mode)(values)
+            same(np.asarray(out), np.asarray(getattr(wide, name)(axis=axis)).astype("float16"))
+        zeros = np.zeros_like(values)
+        same(np.asarray(bt.function([x], pt.logsumexp(x, axis=axis), mode=mode)(zeros)),
+             np.asarray(special.logsumexp(zeros.astype("float64"), axis=axis)).astype("float16"))
+        for function, expected in ((pt.softmax, special.softmax), (pt.log_softmax, special.log_softmax)):
+            same(bt.function([x], function(x, axis=axis), mode=mode)(zeros),
+                 expected(zeros.astype("float64"), axis=axis).astype("float16"))
+    same(np.asarray(bt.function([x], pt.median(x), mode=mode)(values * 200)), np.float16(40000))
 
 
 def test_products(mode):
