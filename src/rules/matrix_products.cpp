@@ -5,6 +5,7 @@
 #include "ops/lengths.hpp"
 #include "ops/range.hpp"
 #include "rules/matrices.hpp"
+#include "rules/signed_terms.hpp"
 
 namespace bitale::rewriting {
 
@@ -64,33 +65,15 @@ std::optional<Variables> diagonal_of_product(FunctionGraph& graph, const Apply& 
   return one(fit(out, node.output()));
 }
 
-// A term of a sum, with its sign.
-struct SignedTerm {
-  Variable value;
-  bool is_negative;
-};
-
-constexpr std::size_t most_terms = 16;
-
-// The terms of a sum or difference, of which nothing else reads a part; those of a longer sum are not looked for.
-std::vector<SignedTerm> signed_terms(const FunctionGraph& graph, const Variable& sum) {
-  std::vector<SignedTerm> terms, open{{sum, false}};
-  while (!open.empty()) {
-    const auto [value, is_negative] = open.back();
-    open.pop_back();
-    const bool is_sum = is_elemwise(value, "add"), is_difference = is_elemwise(value, "sub");
-    if (value.dtype() != sum.dtype() || value.ndim() != sum.ndim() ||
-        !(is_sum || is_difference || is_elemwise(value, "neg")) ||
-        !(value.same_as(sum) || is_read_once(graph, value))) {
-      terms.push_back({value, is_negative});
-      continue;
-    }
-    const auto inputs = value.owner().inputs();
-    for (std::size_t i = inputs.size(); i-- > 0;)
-      open.push_back({inputs[i], is_negative != (i > 0 ? is_difference : !(is_sum || is_difference))});
-    if (terms.size() + open.size() > most_terms) return {};
-  }
-  return terms;
+// The terms of a sum of which nothing else reads a part; those of a longer sum are not looked for.
+std::vector<SignedTerm> terms_read_once(const FunctionGraph& graph, const Variable& sum) {
+  constexpr std::size_t limit = 16;
+  const auto nested = [&](const Variable& v) {
+    const bool is_part = is_signed_sum(v) && v.dtype() == sum.dtype() && v.ndim() == sum.ndim() &&
+                         (v.same_as(sum) || is_read_once(graph, v));
+    return is_part ? v : Variable();
+  };
+  return signed_terms(sum, nested, limit);
 }
 
 // The product of the common factor and the sum, or difference, of the other factors of two products.
@@ -112,7 +95,7 @@ std::optional<Variable> merged_products(const Variable& a, const Variable& b, bo
 std::optional<Variables> products_with_common_factor(FunctionGraph& graph, const Apply& node) {
   const Variable output = node.output();
   if (!is_float(output.dtype())) return std::nullopt;
-  std::vector<SignedTerm> terms = signed_terms(graph, output);
+  std::vector<SignedTerm> terms = terms_read_once(graph, output);
   const auto can_merge = [&](const SignedTerm& term) {
     return is_product(term.value) && term.value.dtype() == output.dtype() && term.value.ndim() == output.ndim() &&
            is_read_once(graph, term.value);

@@ -7,6 +7,7 @@
 #include "ops/dimshuffle.hpp"
 #include "ops/dot.hpp"
 #include "rules/scan_loop.hpp"
+#include "rules/signed_terms.hpp"
 
 namespace bitale::rewriting {
 
@@ -41,21 +42,21 @@ std::optional<OuterProduct> outer_product(const Variable& stated) {
   return std::nullopt;
 }
 
-// Collects the terms whose sum with the state is `next`, with their signs; false if `next` is no such sum.
-bool terms_of_sum(const Variable& state, const Variable& next, bool is_negative, bool& has_state,
-                  std::vector<std::pair<Variable, bool>>& out) {
-  if (next.same_as(state)) return !is_negative && !std::exchange(has_state, true);
-  const Variable bare = without_specify_shape(next);
-  const bool is_sum = is_elemwise(bare, "add"), is_difference = is_elemwise(bare, "sub");
-  if ((is_sum || is_difference) && bare.owner().inputs().size() == 2 && same_broadcast(bare, state)) {
-    const Apply node = bare.owner();
-    if (same_broadcast(node.input(0), state) && same_broadcast(node.input(1), state))
-      return terms_of_sum(state, node.input(0), is_negative, has_state, out) &&
-             terms_of_sum(state, node.input(1), is_negative != is_difference, has_state, out);
-  }
-  if (is_elemwise(bare, "neg")) return terms_of_sum(state, bare.owner().input(0), !is_negative, has_state, out);
-  out.emplace_back(next, is_negative);
-  return true;
+// The terms whose sum with the state is `next`, if it is such a sum.
+std::optional<std::vector<SignedTerm>> terms_added_to(const Variable& state, const Variable& next) {
+  const auto nested_sum = [&](const Variable& v) {
+    const Variable bare = without_specify_shape(v);
+    const bool is_part = is_signed_sum(bare) && std::ranges::all_of(bare.owner().inputs(), [&](auto& input) {
+                           return same_broadcast(input, state);
+                         });
+    return is_part ? bare : Variable();
+  };
+  std::vector<SignedTerm> terms = signed_terms(next, nested_sum);
+  const auto is_state = [&](const SignedTerm& term) { return term.value.same_as(state); };
+  const auto found = std::ranges::find_if(terms, is_state);
+  if (found == terms.end() || found->is_negative) return std::nullopt;
+  terms.erase(found);
+  return std::ranges::none_of(terms, is_state) ? std::optional(terms) : std::nullopt;
 }
 
 // A state that accumulates outer products and that the steps do not read otherwise.
@@ -74,12 +75,11 @@ std::optional<SumOfProducts> sum_of_products(const ScanParts& parts, std::size_t
   const Dims& shape = state.static_shape();
   if (shape[0] != unknown_length && shape[1] != unknown_length && shape[0] * shape[1] <= most_in_registers)
     return std::nullopt;
-  bool has_state = false;
-  std::vector<std::pair<Variable, bool>> terms;
-  if (!terms_of_sum(state, next, false, has_state, terms) || !has_state) return std::nullopt;
+  const auto terms = terms_added_to(state, next);
+  if (!terms) return std::nullopt;
   Variables others = results_of(parts);
   others.erase(others.begin() + std::ptrdiff_t(k));
-  for (auto& [term, sign] : terms) others.push_back(term);
+  for (auto& [term, is_negative] : *terms) others.push_back(term);
   const Variables leaves = graph_inputs(others);
   if (std::any_of(leaves.begin(), leaves.end(), [&](auto& leaf) { return leaf.same_as(state); })) return std::nullopt;
   const PointerSet changing = changing_values(parts), of_states = dependents(parts, parts.states);
@@ -90,7 +90,7 @@ std::optional<SumOfProducts> sum_of_products(const ScanParts& parts, std::size_t
   };
   SumOfProducts out{k, {}, {}};
   Variable rest = state;
-  for (auto& [term, is_negative] : terms) {
+  for (auto& [term, is_negative] : *terms) {
     auto product = outer_product(term);
     if (product && term.dtype() == state.dtype() && changing.contains(product->left.node()) &&
         changing.contains(product->right.node()) && (is_stored(product->left) || is_stored(product->right))) {

@@ -16,6 +16,7 @@
 #include "ops/specify_shape.hpp"
 #include "ops/subtensor.hpp"
 #include "rewriting/stabilizing.hpp"
+#include "rules/signed_terms.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
@@ -274,42 +275,23 @@ bool is_shifted_with_weights(const Variable& exponent) {
   return is_shifted(exponent) && is_elemwise(operand(exponent, 0), "switch");
 }
 
-struct Term {
-  Variable what;
-  bool minus = false;
-};
-
-std::vector<Term> terms_of(const Variable& total) {
-  std::vector<Term> out, open{{total}};
-  while (!open.empty()) {
-    const auto [v, minus] = open.back();
-    open.pop_back();
-    const bool is_sum = is_elemwise(v, "add"), is_difference = is_elemwise(v, "sub");
-    if ((is_sum || is_difference) && v.dtype() == total.dtype()) {
-      open.push_back({operand(v, 1), is_sum ? minus : !minus});
-      open.push_back({operand(v, 0), minus});
-    } else {
-      out.push_back({v, minus});
-    }
-    if (out.size() + open.size() > most_parts) return {};
-  }
-  return out;
-}
-
 // log(a * exp(x) + b * exp(y) + c): the largest exponent is factored out.
 std::optional<Variables> log_of_weighted_terms(FunctionGraph&, const Apply& node) {
   const Variable &value = node.input(0), output = node.output();
   if (!is_float(value.dtype())) return std::nullopt;
   std::vector<Weighted> terms;
-  const std::vector<Term> parts = terms_of(value);
+  const auto nested_sum = [&](const Variable& v) {
+    return is_signed_sum(v) && v.dtype() == value.dtype() ? v : Variable();
+  };
+  const std::vector<SignedTerm> parts = signed_terms(value, nested_sum, most_parts);
   if (parts.size() < 2) return std::nullopt;
   bool any = false;
-  for (auto& [what, minus] : parts) {
-    auto term = weighted(what);
+  for (auto& [part, is_negative] : parts) {
+    auto term = weighted(part);
     if (!term || (term->exponent && is_shifted(term->exponent))) return std::nullopt;
     any |= bool(term->exponent);
     if (term->coefficient) term->coefficient = cast(term->coefficient, value.dtype());
-    if (minus) term->coefficient = term->coefficient ? -term->coefficient : constant_like(-1, value.dtype());
+    if (is_negative) term->coefficient = term->coefficient ? -term->coefficient : constant_like(-1, value.dtype());
     terms.push_back(std::move(*term));
   }
   if (!any) return std::nullopt;

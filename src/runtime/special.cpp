@@ -109,7 +109,8 @@ double bt_polygamma(double order, double x) {
   if (x == inf) return 0;
   if (x == -inf) return not_a_number;
   const bool odd = std::fmod(order, 2) == 1;
-  if (x <= 0 && is_whole(x)) return odd ? inf : not_a_number;  // even orders change sign at their poles
+  // Even orders change sign at their poles: the two zeros are on different sides of one.
+  if (x <= 0 && is_whole(x)) return odd ? inf : x == 0 ? -std::copysign(inf, x) : not_a_number;
   if (order > 1e4) {  // the factorial is infinite, as is its product with what does not vanish
     const double nearest = x > 0 ? x : x - std::rint(x), power = std::pow(nearest, -order - 1);
     return power == 0 ? not_a_number : (odd ? inf : -inf) * power;

@@ -482,3 +482,6 @@ def test_polygamma_overflows_with_its_sign():
         np.testing.assert_allclose(bt.function([x], pt.polygamma(order, x))(values), scipy.special.polygamma(order, values), rtol=1e-12)
     left, right = bt.function([x], pt.polygamma(20, x))([np.nextafter(-1, -2), np.nextafter(-1, 0)])
     assert left == np.inf and right == -np.inf
+    for order in (2, 4, 6):  # as digamma, of order 0
+        assert bt.function([x], pt.polygamma(order, x))([0.0, -0.0]).tolist() == [-np.inf, np.inf]
+    assert bt.function([x], pt.polygamma(3, x))([0.0, -0.0, -1.0]).tolist() == [np.inf] * 3
