@@ -36,11 +36,12 @@ std::vector<Expr> Lengths::canonical(std::span<const Expr> lengths) const {
 // Records the input length that makes `length` equal to `value`: it is `length` itself, or the length of which `length`
 // is what remains after a start.
 void Lengths::fix(Expr length, std::int64_t value) {
-  if (length.code() == Code::sub && length.argument(1).code() == Code::min && value > 0) {
+  while (length.code() == Code::sub && length.argument(1).code() == Code::min && value > 0) {
     const Expr start = length.argument(1);  // not clamped to the length, since value > 0
-    for (std::size_t side = 0; side < 2; ++side)
-      if (start.argument(side).is_constant() && start.argument(1 - side) == length.argument(0))
-        return fix(length.argument(0), value + start.argument(side).payload());
+    const std::size_t side = start.argument(1) == length.argument(0) ? 0 : 1;
+    if (!start.argument(side).is_constant() || !(start.argument(1 - side) == length.argument(0))) break;
+    length = length.argument(0);
+    value += start.argument(side).payload();
   }
   if (length.code() == Code::dim) numbers_.try_emplace(length.id(), length.pool().integer(value));
 }

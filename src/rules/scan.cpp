@@ -141,13 +141,22 @@ bool drop_unread(const FunctionGraph& graph, Loop& loop) {
   return changed;
 }
 
+// Whether the loops are of one kind, and have states that start equal.
+bool may_share_states(const Apply& a, const Apply& b) {
+  const ScanOp &first = *scan_op(a), &second = *scan_op(b);
+  if (!same_value(a.input(0), b.input(0)) || first.layout().has_until != second.layout().has_until ||
+      first.layout().truncate_gradient != second.layout().truncate_gradient)
+    return false;
+  for (int j = 0; j < first.layout().states; ++j)
+    for (int k = 0; k < second.layout().states; ++k)
+      if (same_value(a.input(first.initial_input(j)), b.input(second.initial_input(k))) &&
+          first.state(j).type()->equals(*second.state(k).type()))
+        return true;
+  return false;
+}
+
 // Both loops merged into one, if that shares states.
 std::optional<Loop> merged(const Apply& a, const Apply& b) {
-  if (!same_value(a.input(0), b.input(0))) return std::nullopt;
-  const ScanOp &first = *scan_op(a), &second = *scan_op(b);
-  if (first.layout().has_until != second.layout().has_until ||
-      first.layout().truncate_gradient != second.layout().truncate_gradient)
-    return std::nullopt;
   Loop out = loop_of(a), other = loop_of(b);
   // Equal ops have the same inner variables: the second loop gets fresh ones.
   Replacements own;
@@ -193,15 +202,26 @@ void merge_scans(FunctionGraph& graph) {
   const RuleScope scope("scan_merge");
   for (bool changed = true; changed;) {
     changed = false;
-    const std::vector<Apply> nodes = scans_of(graph);
-    for (std::size_t i = 0; i < nodes.size() && !changed; ++i)
-      for (std::size_t j = i + 1; j < nodes.size() && !changed; ++j) {
-        if (reads(nodes[j], nodes[i])) continue;
-        if (auto both = merged(nodes[i], nodes[j])) {
-          replace_loop(graph, *both, {}, "scan_merge");
-          changed = true;
+    std::vector<Apply> nodes = scans_of(graph);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      std::optional<PointerSet> readers;
+      for (std::size_t j = i + 1; j < nodes.size() && graph.contains(nodes[i]);) {
+        std::optional<Loop> both;
+        if (graph.contains(nodes[j]) && may_share_states(nodes[i], nodes[j])) {
+          if (!readers) readers = readers_of(graph, nodes[i]);
+          if (!readers->contains(nodes[j].node())) both = merged(nodes[i], nodes[j]);
         }
+        // The order of the nodes is that before the first merge.
+        if (!both || readers_of(graph, nodes[j]).contains(nodes[i].node())) {
+          ++j;
+          continue;
+        }
+        nodes[i] = replace_loop(graph, *both, {}, "scan_merge");
+        nodes.erase(nodes.begin() + std::ptrdiff_t(j));
+        readers.reset();
+        changed = true;
       }
+    }
   }
 }
 

@@ -166,22 +166,39 @@ std::optional<Adjoint> adjoint_of(const FunctionGraph& graph, const Loop& loop) 
 
 // ---- its sequences in the order of the other loop -------------------------------------------------------------------
 
-// The sequence in reverse order; if it is a reversed sequence, the original.
-Variable backwards(const Variable& sequence) {
-  if (uniform_number(sequence)) return sequence;
-  const auto reversed = [](const Variable& v) { return subtensor(v, {Slice{{}, {}, Operand(-1)}}); };
-  if (!sequence.has_owner()) return reversed(sequence);
-  const Apply node = sequence.owner();
-  if (node.op().name() == "Subtensor") {
-    const Apply twice = reversed(node.input(0)).owner();
-    if (twice.op().equals(node.op()) && std::ranges::equal(twice.inputs(), node.inputs(), same_value))
-      return node.input(0);
+// Sequences in reverse order; a reversed one is the original again. Simple expressions of sequences are those of the
+// reversed ones, so that these are found, and long ones are reversed as a whole.
+class Backwards {
+ public:
+  Variable of(const Variable& sequence) {
+    if (uniform_number(sequence)) return sequence;
+    if (const auto known = known_.find(sequence.node()); known != known_.end()) return known->second;
+    const Variable out = computed(sequence);
+    known_.emplace(sequence.node(), out);
+    return out;
   }
-  if (!node.op().elementwise() || node.outputs().size() != 1) return reversed(sequence);
-  Variables operands;
-  for (auto& input : node.inputs()) operands.push_back(is_one(input, 0) ? input : backwards(input));
-  return node.op()(operands);
-}
+
+ private:
+  static Variable reversed(const Variable& v) { return subtensor(v, {Slice{{}, {}, Operand(-1)}}); }
+
+  Variable computed(const Variable& sequence) {
+    if (!sequence.has_owner()) return reversed(sequence);
+    const Apply node = sequence.owner();
+    if (node.op().name() == "Subtensor") {
+      const Apply twice = reversed(node.input(0)).owner();
+      if (twice.op().equals(node.op()) && std::ranges::equal(twice.inputs(), node.inputs(), same_value))
+        return node.input(0);
+    }
+    if (!node.op().elementwise() || node.outputs().size() != 1 || ++operations_ > most_operations)
+      return reversed(sequence);
+    Variables operands;
+    for (auto& input : node.inputs()) operands.push_back(is_one(input, 0) ? input : of(input));
+    return node.op()(operands);
+  }
+
+  std::unordered_map<const void*, Variable> known_;
+  int operations_ = 0;
+};
 
 // Whether values depend on the node `on`: for values computed before the node `before`, and for values built from those
 // since.
@@ -296,11 +313,12 @@ bool merge_adjoint(FunctionGraph& graph, const Apply& scan, const Apply& adjoint
   if (!is_simple(loop) || !reads(adjoint_scan, scan)) return false;
   Dependence dependence(scan, adjoint_scan);
   Elements elements(loop, dependence);
+  Backwards backwards;
   Replacements step;
   for (std::size_t k = 0; k < of_adjoint.parts.sequences.size(); ++k) {
     const Variable& sequence = of_adjoint.parts.sequences[k];
     if (sequence.ndim() != 1) return false;
-    const auto element = elements.of(backwards(sequence));
+    const auto element = elements.of(backwards.of(sequence));
     if (!element || !element->type()->equals(*of_adjoint.parts.elements[k].type())) return false;
     step.emplace_back(of_adjoint.parts.elements[k], *element);
   }

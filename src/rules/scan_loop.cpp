@@ -89,10 +89,10 @@ void share_inputs(ScanParts& parts) {
   replace_in_step(parts, same);
 }
 
-void replace_loop(FunctionGraph& graph, const Loop& loop, Replacements pairs, const char* rule) {
-  Variables outputs;
-  if (!loop.parts.states.empty() || !loop.parts.traced.empty() || loop.parts.until)
-    outputs = make_scan(loop.parts).outputs();
+Apply replace_loop(FunctionGraph& graph, const Loop& loop, Replacements pairs, const char* rule) {
+  Apply scan;
+  if (!loop.parts.states.empty() || !loop.parts.traced.empty() || loop.parts.until) scan = make_scan(loop.parts);
+  const Variables outputs = scan ? scan.outputs() : Variables();
   const auto stands = [&](const Variables& olds, const Variable& value) {
     for (auto& old : olds)
       if (!graph.clients(old).empty()) pairs.emplace_back(old, fit(value, old).value_or(value));
@@ -101,12 +101,26 @@ void replace_loop(FunctionGraph& graph, const Loop& loop, Replacements pairs, co
   for (std::size_t k = 0; k < loop.traces.size(); ++k) stands(loop.traces[k], outputs[loop.finals.size() + k]);
   if (loop.parts.until) stands(loop.steps, outputs.back());
   graph.replace_all(pairs, rule);
+  return scan;
 }
 
 bool reads(const Apply& node, const Apply& other) {
   for (auto& each : toposort(node.inputs()))
     if (each.same_as(other)) return true;
   return false;
+}
+
+PointerSet readers_of(const FunctionGraph& graph, const Apply& node) {
+  PointerSet out;
+  std::vector<Apply> open{node};
+  while (!open.empty()) {
+    const Apply each = open.back();
+    open.pop_back();
+    for (auto& output : each.outputs())
+      for (auto& client : graph.clients(output))
+        if (client.node && out.insert(client.node)) open.push_back(Apply::of(client.node));
+  }
+  return out;
 }
 
 std::vector<Apply> scans_of(const FunctionGraph& graph) {

@@ -16,6 +16,8 @@ inline const ScanOp* scan_op(const Apply& node) { return node ? dynamic_cast<con
 std::vector<Apply> scans_of(const FunctionGraph& graph);
 // Whether `node` depends on `other`.
 bool reads(const Apply& node, const Apply& other);
+// All nodes of the graph that depend on the node.
+PointerSet readers_of(const FunctionGraph& graph, const Apply& node);
 
 // A scan in parts, with the outputs that its results replace.
 struct Loop {
@@ -34,8 +36,9 @@ void share_inputs(ScanParts& parts);
 // The index of the variable's trace in the loop; a new trace is added if there is none.
 std::size_t trace_of(Loop& loop, const Variable& v);
 
-// Replaces all outputs that the loop's results stand for by those of a new scan built from its parts.
-void replace_loop(FunctionGraph& graph, const Loop& loop, Replacements pairs, const char* rule);
+// Replaces all outputs that the loop's results stand for by those of a new scan built from its parts, which is
+// returned; null if nothing is left of it.
+Apply replace_loop(FunctionGraph& graph, const Loop& loop, Replacements pairs, const char* rule);
 // Adds replacements of the used results of the loop by these outputs.
 void append_results(const FunctionGraph& graph, const Loop& loop, const Variables& outputs, Replacements& pairs);
 

@@ -1,5 +1,6 @@
 """scan: values and gradients against explicit loops with every linker, and errors for invalid input."""
 
+import itertools
 import re
 
 import numpy as np
@@ -1334,3 +1335,22 @@ def test_a_range_among_the_sequences_may_be_longer_or_shorter(mode):
     y = pt.dvector("y")
     with pytest.raises(bt.ShapeError, match="elements"):
         bt.function([c, y], bt.scan(lambda a, b: a + b, sequences=[c, y], return_updates=False), mode=mode)([1.0], [1.0, 2.0])
+
+
+def test_loops_that_share_states_are_merged_unless_the_graph_would_become_circular():
+    x, y = pt.dvector("x"), pt.dvector("y")
+    a = bt.scan(lambda x_t, s: s + x_t, sequences=x, outputs_info=np.float64(0), return_updates=False)
+    b = bt.scan(lambda y_t, t: t * y_t, sequences=y, outputs_info=np.float64(1), return_updates=False)
+    # The first would share a state with a, the second one with b; each reads the other's partner.
+    c = bt.scan(lambda x_t, b_t, s, u: (s + x_t, u + b_t), sequences=[x, b], outputs_info=[np.float64(0), np.float64(2)],
+                return_updates=False)
+    d = bt.scan(lambda y_t, a_t, t, u: (t * y_t, u - a_t), sequences=[y, a], outputs_info=[np.float64(1), np.float64(3)],
+                return_updates=False)
+    values = np.arange(1.0, 6.0), np.arange(2.0, 7.0) / 3
+    sums, products = np.cumsum(values[0]), np.cumprod(values[1])
+    expected = [sums, products, sums, 2 + np.cumsum(products), products, 3 - np.cumsum(sums)]
+    with bt.config.change_flags(on_opt_error="raise"):
+        for order in itertools.islice(itertools.permutations(range(6)), 0, None, 24):
+            outputs = [[a, b, *c, *d][k] for k in order]
+            for k, value in zip(order, bt.function([x, y], outputs)(*values)):
+                np.testing.assert_allclose(value, expected[k], rtol=1e-14)

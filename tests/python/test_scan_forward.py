@@ -141,3 +141,19 @@ def test_sequences_of_other_lengths():
     assert len(scans(f)) == 1
     with pytest.raises(bt.ShapeError, match="4"):
         f(np.zeros(3), np.zeros(4), 0.5, 0.0)
+
+
+def test_costs_by_deep_and_shared_expressions():
+    x, a = pt.dvector("x"), pt.dscalar("a")
+    s = bt.scan(lambda x_t, s: a * s + x_t, sequences=x, outputs_info=np.float64(0), return_updates=False)
+    shared, deep = s * 0.125, s
+    for _ in range(40):  # as a tree, 2**40 nodes
+        shared = shared * (shared * 0.25 + 0.75)
+    for _ in range(30_000):
+        deep = pt.sin(deep)
+    values = rng.normal(size=5), 0.7
+    mode = bt.Mode("vm")
+    for cost, small in ((shared.sum(), 1e-6), (deep.sum(), 1e-4)):
+        f = bt.function([x, a], [cost, bt.grad(cost, a)], mode=mode)
+        ends = [f(values[0], values[1] + h)[0] for h in (-small, small)]
+        np.testing.assert_allclose(f(*values)[1], (ends[1] - ends[0]) / (2 * small), rtol=1e-4, atol=1e-9)
