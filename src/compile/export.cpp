@@ -88,14 +88,13 @@ std::string write(const std::string& folder, const std::string& file, const std:
 // functions.
 link::LinkedGraph exported_graph(const Function& function) {
   const std::shared_ptr<const FunctionGraph> lent(std::shared_ptr<void>(), &function.graph());
-  link::OutlinedBranches outlined =
-      link::outline_branches(lent, [](const link::LinkedGraph&) -> std::unique_ptr<link::Thunk> {
-        throw NotImplementedError(
-            "export: an ifelse whose sides call functions of the host, or give results of different lengths, has no "
-            "exported "
-            "form yet; switch computes both sides");
-      });
-  return outlined.graph;
+  std::int64_t budget = link::branch_budget(*lent);
+  const auto refuse = [](const link::LinkedGraph&) -> std::unique_ptr<link::Thunk> {
+    throw NotImplementedError(
+        "export: an ifelse whose sides call functions of the host, give results of different lengths, or contain too "
+        "many further choices, has no exported form yet; switch computes both sides");
+  };
+  return link::outline_branches(lent, refuse, budget).graph;
 }
 
 // Throws a NotImplementedError for an inner graph that is a separate function; loops become ordinary code.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
@@ -110,8 +110,8 @@ class Branches final : public OpOf<Branches>, public EmitsTensors {
 
 class Division {
  public:
-  Division(FunctionGraph& graph, const LinkBranch& link, int depth)
-      : graph_(graph), link_(link), depth_(depth), order_(graph.toposort()) {
+  Division(FunctionGraph& graph, const LinkBranch& link, std::int64_t& budget, int depth)
+      : graph_(graph), link_(link), budget_(budget), depth_(depth), order_(graph.toposort()) {
     find_small();
     find_needed();
     find_levels();
@@ -122,13 +122,11 @@ class Division {
   void run(Done&& done) {
     // Lazy nodes with the same condition that don't depend on each other form one group. Later groups are divided
     // first, since they read the results of earlier ones.
-    std::map<std::tuple<int, std::vector<VariableNode*>, std::string_view>, std::size_t> group_of;
+    std::map<std::pair<int, Question>, std::size_t> group_of;
     std::vector<std::vector<Apply>> groups;
     for (auto& node : order_) {
       if (!is_divided(node)) continue;
-      std::vector<VariableNode*> question;
-      for (int input : needed_first(node, *lazy_inputs(node))) question.push_back(node.input(input).node());
-      const auto [it, is_new] = group_of.try_emplace({of(node).level, question, node.op().name()}, groups.size());
+      const auto [it, is_new] = group_of.try_emplace({of(node).level, question_of(node)}, groups.size());
       if (is_new) groups.emplace_back();
       groups[it->second].push_back(node);
     }
@@ -153,6 +151,14 @@ class Division {
     int level = 0;        // number of lazy nodes on the longest path to it
   };
   Facts& of(const Apply& node) { return facts_[graph_.slot(node.node())]; }
+
+  // What lazy nodes that choose alike have in common.
+  using Question = std::pair<std::vector<VariableNode*>, std::string_view>;
+  static Question question_of(const Apply& lazy) {
+    std::vector<VariableNode*> inputs;
+    for (int input : needed_first(lazy, *lazy_inputs(lazy))) inputs.push_back(lazy.input(input).node());
+    return {inputs, lazy.op().name()};
+  }
 
   static bool is_scalar(const Apply& node) {
     for (auto& output : node.outputs())
@@ -198,6 +204,7 @@ class Division {
     }
   }
   void mark_needed() {
+    reached_.clear();
     const auto need = [&](const Variable& v) {
       if (const Apply owner = v.owner()) of(owner).needed = true;
     };
@@ -212,23 +219,23 @@ class Division {
       }
     }
   }
-  // A node that every branch needs is needed, too: a chain of choices, each of which reads the previous one, is not a
-  // nest.
+  // A node that every branch needs is needed, too, also if they are branches of several choices with one condition: a
+  // chain of choices, each of which reads the previous one, is not a nest, nor is its gradient.
   void mark_needed_by_all(const Apply& lazy) {
     const auto alternatives = lazy_inputs(lazy)->alternatives(lazy);
-    std::unordered_map<ApplyNode*, std::size_t> count;
-    for (auto& alternative : alternatives) {
-      PointerSet seen;
+    std::vector<PointerSet>& reached = reached_[question_of(lazy)];
+    reached.resize(alternatives.size());
+    for (std::size_t k = 0; k < alternatives.size(); ++k) {
       std::vector<Apply> left;
       const auto reach = [&](const Variable& v) {
         const Apply owner = v.owner();
-        if (owner && !of(owner).needed && seen.insert(owner.node())) left.push_back(owner);
+        if (owner && !of(owner).needed && reached[k].insert(owner.node())) left.push_back(owner);
       };
-      for (int input : alternative) reach(lazy.input(input));
+      for (int input : alternatives[k]) reach(lazy.input(input));
       while (!left.empty()) {
         const Apply node = left.back();
         left.pop_back();
-        if (++count[node.node()] == alternatives.size()) of(node).needed = true;
+        if (std::ranges::all_of(reached, [&](auto& each) { return each.contains(node.node()); })) of(node).needed = true;
         if (const LazyInputs* own = lazy_inputs(node))
           for (int input : needed_first(node, *own)) reach(node.input(input));
         else
@@ -245,6 +252,8 @@ class Division {
       of(node).level = level;
     }
   }
+
+  bool may_nest() const { return depth_ < deepest && budget_ > 0; }
 
   Apply divide(const std::vector<Apply>& nodes) {
     const Apply& first_node = nodes[0];
@@ -267,7 +276,7 @@ class Division {
     auto op = make_ref<Branches>(first_node, first, std::move(branches));
     const Apply together(op, inputs, types);
     together.node()->provenance = first_node.provenance();
-    if (depth_ >= deepest || !is_native(together))
+    if (!may_nest() || !is_native(together))
       for (auto& branch : op->branches) branch.thunk = link_(branch.whole);
     return together;
   }
@@ -289,7 +298,8 @@ class Division {
             if (is_outside(input)) read(input);
         });
     const LinkedGraph whole = part_of_graph(leaves, outputs);
-    Branches::Branch out{whole, depth_ < deepest ? outline_branches(whole, link_, depth_ + 1).graph : whole, {}};
+    budget_ -= whole->node_count();
+    Branches::Branch out{whole, may_nest() ? outline_branches(whole, link_, budget_, depth_ + 1).graph : whole, {}};
     for (auto& leaf : leaves) {
       std::size_t at = 0;
       while (at < inputs.size() && !inputs[at].same_as(leaf)) ++at;
@@ -301,10 +311,12 @@ class Division {
 
   FunctionGraph& graph_;
   const LinkBranch& link_;
+  std::int64_t& budget_;
   const int depth_;
   const std::vector<Apply> order_;
   std::vector<Facts> facts_;  // by slot
   std::vector<bool> divided_;
+  std::map<Question, std::vector<PointerSet>> reached_;  // nodes that some branch of each alternative needs
 };
 
 bool has_lazy_nodes(const FunctionGraph& graph) {
@@ -329,12 +341,14 @@ OutlinedBranches outlined(std::shared_ptr<const FunctionGraph> copy, const Varia
   return {std::move(copy), std::move(counterparts)};
 }
 
-OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, int depth) {
+std::int64_t branch_budget(const FunctionGraph& graph) { return deepest * std::int64_t(graph.node_count()) + 1000; }
+
+OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, std::int64_t& budget, int depth) {
   if (!has_lazy_nodes(*graph)) return {graph, {}};
   const auto copy = std::make_shared<FunctionGraph>(graph->clone());
   const VariableMap originals = copy->originals();
   NodeMap replaced;
-  Division(*copy, link, depth).run([&](const Apply& lazy, const Apply& together) {
+  Division(*copy, link, budget, depth).run([&](const Apply& lazy, const Apply& together) {
     replaced[lazy.node()] = together.node();
   });
   if (replaced.empty()) return {graph, {}};

@@ -4,6 +4,7 @@
 // branch that is taken.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <unordered_map>
@@ -25,8 +26,13 @@ OutlinedBranches outlined(std::shared_ptr<const FunctionGraph> copy, const Varia
 // Links a branch.
 using LinkBranch = std::function<std::unique_ptr<Thunk>(const LinkedGraph& branch)>;
 
+// How many nodes the branches of a graph may have together. Nodes that several choices need are in the branches of
+// each, so nested choices may have exponentially many; then the remaining branches are separate functions.
+std::int64_t branch_budget(const FunctionGraph& graph);
+
 // Branches that consist of at most a few operations on scalars that can't fail are kept where they are: a selection
-// costs less than a call.
-OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, int depth = 0);
+// costs less than a call. `budget` is reduced by the nodes of all branches.
+OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, std::int64_t& budget,
+                                  int depth = 0);
 
 }  // namespace bitale::link

@@ -262,13 +262,13 @@ class JaxThunk final : public Thunk {
 }  // namespace
 
 LinkedGraph graph_for_module(const LinkedGraph& graph) {
-  return outline_branches(graph,
-                          [](const LinkedGraph&) -> std::unique_ptr<Thunk> {
-                            throw NotImplementedError(
-                                "StableHLO: an ifelse whose sides have different lengths, or can't be part of native "
-                                "code, has no form there; switch computes both sides");
-                          })
-      .graph;
+  std::int64_t budget = branch_budget(*graph);
+  const auto refuse = [](const LinkedGraph&) -> std::unique_ptr<Thunk> {
+    throw NotImplementedError(
+        "StableHLO: an ifelse whose sides have different lengths, can't be part of native code, or contain too many "
+        "further choices, has no form there; switch computes both sides");
+  };
+  return outline_branches(graph, refuse, budget).graph;
 }
 
 std::unique_ptr<Thunk> link_jax(const LinkedGraph& graph, const LinkOptions& options) {

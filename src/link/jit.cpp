@@ -496,16 +496,21 @@ class JitThunk final : public Thunk {
   mutable std::list<Strided> strided_;
 };
 
-// Nested branches become nested functions. Branches beyond this nesting depth, or beyond this number, run node by node.
-constexpr int most_nested = 16, most_branches = 256;
+// Nested branches become nested functions. Branches beyond this nesting depth, or beyond these numbers, run node by
+// node.
+constexpr int deepest_function = 16;
+struct BranchLimits {
+  int functions;
+  std::int64_t nodes;
+};
 
 std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& options,
-                                   const codegen::Generator& generator, int nested, int& branches) {
+                                   const codegen::Generator& generator, int nested, BranchLimits& left) {
   LinkOptions of_branches = options;
   of_branches.profile = false;  // a choice is one part, with the side that it takes; so is an op with an inner graph
   const LinkBranch link_part = [&](const LinkedGraph& part) {
-    const bool is_native = nested < most_nested && branches++ < most_branches;
-    return is_native ? link_native(part, of_branches, generator, nested + 1, branches) : link_vm(part);
+    const bool is_native = nested < deepest_function && left.nodes > 0 && left.functions-- > 0;
+    return is_native ? link_native(part, of_branches, generator, nested + 1, left) : link_vm(part);
   };
   OutlinedBranches outline = outline_host_outputs(graph);
   const auto then = [&](OutlinedBranches next) {
@@ -517,15 +522,15 @@ std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& 
     }
   };
   then(outline_inner_graphs(outline.graph, link_part));
-  then(outline_branches(outline.graph, link_part));
+  then(outline_branches(outline.graph, link_part, left.nodes));
   auto thunk = std::make_unique<JitThunk>(outline.graph, options, generator);
   thunk->set_counterparts(std::move(outline.counterparts));
   return thunk;
 }
 std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& options,
                                    const codegen::Generator& generator) {
-  int branches = 0;
-  return link_native(graph, options, generator, 0, branches);
+  BranchLimits left{.functions = 256, .nodes = branch_budget(*graph)};
+  return link_native(graph, options, generator, 0, left);
 }
 
 }  // namespace

@@ -140,3 +140,37 @@ def test_deeply_nested_branches():
     for depth in range(40):
         expected = np.cumsum(expected) + depth if depth == 7 else np.exp(expected * 0.01)
     np.testing.assert_allclose(f(7, v), expected)
+
+
+def test_gradient_of_a_chain_of_branches():
+    """Each cotangent is read by one side of two choices with the same condition: it is needed in any case."""
+    x = pt.dmatrix("x")
+    out = x
+    for _ in range(30):
+        out = ifelse(out.sum() > 4, out * 0.5, out + 1)
+    f = bt.function([x], [out, bt.grad((out**2).sum(), x)], mode=bt.Mode("jit"))
+    v = np.array([[0.25, 0.5], [1.0, -0.5]])
+    expected, slope = v, 1.0
+    for _ in range(30):
+        expected, slope = (expected * 0.5, slope * 0.5) if expected.sum() > 4 else (expected + 1, slope)
+    np.testing.assert_allclose(f(v)[0], expected)
+    np.testing.assert_allclose(f(v)[1], 2 * expected * slope)
+    assert f.dprint("program", file="str").count("else:") <= 60
+
+
+def test_branches_of_different_conditions_that_share_nodes(tmp_path):
+    """Written out, the sides would have 2**40 nodes."""
+    c, x = pt.dvector("c"), pt.dvector("x")
+    out = x
+    for k in range(40):
+        out = ifelse(c[2 * k] > 0, pt.exp(-out), x) + ifelse(c[2 * k + 1] > 0, pt.cumsum(out) * 0.25, x * k)
+    f = bt.function([c, x], out)
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        choices, v = rng.normal(size=80), rng.uniform(size=3)
+        expected = v
+        for a, b, k in zip(choices[::2], choices[1::2], range(40)):
+            expected = (np.exp(-expected) if a > 0 else v) + (np.cumsum(expected) * 0.25 if b > 0 else v * k)
+        np.testing.assert_allclose(f(choices, v), expected)
+    with pytest.raises(NotImplementedError, match="too many further choices"):
+        f.export_c(tmp_path, name="choices")
