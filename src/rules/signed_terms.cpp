@@ -5,7 +5,9 @@
 
 namespace bitale::rewriting {
 
-bool is_signed_sum(const Variable& v) { return is_elemwise(v, "add") || is_elemwise(v, "sub") || is_elemwise(v, "neg"); }
+bool is_signed_sum(const Variable& v) {
+  return is_elemwise(v, "add") || is_elemwise(v, "sub") || is_elemwise(v, "neg");
+}
 
 std::vector<SignedTerm> signed_terms(const Variable& sum, const NestedSum& nested_sum, std::size_t limit) {
   std::vector<SignedTerm> terms, open{{sum, false}};

@@ -174,3 +174,12 @@ def test_branches_of_different_conditions_that_share_nodes(tmp_path):
         np.testing.assert_allclose(f(choices, v), expected)
     with pytest.raises(NotImplementedError, match="too many further choices"):
         f.export_c(tmp_path, name="choices")
+
+
+def test_lengths_that_both_sides_have_do_not_need_the_choice():
+    c, x, y = pt.iscalar("c"), pt.dmatrix("x"), pt.dmatrix("y")
+    same, other = ifelse(c, pt.exp(x) + 1, x * 2), ifelse(c, x, y)
+    f, g = bt.function([c, x], same.shape, on_unused_input="ignore"), bt.function([c, x, y], other.shape)
+    assert "IfElse" not in f.dprint(file="str") and "IfElse" in g.dprint(file="str")
+    a, b = np.ones((2, 3)), np.ones((4, 5))
+    assert f(0, a).tolist() == g(1, a, b).tolist() == [2, 3] and g(0, a, b).tolist() == [4, 5]

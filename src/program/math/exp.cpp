@@ -1,6 +1,6 @@
 // exp, exp2, expm1: x = n log 2 + r, a polynomial in r, and n added to the exponent.
-#include "program/math/core.hpp"
 #include "program/math/exp.hpp"
+#include "program/math/core.hpp"
 #include "program/math/math.hpp"
 
 namespace bitale::program::math {
