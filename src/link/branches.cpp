@@ -55,9 +55,11 @@ class Branches final : public OpOf<Branches>, public EmitsTensors {
     std::vector<Shape> out = lengths_of(branches[0], node, inputs), other = lengths_of(branches[1], node, inputs);
     if (out.empty() || other.empty()) return {};
     for (std::size_t k = 0; k < out.size(); ++k)
-      for (std::size_t axis = 0; axis < out[k].size(); ++axis)
-        if (!is_same_length(out[k][axis], other[k][axis]))
-          out[k][axis] = switch_(node.input(*condition), out[k][axis], other[k][axis]);
+      for (std::size_t axis = 0; axis < out[k].size(); ++axis) {
+        const auto known = known_integer(out[k][axis]);
+        if (out[k][axis].same_as(other[k][axis]) || (known && known == known_integer(other[k][axis]))) continue;
+        out[k][axis] = switch_(node.input(*condition), out[k][axis], other[k][axis]);
+      }
     return out;
   }
   bool emit(Lowering& to, const Apply&) const override {
@@ -233,8 +235,7 @@ class Division {
       while (!left.empty()) {
         const Apply node = left.back();
         left.pop_back();
-        if (std::ranges::all_of(reached, [&](auto& each) { return each.contains(node.node()); }))
-          of(node).needed = true;
+        if (std::ranges::all_of(reached, [&](auto& each) { return each.contains(node.node()); })) of(node).needed = true;
         if (const LazyInputs* own = lazy_inputs(node))
           for (int input : needed_first(node, *own)) reach(node.input(input));
         else

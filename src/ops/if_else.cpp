@@ -59,8 +59,10 @@ std::vector<Shape> IfElse::infer_shape(const Apply&, std::span<const Shape> inpu
   std::vector<Shape> out;
   for (int k = 0; k < int(n_outs); ++k) {
     const Shape &a = inputs[std::size_t(then_input(k))], &b = inputs[std::size_t(else_input(k))];
-    for (std::size_t axis = 0; axis < a.size(); ++axis)
-      if (!is_same_length(a[axis], b[axis])) return {};
+    for (std::size_t axis = 0; axis < a.size(); ++axis) {
+      const auto known = known_integer(a[axis]);
+      if (!a[axis].same_as(b[axis]) && !(known && known == known_integer(b[axis]))) return {};
+    }
     out.push_back(a);
   }
   return out;

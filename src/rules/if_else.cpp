@@ -1,8 +1,10 @@
 // IfElse nodes whose choice is decided: by a constant condition, by equal branches, or by an outer IfElse on the same
-// condition.
+// condition; and lengths that don't depend on the choice.
 #include "ops/if_else.hpp"
 
 #include "bitale/ops/ifelse.hpp"
+#include "ops/lengths.hpp"
+#include "ops/shape.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
@@ -62,6 +64,17 @@ std::optional<Variables> ifelse_of_ifelse(FunctionGraph&, const Apply& node) {
   return fitted_branches(choice.make_node(inputs).outputs(), node);
 }
 
+// The length of a choice between values of the same length does not need the choice.
+std::optional<Variables> length_of_ifelse(FunctionGraph&, const Apply& node) {
+  const Variable& chosen = node.input(0);
+  const auto* choice = dynamic_cast<const IfElse*>(chosen.owner_op());
+  if (!choice) return std::nullopt;
+  const int axis = op_as<ShapeI>(node.output())->i;
+  const Variable length = length_of(chosen.owner().input(choice->then_input(chosen.index())), axis),
+                 other = length_of(chosen.owner().input(choice->else_input(chosen.index())), axis);
+  return is_same_length(length, other) ? one(length) : std::nullopt;
+}
+
 Variable sample_choice(const Variable& condition, const Variable& a, const Variable& b) {
   return ifelse(condition, a, b);
 }
@@ -89,6 +102,13 @@ void declare_if_else(Rules& rules) {
       .sample([] {
         const Variable a = sample_vector(), c = sum(a) > 1.0;
         return sample_choice(c, sin(a), sample_choice(c, exp(a), a));
+      });
+  rules.function("length_of_ifelse", Root::op({"Shape_i"}), length_of_ifelse)
+      .doc("Rewrites the length of ifelse(c, a, b) as that of a, where b has the same length.")
+      .tags(useless, canonicalize, specialize)
+      .sample([] {
+        const Variable a = sample_vector();
+        return (*make_ref<ShapeI>(0))({sample_choice(sum(a) > 1.0, exp(a), sin(a))});
       });
 }
 
