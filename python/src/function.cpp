@@ -40,10 +40,10 @@ std::vector<Dims> shapes_from(const std::optional<std::vector<std::vector<std::i
 
 // "<Function step(X, y)>".
 std::string signature_text(const Function& function) {
-  constexpr std::size_t most_inputs = 8;
+  constexpr std::size_t max_inputs = 8;
   std::vector<std::string> names;
   for (auto& input : function.inputs()) {
-    if (names.size() == most_inputs) {
+    if (names.size() == max_inputs) {
       names.push_back("...");
       break;
     }

@@ -100,7 +100,7 @@ void bind_profile(nb::module_& m) {
   m.def(
       "profile_text",
       [](nb::handle function, const std::vector<std::string>& sections, std::size_t rows) {
-        return profile_text(function_of(function).profile(), {.most_rows = rows, .sections = sections});
+        return profile_text(function_of(function).profile(), {.max_rows = rows, .sections = sections});
       },
       "function"_a, "sections"_a, "rows"_a);
   m.def(

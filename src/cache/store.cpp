@@ -88,8 +88,7 @@ bool make_directory(const std::string& path) {
   return ::mkdir(path.c_str(), 0700) == 0 || errno == EEXIST;
 }
 
-Store::Store(std::string directory, std::int64_t most_bytes)
-    : directory_(std::move(directory)), most_bytes_(most_bytes) {}
+Store::Store(std::string directory, std::int64_t max_bytes) : directory_(std::move(directory)), max_bytes_(max_bytes) {}
 
 std::string Store::path(const Digest& key) const { return cat(directory_, "/", hexadecimal(key)); }
 
@@ -126,7 +125,7 @@ void Store::save(const Digest& key, std::string_view contents) const {
   if (make_directory(directory_) && write(temporary, head, contents) &&
       ::rename(temporary.c_str(), file.c_str()) == 0) {
     // Scanning the directory takes time: it is done each time a 32nd of the space has been written, on average.
-    if (fraction(key) * double(most_bytes_) <= 32 * double(contents.size())) evict(file);
+    if (fraction(key) * double(max_bytes_) <= 32 * double(contents.size())) evict(file);
     return;
   }
   const int reason = errno;
@@ -158,12 +157,12 @@ void Store::evict(const std::string& spared) const {
     total += status.st_size;
     if (path != spared) entries.push_back({path, status.st_size, status.st_mtim});
   }
-  if (total <= most_bytes_) return;
+  if (total <= max_bytes_) return;
   std::sort(entries.begin(), entries.end(), [](auto& a, auto& b) {
     return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
   });
   for (auto& entry : entries) {
-    if (total <= most_bytes_ - most_bytes_ / 8) break;
+    if (total <= max_bytes_ - max_bytes_ / 8) break;
     if (::unlink(entry.path.c_str()) == 0 || errno == ENOENT) total -= entry.bytes;  // or another process was faster
   }
 }

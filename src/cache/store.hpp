@@ -17,8 +17,8 @@ inline constexpr std::string_view temporary_prefix = "tmp-";
 
 class Store {
  public:
-  // `most_bytes`: beyond, the least recently used entries are removed. The directory is created on the first write.
-  Store(std::string directory, std::int64_t most_bytes);
+  // `max_bytes`: beyond, the least recently used entries are removed. The directory is created on the first write.
+  Store(std::string directory, std::int64_t max_bytes);
 
   const std::string& directory() const { return directory_; }
   std::string path(const Digest& key) const;
@@ -35,7 +35,7 @@ class Store {
   void evict(const std::string& spared) const;
 
   std::string directory_;
-  std::int64_t most_bytes_;
+  std::int64_t max_bytes_;
 };
 
 // Creates the directory and its parents. False when that fails; errno says why.

@@ -12,7 +12,7 @@ using program::Expr;
 
 namespace {
 
-constexpr std::size_t most_emitted_twice = 200;  // expressions
+constexpr std::size_t max_operations_in_two_bodies = 200;  // expressions
 
 // Whether the offset depends on a load: indices that are read from memory repeat, others seldom do.
 bool is_looked_up(Expr offset) {
@@ -40,7 +40,8 @@ Expr offset_of(const program::Program& program, std::int64_t buffer, std::span<c
 
 int step_with_index_runs(const program::Program& program, const program::Loop& loop, std::size_t size) {
   constexpr int none = -1;
-  if (loop.schedule.lanes < lanes_of_runs || loop.schedule.single_pass || size > most_emitted_twice) return none;
+  if (loop.schedule.lanes < lanes_of_runs || loop.schedule.single_pass || size > max_operations_in_two_bodies)
+    return none;
   if (std::any_of(loop.carries.begin(), loop.carries.end(),
                   [](auto& carry) { return carry.kind == program::CarryKind::prefix; }))
     return none;

@@ -23,9 +23,9 @@ using Buffers = std::unordered_set<std::int64_t>;
 
 namespace {
 
-constexpr int most_lanes = 16;
+constexpr int max_lanes = 16;
 constexpr std::size_t small_body = 24;            // expressions
-constexpr int most_straight_passes = 4;           // straight passes of a small body; other bodies have one
+constexpr int max_straight_passes = 4;            // straight passes of a small body; other bodies have one
 constexpr std::size_t small_streaming_body = 32;  // expressions: larger loops are bound by their arithmetic
 constexpr std::size_t shortest_store = 16;        // bytes
 constexpr std::int64_t least_traffic = 1 << 16;   // bytes: loops that are known to move less do not gain from it
@@ -37,7 +37,7 @@ Schedule lanes_of(const Loop& loop, const Buffers& running, int vector_bytes, st
   const program::LaneOrder order = loop.lane_order ? loop.lane_order : body.order;
   size = body.size;
   Schedule out;
-  out.lanes = std::min(most_lanes, std::max(2, vector_bytes / order.element_bytes));
+  out.lanes = std::min(max_lanes, std::max(2, vector_bytes / order.element_bytes));
   const bool known = loop.extent.is_constant();
   // A product of lengths that overflows is negative; memory for it can't be allocated.
   out.single_pass = known && loop.extent.payload() >= 0 && loop.extent.payload() < out.lanes;
@@ -45,7 +45,7 @@ Schedule lanes_of(const Loop& loop, const Buffers& running, int vector_bytes, st
   if (body.updates && !out.single_pass) out.accumulators = order.accumulators;
   const bool is_long = !known || loop.extent.payload() > out.lanes * out.accumulators * pairwise_block;
   out.pairwise = body.sums && is_long && !out.single_pass;
-  if (known) out.straight_passes = body.size <= small_body ? most_straight_passes : 1;
+  if (known) out.straight_passes = body.size <= small_body ? max_straight_passes : 1;
   return out;
 }
 

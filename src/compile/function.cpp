@@ -23,12 +23,12 @@ const Array& Results::single() const {
 
 namespace {
 
-constexpr std::size_t most_plain_states = 4, most_plain_views = 16;
+constexpr std::size_t max_plain_states = 4, max_plain_views = 16;
 
 // Empty if not all lengths are known, or if there are too many containers.
 std::vector<StateLayout> known_layouts(std::span<const Ref<const Container>> containers) {
   std::vector<StateLayout> out;
-  if (containers.size() > most_plain_states) return out;
+  if (containers.size() > max_plain_states) return out;
   for (auto& container : containers) {
     const TensorType& storage = *container->type()->storage();
     for (auto length : storage.shape)
@@ -261,9 +261,9 @@ class PlainReceiver final : public Receiver {
 }  // namespace
 
 bool Function::Impl::run_plain(std::span<const View> values, Receiver& results) const {
-  if (values.size() + containers.size() > most_plain_views) return false;
-  std::array<View, most_plain_views> all;
-  std::array<void*, most_plain_states> next;
+  if (values.size() + containers.size() > max_plain_views) return false;
+  std::array<View, max_plain_views> all;
+  std::array<void*, max_plain_states> next;
   std::copy(values.begin(), values.end(), all.begin());
   SharedAccess access(claim);
   for (std::size_t i = 0; i < containers.size(); ++i) {

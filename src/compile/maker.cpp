@@ -105,7 +105,7 @@ void check_pairs(const Replacements& pairs, std::string_view what, std::string_v
   }
 }
 
-constexpr std::int64_t most_threads = 1024;
+constexpr std::int64_t max_threads = 1024;
 
 void check_unused(const Variables& inputs, const Variables& used, std::string policy) {
   if (policy.empty()) policy = config::get("on_unused_input");
@@ -125,8 +125,8 @@ void check_unused(const Variables& inputs, const Variables& used, std::string po
 
 int thread_count(std::optional<int> wanted) {
   const std::int64_t count = wanted ? *wanted : config::get_int("num_threads");
-  if (count >= 1 && count <= most_threads) return int(count);
-  throw ValueError(cat("function: threads is a number from 1 to ", most_threads, ", got ", count));
+  if (count >= 1 && count <= max_threads) return int(count);
+  throw ValueError(cat("function: threads is a number from 1 to ", max_threads, ", got ", count));
 }
 
 }  // namespace

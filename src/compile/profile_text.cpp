@@ -116,7 +116,7 @@ std::string compiling_section(const Profile& profile, const ProfileTextOptions& 
         if (!rule.note.starts_with("used 0 ")) rules.push_back(rule);
     }
     std::stable_sort(rules.begin(), rules.end(), [](auto& a, auto& b) { return a.seconds > b.seconds; });
-    if (rules.size() > options.most_rows) rules.resize(options.most_rows);
+    if (rules.size() > options.max_rows) rules.resize(options.max_rows);
     if (!rules.empty()) out += "    rules that were used, the slowest first\n";
     for (auto& rule : rules) line(rule, 2);
   }
@@ -130,7 +130,7 @@ std::string parts_section(const Profile& profile, const ProfileTextOptions& opti
   std::string out = "Parts of the code\n";
   out += "   time  per call         GB/s   GFLOP/s  of limit  what\n";
   double left = whole;
-  const std::size_t shown = std::min(options.most_rows, parts.size());
+  const std::size_t shown = std::min(options.max_rows, parts.size());
   for (std::size_t k = 0; k < shown; ++k) {
     const Part& part = *parts[k];
     left -= part.seconds;
@@ -181,7 +181,7 @@ std::string node_table(const Profile& profile, const ProfileTextOptions& options
   std::string out = cat(title, "\n   time     sum  total         per call         calls  nodes  name\n");
   double sum = 0, left = 0;
   for (auto* part : parts) left += part->seconds;
-  const std::size_t shown = std::min(options.most_rows, order.size());
+  const std::size_t shown = std::min(options.max_rows, order.size());
   for (std::size_t k = 0; k < shown; ++k) {
     auto& [name, row] = order[k];
     sum += row.seconds;

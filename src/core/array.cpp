@@ -126,7 +126,7 @@ void require_lengths(const Dims& shape) {
 }
 
 // More than any machine can address; larger requests are refused without trying.
-constexpr std::int64_t most_bytes = std::int64_t(1) << 47;
+constexpr std::int64_t max_bytes = std::int64_t(1) << 47;
 
 std::string size_text(const Dims& shape, DType dtype) {
   double bytes = double(itemsize(dtype));
@@ -238,7 +238,7 @@ Array Array::empty(DType dtype, const Dims& shape) {
   require_lengths(shape);
   const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   // An array without elements needs no memory, but NumPy requires its lengths to be countable, too.
-  const std::int64_t most = is_empty ? std::numeric_limits<std::int64_t>::max() : most_bytes;
+  const std::int64_t most = is_empty ? std::numeric_limits<std::int64_t>::max() : max_bytes;
   const auto count = bounded_product(shape, most / std::int64_t(itemsize(dtype)));
   const std::size_t bytes = is_empty || !count ? 0 : std::size_t(*count) * itemsize(dtype);
   Block* block = count ? Block::allocate(bytes) : nullptr;

@@ -109,7 +109,7 @@ Kept& kept() {
   return instance;
 }
 
-std::size_t most_kept() {
+std::size_t max_kept() {
   const auto mebibytes = config::get_int("memory__kept");
   return mebibytes <= 0 ? 0 : std::size_t(mebibytes) << 20;
 }
@@ -132,7 +132,7 @@ BigBlock take_big_block(std::size_t bytes) noexcept {
 
 void give_big_block(BigBlock block) noexcept {
   try {
-    kept().give(block, most_kept());
+    kept().give(block, max_kept());
   } catch (...) {  // no memory for the list, or an invalid flag
     unmap(block);
   }

@@ -45,10 +45,10 @@ std::string number(T value) {
 
 // The first part of an array, small enough to be scanned for a message.
 Array beginning(Array value) {
-  constexpr std::int64_t most_elements = std::int64_t(1) << 22;
-  for (int axis = 0; axis < value.ndim() && value.size() > most_elements; ++axis) {
+  constexpr std::int64_t max_elements = std::int64_t(1) << 22;
+  for (int axis = 0; axis < value.ndim() && value.size() > max_elements; ++axis) {
     const std::int64_t others = value.size() / value.shape(axis);
-    value = value.slice(axis, 0, std::max<std::int64_t>(1, most_elements / others), 1);
+    value = value.slice(axis, 0, std::max<std::int64_t>(1, max_elements / others), 1);
   }
   return value;
 }

@@ -10,7 +10,7 @@
 #include "graph/pointer_map.hpp"
 #include "graph/walk.hpp"
 #include "link/part.hpp"
-#include "ops/inner_duties.hpp"
+#include "ops/inner_graph_queries.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/tensor_lowering.hpp"
@@ -235,7 +235,8 @@ class Division {
       while (!left.empty()) {
         const Apply node = left.back();
         left.pop_back();
-        if (std::ranges::all_of(reached, [&](auto& each) { return each.contains(node.node()); })) of(node).needed = true;
+        if (std::ranges::all_of(reached, [&](auto& each) { return each.contains(node.node()); }))
+          of(node).needed = true;
         if (const LazyInputs* own = lazy_inputs(node))
           for (int input : needed_first(node, *own)) reach(node.input(input));
         else

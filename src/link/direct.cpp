@@ -20,8 +20,8 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
     return buffer.role == program::Role::temporary && buffer.slot >= 0;
   });
   if (needs_workspace || !lowered.callbacks.empty()) return {};
-  if (program.buffers.size() > most_buffers || std::size_t(offsets.back()) > most_lengths) return {};
-  if (graph.inputs().size() + graph.outputs().size() > most_views) return {};
+  if (program.buffers.size() > max_buffers || std::size_t(offsets.back()) > max_lengths) return {};
+  if (graph.inputs().size() + graph.outputs().size() > max_views) return {};
 
   DirectCode out;
   out.entry_ = entry;
@@ -68,8 +68,8 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
 
 // The buffers as the code sees them.
 struct DirectCode::Memory {
-  std::array<void*, most_buffers> data;
-  std::array<std::int64_t, most_lengths> lengths;
+  std::array<void*, max_buffers> data;
+  std::array<std::int64_t, max_lengths> lengths;
 };
 
 struct DirectCode::Call {
@@ -138,7 +138,7 @@ BITALE_INLINE std::int64_t DirectCode::known(const Length& length, const Memory&
 
 bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs) const {
   Memory memory;
-  std::uintptr_t ends[most_views];
+  std::uintptr_t ends[max_views];
   if (outputs.size() != outputs_.size() || !take_inputs(inputs, memory, ends)) return false;
   bool good = true;
   const View *view = outputs.data(), *const last_input = inputs.data() + inputs.size();
@@ -167,16 +167,16 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
 // Results are staged on the stack until the code has succeeded.
 [[gnu::noinline]] bool DirectCode::run_staged(std::span<const View> outputs, Memory& memory) const {
   constexpr std::size_t cache_line = 64;
-  alignas(cache_line) std::array<std::byte, most_staged> stage;
-  std::array<std::size_t, most_views> sizes;
+  alignas(cache_line) std::array<std::byte, max_staged> stage;
+  std::array<std::size_t, max_views> sizes;
   std::size_t used = 0, output = 0;
   for (const Place& place : outputs_) {
     std::size_t& bytes = sizes[output];
     bytes = std::size_t(place.itemsize);
     for (int axis = 0; axis < place.ndim; ++axis) bytes *= std::size_t(outputs[output].shape[axis]);
-    if (bytes > most_staged - used) return false;
+    if (bytes > max_staged - used) return false;
     memory.data[place.buffer] = stage.data() + used;
-    used = std::min(most_staged, (used + bytes + cache_line - 1) & ~(cache_line - 1));
+    used = std::min(max_staged, (used + bytes + cache_line - 1) & ~(cache_line - 1));
     ++output;
   }
   Call call(*this, outputs, memory);
@@ -188,11 +188,11 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
 
 std::optional<std::int32_t> DirectCode::run(std::span<const View> inputs, Receiver& results) const {
   Memory memory;
-  std::uintptr_t ends[most_views];
+  std::uintptr_t ends[max_views];
   if (!all_known_ || !take_inputs(inputs, memory, ends)) return {};
   int output = 0;
   for (const Place& place : outputs_) {
-    std::array<std::int64_t, most_lengths> shape;
+    std::array<std::int64_t, max_lengths> shape;
     for (int axis = 0; axis < place.ndim; ++axis)
       shape[std::size_t(axis)] = known(lengths_[place.lengths + std::size_t(axis)], memory);
     memory.data[place.buffer] = results.place(output++, place.dtype, std::span(shape).first(std::size_t(place.ndim)));

@@ -35,8 +35,8 @@ class DirectCode {
   std::optional<std::int32_t> run(std::span<const View> inputs, Receiver& results) const;
 
  private:
-  static constexpr std::size_t most_buffers = 40, most_lengths = 64, most_views = 16;
-  static constexpr std::size_t most_staged = 16 << 10;  // bytes
+  static constexpr std::size_t max_buffers = 40, max_lengths = 64, max_views = 16;
+  static constexpr std::size_t max_staged = 16 << 10;  // bytes
   // What is known of a length: a number, or the index of the frame's length that it equals.
   struct Length {
     std::int64_t number = unknown_length, same_as = -1;

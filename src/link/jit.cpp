@@ -199,7 +199,7 @@ class JitThunk final : public Thunk {
     double copied = 0;  // bytes
     std::unique_ptr<JitThunk> thunk;
   };
-  static constexpr std::size_t most_entries = 8;
+  static constexpr std::size_t max_entries = 8;
   static constexpr double bytes_per_millisecond = 1e6;  // of copies from strided memory
 
   Arrangements arrange_inputs(std::span<const View> inputs) const {
@@ -231,7 +231,7 @@ class JitThunk final : public Thunk {
     std::lock_guard lock(strides_mutex_);
     auto found = std::find_if(strided_.begin(), strided_.end(), [&](auto& each) { return each.layouts == layouts; });
     if (found == strided_.end()) {
-      if (strided_.size() == most_entries) return nullptr;
+      if (strided_.size() == max_entries) return nullptr;
       strided_.emplace_back().layouts = std::move(layouts);
       found = std::prev(strided_.end());
     }

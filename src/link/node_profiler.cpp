@@ -25,7 +25,7 @@ void NodeProfiler::Call::note(const Node& node) {
                                      [&](auto& input) { return output.shares_memory_with(input); });
     if (is_own) held_ += bytes_[node.out[k]] = output.nbytes();
   }
-  most_held_ = std::max(most_held_, held_);
+  max_held_ = std::max(max_held_, held_);
 }
 
 // The memory of an input without further readers is inherited by an output that shares it.
@@ -50,7 +50,7 @@ void NodeProfiler::Call::succeed(std::span<const Array> results) {
   ++to.calls;
   to.seconds += seconds;
   to.results = std::max(to.results, bytes);
-  to.temporaries = std::max(to.temporaries, most_held_ - std::min(bytes, held_));
+  to.temporaries = std::max(to.temporaries, max_held_ - std::min(bytes, held_));
   for (auto& [number, passed, steps] : passed_) {
     Total& total = profiler_.totals_[number];
     total.seconds += passed;

@@ -55,7 +55,7 @@ class NodeProfiler {
     };
     std::vector<Passed> passed_;       // the nodes that have run so far
     std::vector<std::int64_t> bytes_;  // per cell: the size of its memory, 0 if another cell owns it
-    std::int64_t held_ = 0, most_held_ = 0;
+    std::int64_t held_ = 0, max_held_ = 0;
   };
 
  private:

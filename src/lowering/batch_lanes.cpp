@@ -28,19 +28,19 @@ using program::Step;
 using program::Steps;
 
 constexpr std::int64_t least_batch = 16;  // if the length is constant
-constexpr std::int64_t least_rows = 4, most_rows = 7;
-constexpr std::int64_t worth_rows = 400;          // expressions that they would be as scalars
-constexpr std::int64_t most_copied = 4096;        // elements of an input
-constexpr std::int64_t longest_unrolled = 32;     // of loops inside the batch loop
-constexpr std::int64_t most_of_a_body = 6000;     // expressions of straight code
-constexpr std::int64_t most_outside_steps = 600;  // the same for loops outside the steps of a scan
+constexpr std::int64_t least_rows = 4, max_rows = 7;
+constexpr std::int64_t worth_rows = 400;         // expressions that they would be as scalars
+constexpr std::int64_t max_copied = 4096;        // elements of an input
+constexpr std::int64_t longest_unrolled = 32;    // of loops inside the batch loop
+constexpr std::int64_t max_per_body = 6000;      // expressions of straight code
+constexpr std::int64_t max_outside_steps = 600;  // the same for loops outside the steps of a scan
 
 // What the lanes are: elements of a batch, or rows of small matrices, all of which fit into one vector.
 enum class Over { batch, rows };
 
 bool is_over(Over what, Expr extent) {
   if (what == Over::batch) return !extent.is_constant() || extent.payload() >= least_batch;
-  return extent.is_constant() && extent.payload() >= least_rows && extent.payload() <= most_rows;
+  return extent.is_constant() && extent.payload() >= least_rows && extent.payload() <= max_rows;
 }
 
 bool is_serial_loop(const Loop& loop) {
@@ -63,7 +63,7 @@ std::optional<std::int64_t> straight_size(const Step& step) {
     const auto each = straight_size(inner);
     if (!each) return {};
     size += *each * extent;
-    if (size > most_of_a_body) return {};
+    if (size > max_per_body) return {};
   }
   return size;
 }
@@ -77,7 +77,7 @@ std::optional<std::int64_t> body_size(const Loop& loop, Over what) {
     if (!each) return {};
     size += *each;
   }
-  return size <= most_of_a_body ? std::optional(size) : std::nullopt;
+  return size <= max_per_body ? std::optional(size) : std::nullopt;
 }
 bool holds_loops(const Loop& loop) {
   return std::any_of(loop.body.begin(), loop.body.end(),
@@ -377,9 +377,9 @@ class Batches {
     if (buffer.role != Role::input && buffer.role != Role::constant) return false;
     std::int64_t count = 1;
     for (auto& length : lengths_.canonical(buffer.shape)) {
-      if (!length.is_constant() || length.payload() < 1 || length.payload() > most_copied) return false;
+      if (!length.is_constant() || length.payload() < 1 || length.payload() > max_copied) return false;
       count *= length.payload();
-      if (count > most_copied) return false;
+      if (count > max_copied) return false;
     }
     return true;
   }
@@ -454,7 +454,7 @@ class Batches {
       const bool touches =
           loop && is_over(Over::batch, loop->extent) && holds_loops(*loop) && touches_along_batch(*loop);
       const auto size = touches ? body_size(*loop, Over::batch) : std::nullopt;
-      if (size && *size <= most_outside_steps && make_straight(*loop)) {
+      if (size && *size <= max_outside_steps && make_straight(*loop)) {
         // The loop is converted.
       } else if (touches && sums_along(*loop)) {
         exchange(std::move(*loop), out);
@@ -479,7 +479,7 @@ class Batches {
     bool good = true;
     for (auto& step : inner->body) {
       const auto size = straight_size(step);
-      good &= size && *size <= most_outside_steps;
+      good &= size && *size <= max_outside_steps;
     }
     program::visit_steps(inner->body, [&](const Step& step) {
       const auto* update = std::get_if<program::Update>(&step.what);

@@ -8,14 +8,14 @@
 namespace bitale::lowering {
 
 namespace {
-constexpr std::size_t most_expanded = 100;
+constexpr std::size_t max_expanded = 100;
 }  // namespace
 
 bool Definitions::is_called(const Variable& variable, const Value& value) const {
   if (value.own_cost < materialize_threshold || !variable.has_owner() || !variable.owner_op()->elementwise())
     return false;
   const auto applied = expensive_calls_.find(variable.owner_op()->kind());
-  return applied != expensive_calls_.end() && applied->second > most_expanded;
+  return applied != expensive_calls_.end() && applied->second > max_expanded;
 }
 
 Expr Definitions::called(const Variable& variable, const Value& value, Index at) {

@@ -618,7 +618,7 @@ namespace {
 // Whether some state has a few numbers for each element of a batch, and all others are like it or have few numbers in
 // total.
 bool has_batch(const InnerLoop& loop) {
-  constexpr std::int64_t least = 16, most_in_row = 32, few = 64;
+  constexpr std::int64_t least = 16, max_in_row = 32, few = 64;
   const auto count = [](std::span<const std::int64_t> shape) {
     std::int64_t numbers = 1;
     for (auto length : shape) numbers = numbers < 0 || length < 0 ? -1 : numbers * length;
@@ -630,7 +630,7 @@ bool has_batch(const InnerLoop& loop) {
     const std::span<const std::int64_t> shape = state.static_shape();
     if (const auto all = count(shape); all >= 0 && all <= few) continue;
     const auto numbers = count(shape.subspan(1));
-    const std::int64_t most = shape.size() > 2 ? few : most_in_row;
+    const std::int64_t most = shape.size() > 2 ? few : max_in_row;
     if (numbers < 0 || numbers > most || (shape[0] >= 0 && shape[0] < least)) return false;
     found |= shape.size() > 1;
   }

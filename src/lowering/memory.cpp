@@ -17,7 +17,7 @@ using program::Steps;
 
 constexpr int never = -1;
 // The limits of a call's stack use for temporaries: for each, and in total.
-constexpr std::int64_t most_bytes_each = 1024, most_bytes = 16 * 1024;
+constexpr std::int64_t max_bytes_each = 1024, max_bytes = 16 * 1024;
 
 struct LiveRange {
   int first = never, last = never;
@@ -137,12 +137,12 @@ class MemoryPlanner {
   }
 
   void choose_stack() {
-    std::int64_t left = most_bytes;
+    std::int64_t left = max_bytes;
     for (std::size_t b = 0; b < live_ranges_.size(); ++b) {
       program::Buffer& buffer = program_.buffers[b];
       if (!allocated(b) || buffer.role != program::Role::temporary || buffer.per_worker) continue;
       const auto bytes = program::constant_bytes(buffer);
-      if (!bytes || *bytes > std::min(left, most_bytes_each)) continue;
+      if (!bytes || *bytes > std::min(left, max_bytes_each)) continue;
       buffer.on_stack = true;
       left -= *bytes;
     }

@@ -19,9 +19,9 @@ using program::Loop;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t most_elements = 64;     // of a buffer
-constexpr std::int64_t most_of_a_nest = 4000;  // expressions after unrolling
-constexpr std::int64_t most_of_a_loop = 8000;
+constexpr std::int64_t max_elements = 64;    // of a buffer
+constexpr std::int64_t max_per_nest = 4000;  // expressions after unrolling
+constexpr std::int64_t max_per_loop = 8000;
 // A loop whose body computes more than `worth_lanes` expressions gains more from lanes if it has at least
 // `enough_lanes` iterations. A loop that fills a vector (`full_lanes`) always does: its elements would be too many
 // scalars for the registers of any processor.
@@ -68,7 +68,7 @@ class Promoter {
     }
     if (!loop->extent.is_constant() || loop->until) return {};
     const std::int64_t extent = loop->extent.payload();
-    if (extent < 1 || extent > most_elements) return {};
+    if (extent < 1 || extent > max_elements) return {};
     for (auto& carry : loop->carries)
       if (carry.kind != program::CarryKind::reduce) return {};
     std::int64_t size = 0, straight = 0;
@@ -81,7 +81,7 @@ class Promoter {
       size += *each;
     }
     size *= extent;
-    return size <= most_of_a_nest ? std::optional(size) : std::nullopt;
+    return size <= max_per_nest ? std::optional(size) : std::nullopt;
   }
 
   bool is_small(std::int64_t b) const {
@@ -89,9 +89,9 @@ class Promoter {
     if (buffer.role != program::Role::temporary && buffer.role != program::Role::output) return false;
     std::int64_t count = 1;
     for (auto& length : buffer.shape) {
-      if (!length.is_constant() || length.payload() < 0 || length.payload() > most_elements) return false;
+      if (!length.is_constant() || length.payload() < 0 || length.payload() > max_elements) return false;
       count *= std::max<std::int64_t>(1, length.payload());
-      if (count > most_elements) return false;
+      if (count > max_elements) return false;
     }
     return true;
   }
@@ -138,7 +138,7 @@ class Promoter {
         all += nest.size;
         if (!heaviest || nest.size > heaviest->size) heaviest = &nest;
       }
-      if (all <= most_of_a_loop) return;
+      if (all <= max_per_loop) return;
       for (auto b : heaviest->buffers) chosen.erase(b);
     }
   }

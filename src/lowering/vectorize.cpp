@@ -21,7 +21,7 @@ bool may_run_in_lanes(const program::Step& step) {
 }
 
 // Functions are called sequentially, once per lane: they gain nothing from lanes and multiply the code.
-constexpr std::size_t most_calls = 6;
+constexpr std::size_t max_calls = 6;
 
 std::size_t call_count(const Program& program, program::Steps& body) {
   program::ExprWalk walk;
@@ -86,7 +86,7 @@ void mark(const Program& program, program::Steps& steps) {
     auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
     loop->vector = !loop->until && std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) &&
-                   call_count(program, loop->body) <= most_calls && !only_runs(*loop) &&
+                   call_count(program, loop->body) <= max_calls && !only_runs(*loop) &&
                    has_independent_iterations(*loop);
   }
 }

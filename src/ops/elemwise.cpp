@@ -169,8 +169,9 @@ ScalarTypes types_of(const ScalarOp& scalar, std::span<const Variable> inputs) {
   ScalarTypes types = scalar.dtypes(std::span<const DType>(dtypes.data(), dtypes.size()));
   for (std::size_t i = 0; i < dtypes.size(); ++i)
     if (is_complex(dtypes[i]) || is_complex(types.compute)) require_complex(scalar, i, dtypes[i], types.compute);
-  if (is_complex(types.compute) && scalar.complex->result != ComplexDuties::Result::complex)
-    types.out = scalar.complex->result == ComplexDuties::Result::real ? component_dtype(types.compute) : DType::Bool;
+  if (is_complex(types.compute) && scalar.complex->result != ComplexImplementation::Result::complex)
+    types.out =
+        scalar.complex->result == ComplexImplementation::Result::real ? component_dtype(types.compute) : DType::Bool;
   // float16 is computed in float32, except for conversions to float16.
   const auto half = std::size_t(DType::Float16);
   if (types.compute == DType::Float16 && !scalar.loops.run[half]) types.compute = DType::Float32;

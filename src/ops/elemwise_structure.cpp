@@ -26,9 +26,9 @@ bool is_repeated_along(const Variable& operand, const Variable& result, int from
 
 // The first number of an operand that counts up by 1 along one axis, as arange does.
 std::optional<double> first_count(Variable v) {
-  constexpr int most_levels = 6;
+  constexpr int max_levels = 6;
   double shift = 0;
-  for (int level = 0; level < most_levels; ++level) {
+  for (int level = 0; level < max_levels; ++level) {
     if (v.is_constant()) {
       const Array& value = *v.constant();
       if (!is_integer(value.dtype()) || value.size() == 0 || value.size() > 4096) return {};

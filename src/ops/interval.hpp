@@ -6,7 +6,7 @@
 
 namespace bitale::interval {
 
-inline constexpr double most_exact = 9007199254740992;  // integers up to here are exact in double
+inline constexpr double max_exact = 9007199254740992;  // integers up to here are exact in double
 
 struct End {
   double value;

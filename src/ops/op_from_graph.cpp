@@ -14,7 +14,7 @@
 #include "graph/evaluate.hpp"
 #include "graph/hash.hpp"
 #include "ops/complex.hpp"
-#include "ops/inner_duties.hpp"
+#include "ops/inner_graph_queries.hpp"
 #include "ops/lengths.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"

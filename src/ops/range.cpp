@@ -12,10 +12,10 @@ namespace bitale {
 namespace {
 
 using interval::closed;
-using interval::most_exact;
+using interval::max_exact;
 
-constexpr int deepest = 10, most_nodes = 200;
-constexpr std::int64_t most_elements = 4096;
+constexpr int deepest = 10, max_nodes = 200;
+constexpr std::int64_t max_elements = 4096;
 
 Range dtype_range(DType dtype) {
   if (dtype == DType::Bool) return closed(0, 1);
@@ -30,12 +30,12 @@ Range dtype_range(DType dtype) {
 Range within_dtype(const Range& r, DType dtype) {
   const Range all = dtype_range(dtype);
   if (!is_discrete(dtype)) return r;
-  const bool fits = r.low >= std::max(all.low, -most_exact) && r.high <= std::min(all.high, most_exact);
+  const bool fits = r.low >= std::max(all.low, -max_exact) && r.high <= std::min(all.high, max_exact);
   return fits ? closed(std::floor(r.low), std::ceil(r.high)) : all;
 }
 
 Range constant_range(const Array& value) {
-  if (value.size() == 0 || value.size() > most_elements || kind(value.dtype()) == DTypeKind::Complex) return {};
+  if (value.size() == 0 || value.size() > max_elements || kind(value.dtype()) == DTypeKind::Complex) return {};
   const Array flat = value.astype(DType::Float64).contiguous();
   const double* data = flat.data_as<double>();
   if (std::any_of(data, data + flat.size(), [](double v) { return std::isnan(v); })) return {};
@@ -68,7 +68,7 @@ class Search {
     int depth_;
   };
 
-  int left_ = most_nodes;
+  int left_ = max_nodes;
 };
 
 }  // namespace

@@ -57,8 +57,8 @@ struct ScalarLoops {
   std::array<DType, dtype_count> out = {};
 };
 
-// The duties of a record that is defined for complex numbers.
-struct ComplexDuties {
+// What the record of an op defines if the op takes complex numbers.
+struct ComplexImplementation {
   enum class Result : std::uint8_t { complex, real, boolean };
   Result result = Result::complex;
   std::array<ScalarLoop, 2> loops = {};  // of complex64, of complex128
@@ -100,7 +100,7 @@ struct ScalarOp {
   bool has_condition = false;         // the first input is a condition: bool, whatever the compute dtype
   ScalarTypes (*dtypes)(std::span<const DType> in) = nullptr;  // TypeError when not allowed
   ScalarLoops loops = {};
-  const ComplexDuties* complex = nullptr;  // none: TypeError for complex operands
+  const ComplexImplementation* complex = nullptr;  // none: TypeError for complex operands
   // The value as a Program expression; arguments already have the compute dtype.
   program::Expr (*expand)(std::span<const program::Expr> in, DType compute) = nullptr;
   // The operation of StableHLO or CHLO that is this function of floats ("stablehlo.exponential"), if there is one.

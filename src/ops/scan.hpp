@@ -14,7 +14,7 @@
 #include "bitale/graph/traversal.hpp"
 #include "graph/state_reader.hpp"
 #include "graph/steps_made.hpp"
-#include "ops/inner_duties.hpp"
+#include "ops/inner_graph_queries.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {

@@ -152,7 +152,7 @@ const RegisterOp register_shape_i("Shape_i", "One length of a tensor.", shape_i_
 
 }  // namespace
 
-Range ShapeOp::range(const Apply&, int, InputRanges&) const { return interval::closed(0, interval::most_exact); }
-Range ShapeI::range(const Apply&, int, InputRanges&) const { return interval::closed(0, interval::most_exact); }
+Range ShapeOp::range(const Apply&, int, InputRanges&) const { return interval::closed(0, interval::max_exact); }
+Range ShapeI::range(const Apply&, int, InputRanges&) const { return interval::closed(0, interval::max_exact); }
 
 }  // namespace bitale

@@ -14,15 +14,15 @@ namespace bitale {
 
 namespace {
 
-constexpr int most_steps = 4000;
-constexpr std::int64_t most_elements_looked_at = 10000;
+constexpr int max_steps = 4000;
+constexpr std::int64_t max_inspected_elements = 10000;
 
 using KnownStructures = std::unordered_map<const VariableNode*, Structure>;
 
 // Facts that the elements show. For a batch: those of all its matrices.
 Structure structure_of_values(const Array& value) {
   const int ndim = value.ndim();
-  if (value.size() > most_elements_looked_at || is_complex(value.dtype())) return {};
+  if (value.size() > max_inspected_elements || is_complex(value.dtype())) return {};
   const std::int64_t rows = value.shape(ndim - 2), columns = value.shape(ndim - 1), size = rows * columns;
   const Array flat = value.astype(DType::Float64).contiguous();
   bool lower = true, upper = true, symmetric = rows == columns, unit = symmetric, positive = symmetric;
@@ -94,7 +94,7 @@ class StructureSearch {
         waiting.pop_back();
         continue;
       }
-      if (++steps > most_steps) return {};
+      if (++steps > max_steps) return {};
       missing_.clear();
       const Structure found = derive_structure(v);
       if (missing_.empty()) {

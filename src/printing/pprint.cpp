@@ -87,7 +87,7 @@ class FormulaWriter {
 
  private:
   // Texts are bounded one by one, so their number must be bounded too.
-  static constexpr std::size_t most_nodes = 10000;
+  static constexpr std::size_t max_nodes = 10000;
 
   // The nodes nearest to the root, level by level.
   void choose(const ApplyNode* root) {
@@ -96,7 +96,7 @@ class FormulaWriter {
     for (int depth = 0; !level.empty() && depth != options_.depth; ++depth) {
       std::vector<const ApplyNode*> below;
       for (auto* node : level) {
-        if (chosen_.size() >= most_nodes) return;
+        if (chosen_.size() >= max_nodes) return;
         if (!chosen_.insert(node)) continue;
         for (auto& input : node->inputs)
           if (input.has_owner() && !chosen_.contains(input.node()->owner)) below.push_back(input.node()->owner);

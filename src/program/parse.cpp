@@ -20,7 +20,7 @@ namespace {
 
 constexpr Combiner combiners[] = {Combiner::add, Combiner::mul,     Combiner::min,
                                   Combiner::max, Combiner::bit_and, Combiner::bit_or};
-constexpr std::int64_t most_indices = 1 << 20;
+constexpr std::int64_t max_indices = 1 << 20;
 constexpr std::string_view update_texts[] = {"+=", "*=", "min=", "max=", "&=", "|="};
 
 bool starts_word(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '%'; }
@@ -545,7 +545,7 @@ class Parser {
     // Each name has one index: the one of its number, if that is free.
     std::size_t id = std::size_t(std::find(names.begin(), names.end(), name) - names.begin());
     if (id == names.size())
-      if (auto number = number_after(name, "i"); number && *number >= 0 && *number < most_indices)
+      if (auto number = number_after(name, "i"); number && *number >= 0 && *number < max_indices)
         if (std::size_t(*number) >= names.size() || names[std::size_t(*number)].empty()) id = std::size_t(*number);
     if (names.size() <= id) names.resize(id + 1);
     names[id] = name;

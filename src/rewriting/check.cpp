@@ -144,8 +144,8 @@ class SampleCheck {
 
   std::string text() const { return expression_text(expression_); }
   bool fail(std::string text) {
-    constexpr std::size_t most_failures = 5;
-    if (report_.failures.size() < most_failures) report_.failures.push_back(std::move(text));
+    constexpr std::size_t max_failures = 5;
+    if (report_.failures.size() < max_failures) report_.failures.push_back(std::move(text));
     return false;
   }
 

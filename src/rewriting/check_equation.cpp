@@ -20,7 +20,7 @@ namespace bitale::rewriting {
 
 namespace {
 
-constexpr std::size_t most_failures = 8, most_of_a_kind = 2;
+constexpr std::size_t max_failures = 8, max_per_kind = 2;
 constexpr DType dtypes[] = {DType::Float64, DType::Float32, DType::Int8, DType::Int64, DType::UInt8, DType::Bool};
 constexpr DType mixed_dtypes[] = {DType::Float64, DType::Float32, DType::Int8, DType::UInt8, DType::Bool};
 
@@ -315,14 +315,14 @@ class EquationCheck {
                 right = sides[1].astype(DType::Float64).contiguous();
     std::vector<Array> operands;
     for (auto& value : values) operands.push_back(value.astype(DType::Float64).broadcast_to(left.shape()).contiguous());
-    for (std::int64_t k = 0; k < left.size() && report_.failures.size() < most_failures; ++k) {
+    for (std::int64_t k = 0; k < left.size() && report_.failures.size() < max_failures; ++k) {
       if (!holds.data_as<bool>()[k]) continue;
       Point point;
       for (auto& operand : operands) point.push_back(operand.data_as<double>()[k]);
       const double l = left.data_as<double>()[k], r = right.data_as<double>()[k];
       ++report_.compared;
       const std::string complaint = agreement.complaint(l, r, point);
-      if (!complaint.empty() && ++kinds_[complaint.substr(0, 24)] <= most_of_a_kind)
+      if (!complaint.empty() && ++kinds_[complaint.substr(0, 24)] <= max_per_kind)
         fail(cat(where, " at ", point_text(point), constants.empty() ? "" : cat(" with ", point_text(constants)),
                  ": left ", number_text(l), ", right ", number_text(r), ": ", complaint));
     }
@@ -443,7 +443,7 @@ class EquationCheck {
   }
 
   void fail(std::string text) {
-    if (report_.failures.size() < most_failures) report_.failures.push_back(std::move(text));
+    if (report_.failures.size() < max_failures) report_.failures.push_back(std::move(text));
   }
 
   const Rule& rule_;

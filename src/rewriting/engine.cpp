@@ -47,7 +47,7 @@ class Equilibrium {
         phase_(phase),
         work_(std::make_shared<WorkList>(std::min(stage.rules.depth() - 1, 2))),
         uses_(rules_.size()),
-        most_uses_(session.max_use_ratio * double(std::max(graph.node_count(), least_size_for_ratio))) {
+        max_uses_(session.max_use_ratio * double(std::max(graph.node_count(), least_size_for_ratio))) {
     graph_.attach(work_);
     for (std::size_t slot = 0; slot < graph_.slot_count() && !has_complex_; ++slot)
       if (const Apply node = graph_.at_slot(slot)) has_complex_ = touches_complex(node);
@@ -100,7 +100,7 @@ class Equilibrium {
       changed_ = true;
       ++use.hits;
       rules_[std::size_t(i)]->hits.fetch_add(1, std::memory_order_relaxed);
-      if (double(use.hits) > most_uses_) stop(std::size_t(i), node);
+      if (double(use.hits) > max_uses_) stop(std::size_t(i), node);
       if (!graph_.contains(node)) return;
       work_->add(graph_, node);  // some outputs remain
       return;
@@ -199,7 +199,7 @@ class Equilibrium {
   RewriteReport::Phase& phase_;
   std::shared_ptr<WorkList> work_;
   std::vector<Use> uses_;
-  const double most_uses_;
+  const double max_uses_;
   bool changed_ = false;
 };
 

@@ -11,7 +11,7 @@ namespace bitale::rewriting {
 namespace {
 
 // Longer constants are considered data, not a repeated number.
-constexpr std::int64_t most_equal_elements = 4096;
+constexpr std::int64_t max_equal_elements = 4096;
 
 template <class T>
 std::optional<double> common_value(const Array& values) {
@@ -27,7 +27,7 @@ std::optional<double> common_value(const Array& values) {
 }
 
 std::optional<double> common_value(const Array& values) {
-  if (values.size() == 0 || values.size() > most_equal_elements || is_complex(values.dtype())) return std::nullopt;
+  if (values.size() == 0 || values.size() > max_equal_elements || is_complex(values.dtype())) return std::nullopt;
   return visit_dtype(values.dtype(), [&]<class T>() { return common_value<T>(values); });
 }
 

@@ -8,7 +8,7 @@ namespace bitale::rewriting {
 namespace {
 
 // Beyond this many users above a change, the rest is left to the next pass.
-constexpr std::size_t most_noted_above = 32;
+constexpr std::size_t max_noted_above = 32;
 // The number of levels above a change that the next pass visits. Few rules look this far.
 constexpr int levels_of_next_pass = 64;
 
@@ -86,11 +86,11 @@ void WorkList::note(std::uint32_t slot) {
 void WorkList::note_above(const FunctionGraph& graph, ApplyNode* node) {
   std::vector<ApplyNode*> level{node};
   std::size_t noted = 0;
-  for (int i = 0; i < levels_ && !level.empty() && noted <= most_noted_above; ++i) {
+  for (int i = 0; i < levels_ && !level.empty() && noted <= max_noted_above; ++i) {
     std::vector<ApplyNode*> above;
     for (ApplyNode* below : level)
       visit_users(graph, below, [&](ApplyNode* user) {
-        if (++noted > most_noted_above) return;
+        if (++noted > max_noted_above) return;
         note(std::uint32_t(graph.slot(user)));
         above.push_back(user);
       });

@@ -114,8 +114,8 @@ std::optional<Variables> write_of_same(FunctionGraph&, const Apply& node) {
 
 // Whether x is zero in this part: zeros, possibly updated in other parts.
 bool is_zero_in(Variable x, const Bounds& part) {
-  constexpr int most_updates = 32;
-  for (int i = 0; i < most_updates; ++i) {
+  constexpr int max_updates = 32;
+  for (int i = 0; i < max_updates; ++i) {
     if (is_zero_update(x)) return true;
     const auto update = update_at(x);
     if (!update || !is_basic(*update)) return false;
@@ -300,7 +300,7 @@ std::optional<std::vector<std::int64_t>> places(const std::vector<std::int64_t>&
   return out;
 }
 
-constexpr std::size_t most_positions = 4096;
+constexpr std::size_t max_positions = 4096;
 
 std::optional<Variables> gather_of_scatter(FunctionGraph&, const Apply& node) {
   const auto* write = op_as<AdvancedIncSubtensor>(node.input(0));
@@ -310,7 +310,7 @@ std::optional<Variables> gather_of_scatter(FunctionGraph&, const Apply& node) {
   const Variable &x = written.input(0), &y = written.input(1);
   const std::int64_t length = x.static_shape()[std::size_t(axes[0])];
   const auto read = known_positions(node.input(1), length), to = known_positions(written.input(2), length);
-  if (!read || !to || !value_fits({write->set, written}) || read->size() * to->size() > most_positions)
+  if (!read || !to || !value_fits({write->set, written}) || read->size() * to->size() > max_positions)
     return std::nullopt;
   const auto from = places(*read, *to);
   if (!from) return std::nullopt;

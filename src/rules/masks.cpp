@@ -16,7 +16,7 @@ namespace bitale::rewriting {
 
 namespace {
 
-constexpr int most_levels = 4;  // of operations on the selected elements
+constexpr int max_levels = 4;  // of operations on the selected elements
 
 // What a mask selects along dimension `axis`. This dimension stands for all dimensions that the mask covers, flattened
 // into one; in a tensor "in full" they are separate.
@@ -98,7 +98,7 @@ Variable mask_in_full(const Selection& of, int rank) {
 }
 
 // The first selection in an expression over selected elements.
-Variable gather_in(const Variable& value, int levels = most_levels) {
+Variable gather_in(const Variable& value, int levels = max_levels) {
   if (op_as<AdvancedSubtensor>(value)) return value;
   if (!scalar_op_of(value) || levels == 0) return {};
   for (auto& operand : value.owner().inputs())
@@ -108,7 +108,7 @@ Variable gather_in(const Variable& value, int levels = most_levels) {
 
 // An expression over selected elements, computed for all elements; none if that would be expensive. Adds checks to the
 // selection.
-std::optional<Variable> of_all(const Variable& value, Selection& of, int levels = most_levels) {
+std::optional<Variable> of_all(const Variable& value, Selection& of, int levels = max_levels) {
   if (is_one(value, of.axis)) return in_full(value, of);  // the same for all elements
   if (const auto* gather = op_as<AdvancedSubtensor>(value)) {
     const Variables from = value.owner().inputs();
@@ -171,7 +171,7 @@ std::optional<Variables> reduction_of_masked(FunctionGraph&, const Apply& node) 
 }
 
 void declare_masks(Rules& rules) {
-  constexpr int levels_seen = most_levels + 3;  // plus the gather, the check and the positions
+  constexpr int levels_seen = max_levels + 3;  // plus the gather, the check and the positions
   auto some = [](const Variable& x) { return IndexItem(gt(x, 0.5)); };
   rules.function("masked_update", Root::op({"AdvancedIncSubtensor"}), masked_update)
       .doc(

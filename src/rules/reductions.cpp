@@ -160,10 +160,10 @@ std::optional<Variables> reduce_of_alloc(FunctionGraph&, const Apply& node) {
 // A few scalars are combined directly: the number of elements of x becomes a product of lengths.
 std::optional<Variables> reduce_of_make_vector(FunctionGraph&, const Apply& node) {
   const CAReduce& op = reduction_of(node);
-  constexpr std::size_t most_elements = 16;
+  constexpr std::size_t max_elements = 16;
   if (!op_as<MakeVector>(node.input(0)) || (op.kind.name != "sum" && op.kind.name != "prod")) return std::nullopt;
   const Variables elements = node.input(0).owner().inputs();
-  if (elements.empty() || elements.size() > most_elements) return std::nullopt;
+  if (elements.empty() || elements.size() > max_elements) return std::nullopt;
   Variable total;
   for (auto& element : elements) {
     const Variable own = cast(element, node.output().dtype());
@@ -177,13 +177,13 @@ std::optional<Variables> reduce_of_join(FunctionGraph& graph, const Apply& node)
   const CAReduce& op = reduction_of(node);
   const Variable& joined = node.input(0);
   const auto* join = op_as<Join>(joined);
-  constexpr std::size_t most_pieces = 16;
+  constexpr std::size_t max_pieces = 16;
   if (!join || graph.clients(joined).size() != 1) return std::nullopt;
   if (reduced_axes(op, joined.ndim()) != AxisList{join->axis}) return std::nullopt;
   const std::string_view kinds[] = {"sum", "prod", "max", "min"};
   if (std::find(std::begin(kinds), std::end(kinds), op.kind.name) == std::end(kinds)) return std::nullopt;
   const Variables pieces = joined.owner().inputs();
-  if (pieces.size() > most_pieces) return std::nullopt;
+  if (pieces.size() > max_pieces) return std::nullopt;
   Variable total;
   for (auto& piece : pieces) {
     if (!is_one(piece, join->axis) || piece.dtype() != node.output().dtype()) return std::nullopt;
@@ -250,7 +250,7 @@ std::optional<Variables> sum_of_scaled(FunctionGraph& graph, const Apply& node) 
 // product does, so that the rule for these applies only on request.
 constexpr std::int64_t few_elements = 8;
 
-std::optional<Variables> prod_of_scaled(FunctionGraph& graph, const Apply& node, std::int64_t most_elements) {
+std::optional<Variables> prod_of_scaled(FunctionGraph& graph, const Apply& node, std::int64_t max_elements) {
   if (!is_float_reduction(node, "prod")) return std::nullopt;
   const Variable& product = node.input(0);
   const AxisList axes = reduced_axes(reduction_of(node), product.ndim());
@@ -259,10 +259,10 @@ std::optional<Variables> prod_of_scaled(FunctionGraph& graph, const Apply& node,
   for (int axis : axes) {
     const Variable length = length_of(product, axis);
     const std::int64_t elements = product.static_shape()[std::size_t(axis)];
-    known = elements == unknown_length || known > most_elements ? most_elements + 1 : known * elements;
+    known = elements == unknown_length || known > max_elements ? max_elements + 1 : known * elements;
     count = count ? lengths::mul(count, length) : length;
   }
-  if (!count || known > most_elements) return std::nullopt;
+  if (!count || known > max_elements) return std::nullopt;
   const auto scaled = scaled_terms(graph, node);
   if (!scaled) return std::nullopt;
   return taken_out(*scaled, pow(without(scaled->factor, axes), cast(count, node.output().dtype())), node);

@@ -14,9 +14,9 @@ namespace bitale::rewriting {
 
 namespace {
 
-constexpr std::size_t most_sums = 4;    // each needs its own tangent, while they share one adjoint
-constexpr std::size_t most_states = 4;  // of the differentiated loop
-constexpr int most_operations = 8;      // to compute an element from values of the loop
+constexpr std::size_t max_sums = 4;    // each needs its own tangent, while they share one adjoint
+constexpr std::size_t max_states = 4;  // of the differentiated loop
+constexpr int max_operations = 8;      // to compute an element from values of the loop
 
 // ---- linear expressions ---------------------------------------------------------------------------------------------
 
@@ -126,7 +126,7 @@ std::optional<Adjoint> adjoint_of(const FunctionGraph& graph, const Loop& loop) 
   const auto is_read = [&](const Variables& outputs) {
     return std::ranges::any_of(outputs, [&](auto& each) { return !graph.clients(each).empty(); });
   };
-  if (parts.until || std::ranges::any_of(loop.traces, is_read) || count < 1 || count > most_sums + 1)
+  if (parts.until || std::ranges::any_of(loop.traces, is_read) || count < 1 || count > max_sums + 1)
     return std::nullopt;
   for (auto& state : parts.states)
     if (!is_real_number(state) || !state.type()->equals(*parts.states[0].type())) return std::nullopt;
@@ -160,7 +160,7 @@ std::optional<Adjoint> adjoint_of(const FunctionGraph& graph, const Loop& loop) 
   }
   const Variables& finals = loop.finals[*adjoint];
   if (is_read(finals)) out.sums.push_back({{}, {}, ones_like(parts.states[*adjoint]), {}, finals});
-  if (out.sums.empty() || out.sums.size() > most_sums) return std::nullopt;
+  if (out.sums.empty() || out.sums.size() > max_sums) return std::nullopt;
   return out;
 }
 
@@ -189,7 +189,7 @@ class Backwards {
       if (twice.op().equals(node.op()) && std::ranges::equal(twice.inputs(), node.inputs(), same_value))
         return node.input(0);
     }
-    if (!node.op().elementwise() || node.outputs().size() != 1 || ++operations_ > most_operations)
+    if (!node.op().elementwise() || node.outputs().size() != 1 || ++operations_ > max_operations)
       return reversed(sequence);
     Variables operands;
     for (auto& input : node.inputs()) operands.push_back(is_one(input, 0) ? input : of(input));
@@ -247,7 +247,7 @@ class Elements {
     }
     if (!sequence.has_owner()) return std::nullopt;
     const Apply node = sequence.owner();
-    if (!node.op().elementwise() || ++operations_ > most_operations) return std::nullopt;
+    if (!node.op().elementwise() || ++operations_ > max_operations) return std::nullopt;
     Variables operands;
     for (auto& input : node.inputs()) {
       const auto element = is_one(input, 0) ? constant_of(input) : of(input);
@@ -279,7 +279,7 @@ class Elements {
 
 bool is_simple(const Loop& loop) {
   const ScanParts& parts = loop.parts;
-  return !parts.until && !parts.states.empty() && parts.states.size() <= most_states &&
+  return !parts.until && !parts.states.empty() && parts.states.size() <= max_states &&
          std::ranges::all_of(parts.states, is_real_number) &&
          std::ranges::all_of(parts.elements, [](auto& each) { return as_tensor(each.type()) && each.ndim() == 0; });
 }

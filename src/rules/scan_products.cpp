@@ -67,13 +67,13 @@ struct SumOfProducts {
 };
 
 // For a result with so few elements the loop is not slower: they are held in registers.
-constexpr std::int64_t most_in_registers = 64;
+constexpr std::int64_t max_in_registers = 64;
 
 std::optional<SumOfProducts> sum_of_products(const ScanParts& parts, std::size_t k) {
   const Variable &state = parts.states[k], &next = parts.next[k];
   if (!as_tensor(state.type()) || state.ndim() != 2 || !is_float(state.dtype())) return std::nullopt;
   const Dims& shape = state.static_shape();
-  if (shape[0] != unknown_length && shape[1] != unknown_length && shape[0] * shape[1] <= most_in_registers)
+  if (shape[0] != unknown_length && shape[1] != unknown_length && shape[0] * shape[1] <= max_in_registers)
     return std::nullopt;
   const auto terms = terms_added_to(state, next);
   if (!terms) return std::nullopt;

@@ -24,7 +24,7 @@ namespace bitale::rewriting {
 namespace {
 
 // Longer products and sums are left as they are.
-constexpr std::size_t most_parts = 32;
+constexpr std::size_t max_parts = 32;
 
 const Variable& operand(const Variable& v, std::size_t i) { return v.node()->owner->inputs[i]; }
 
@@ -94,7 +94,7 @@ Factors factors_of(const Variable& product) {
     } else {
       out.push_back({v, below});
     }
-    if (out.size() + open.size() > most_parts) return {};
+    if (out.size() + open.size() > max_parts) return {};
   }
   return out;
 }
@@ -283,7 +283,7 @@ std::optional<Variables> log_of_weighted_terms(FunctionGraph&, const Apply& node
   const auto nested_sum = [&](const Variable& v) {
     return is_signed_sum(v) && v.dtype() == value.dtype() ? v : Variable();
   };
-  const std::vector<SignedTerm> parts = signed_terms(value, nested_sum, most_parts);
+  const std::vector<SignedTerm> parts = signed_terms(value, nested_sum, max_parts);
   if (parts.size() < 2) return std::nullopt;
   bool any = false;
   for (auto& [part, is_negative] : parts) {

@@ -35,7 +35,7 @@ namespace hwy::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
 
-using bitale::runtime::most_lane_elements;
+using bitale::runtime::max_lane_elements;
 
 // Interleaves a0 b0 a1 b1 ..., of the first halves of both, and of the second halves.
 template <class D, class V>
@@ -82,9 +82,9 @@ class InLanes {
   using Number = T;
   static constexpr std::int64_t width = std::int64_t(MaxLanes(D()));
 
-  // Memory for `most_lane_elements` vectors.
+  // Memory for `max_lane_elements` vectors.
   struct Elements {
-    HWY_ALIGN T data[most_lane_elements * width];
+    HWY_ALIGN T data[max_lane_elements * width];
     HWY_INLINE V operator[](std::int64_t e) const { return Load(D(), data + e * width); }
     HWY_INLINE void set(std::int64_t e, V value) { Store(value, D(), data + e * width); }
 
@@ -205,7 +205,7 @@ struct Triangle {
   std::int64_t n, down, across;
   bool forward;
   const T* A;
-  T inverse[bitale::runtime::most_lane_rows];
+  T inverse[bitale::runtime::max_lane_rows];
 };
 
 // `count` vectors of columns of B[n, k], whose sums are independent of each other. A mask prevents the forwarding of
@@ -414,20 +414,20 @@ auto with_lanes(Vectors with, F function) {
 #endif
 
 constexpr double least_part_work = 2e5;  // operations: some tens of microseconds
-constexpr std::int64_t most_parts = 64;
+constexpr std::int64_t max_parts = 64;
 
 // Calls part(begin, end) for parts of a batch of `count` matrices of `work` operations each, which the threads of the
 // call share; parts begin at multiples of `granule`. Returns 0, or the status of the last part that failed, which is
 // that of its last failed matrix.
 template <class Part>
 std::int64_t in_parts(std::int64_t count, std::int64_t granule, double work, const Part& part) {
-  const auto by_work = std::int64_t(std::min(double(count) * work / least_part_work, double(most_parts)));
+  const auto by_work = std::int64_t(std::min(double(count) * work / least_part_work, double(max_parts)));
   if (by_work < 2 || thread_budget() < 2) return part(std::int64_t(0), count);
   const std::int64_t length = ((count + by_work - 1) / by_work + granule - 1) / granule * granule;
   struct Context {
     const Part& part;
     std::int64_t count, length;
-    std::int64_t status[most_parts] = {};
+    std::int64_t status[max_parts] = {};
   } context{part, count, length};
   const auto task = [](const void* what, std::int64_t i) {
     auto& c = *const_cast<Context*>(static_cast<const Context*>(what));
@@ -505,8 +505,8 @@ std::int64_t one_by_one_in_room(std::int64_t count, std::int64_t n, double work,
 // A few matrices are not worth it, since most lanes would compute nothing.
 template <class T>
 bool MatrixBatch<T>::fits_lanes(std::int64_t k) const {
-  return BITALE_LANES_OF_MATRICES && with != Vectors::none && count > 2 && n > 0 && n <= most_lane_rows &&
-         n * k <= most_lane_elements;
+  return BITALE_LANES_OF_MATRICES && with != Vectors::none && count > 2 && n > 0 && n <= max_lane_rows &&
+         n * k <= max_lane_elements;
 }
 
 template <class T>

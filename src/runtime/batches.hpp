@@ -14,7 +14,7 @@
 namespace bitale::runtime {
 
 // Matrices are computed in lanes if they have at most this many rows, and right-hand sides this many elements.
-inline constexpr std::int64_t most_lane_rows = 16, most_lane_elements = 256;
+inline constexpr std::int64_t max_lane_rows = 16, max_lane_elements = 256;
 
 template <class T>
 struct MatrixBatch {

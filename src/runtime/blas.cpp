@@ -220,16 +220,16 @@ constexpr std::int64_t least_own_rows = 64, least_own_work = std::int64_t(1) << 
 // A library that reads small matrices in place does so for up to a million multiplications, and if op(B) is stored
 // untransposed. Pieces of so many rows then take 0.3 to 0.9 of the time of a whole product if op(B) is small, and are
 // not slower otherwise.
-constexpr std::int64_t most_in_place = 1'000'000, widest_in_place = 256, most_of_b_in_place = 20'000;
+constexpr std::int64_t max_in_place = 1'000'000, widest_in_place = 256, max_of_b_in_place = 20'000;
 
 bool splits_into_pieces(std::int64_t m, std::int64_t n, std::int64_t k) {
-  return blas().in_place && n <= widest_in_place && k <= most_of_b_in_place / n && m > most_in_place / (n * k);
+  return blas().in_place && n <= widest_in_place && k <= max_of_b_in_place / n && m > max_in_place / (n * k);
 }
 
 // The rows of equal pieces, in whole vectors of rows.
 std::int64_t rows_of_piece(std::int64_t m, std::int64_t n, std::int64_t k) {
   constexpr std::int64_t vector = 8;
-  const std::int64_t most = most_in_place / (n * k), pieces = (m + most - 1) / most;
+  const std::int64_t most = max_in_place / (n * k), pieces = (m + most - 1) / most;
   return std::min(most / vector * vector, (m / pieces + vector) / vector * vector);
 }
 

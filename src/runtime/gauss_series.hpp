@@ -25,9 +25,9 @@ struct Gamma<long double> {
 
 // The maximum number of terms of one sum. With more digits, each takes up to a microsecond.
 template <class Real>
-constexpr int most_terms = is_native<Real>                             ? 200000
-                           : std::numeric_limits<Real>::digits10 < 200 ? 50000
-                                                                       : 20000;
+constexpr int max_terms = is_native<Real>                             ? 200000
+                          : std::numeric_limits<Real>::digits10 < 200 ? 50000
+                                                                      : 20000;
 
 // A sum and the largest magnitude among its addends; not complete if it would take too many terms.
 template <class Real>
@@ -57,7 +57,7 @@ Real ratio_bound(const Real& a, const Real& b, const Real& c, const Real& z, int
 template <class Real>
 Sum<Real> series(const Real& a, const Real& b, const Real& c, const Real& z) {
   const Real smallest = std::numeric_limits<Real>::epsilon() / 8;
-  const int most = most_terms<Real>;
+  const int most = max_terms<Real>;
   const auto ends = [&](const Real& n) { return is_pole(n) && n > -most; };
   if (!ends(a) && !ends(b) && (c < -most || ratio_bound(a, b, c, z, most / 2) >= 1)) return {Real(0), Real(0), false};
   Real term = 1, total = 1, largest = 1;

@@ -44,7 +44,7 @@ struct LapackFunctions {
 bool fits_int(std::int64_t length) { return length <= std::numeric_limits<int>::max(); }
 
 // Up to these sizes, plain loops are faster than calls of the library.
-constexpr std::int64_t small_factor = 16, small_triangle = most_lane_rows;
+constexpr std::int64_t small_factor = 16, small_triangle = max_lane_rows;
 constexpr std::int64_t least_columns = 4;  // of a right-hand side, for which vector lanes pay off
 
 // ---- Cholesky -------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ namespace bitale::runtime {
 
 namespace {
 
-constexpr int seat = 1 << 16, most_workers = 1 << 12;
+constexpr int seat = 1 << 16, max_workers = 1 << 12;
 
 // Waking a thread takes longer than most chunks; spinning for this long is worth it.
 constexpr std::chrono::microseconds patience(20);
@@ -58,7 +58,7 @@ bool WorkerPool::try_share(const Job& job, int helpers) {
 }
 
 bool WorkerPool::try_run(const Job& job, int helpers) {
-  helpers = std::min(helpers, most_workers);
+  helpers = std::min(helpers, max_workers);
   if (busy_.test_and_set(std::memory_order_acquire)) return false;
   start_workers(helpers);
   job_ = job;

@@ -30,7 +30,7 @@ using bitale::runtime::SmallProduct;
 template <bool two, class T, std::size_t... row>
 HWY_INLINE void multiply_block(std::index_sequence<row...>, const SmallProduct<T>& p, const T* a, const T* b, T* c,
                                std::size_t last) {
-  const CappedTag<T, bitale::runtime::most_small> d;
+  const CappedTag<T, bitale::runtime::max_small> d;
   using Vector = Vec<decltype(d)>;
   const auto mask = FirstN(d, last);
   const std::size_t lanes = Lanes(d);
@@ -49,7 +49,7 @@ HWY_INLINE void multiply_block(std::index_sequence<row...>, const SmallProduct<T
 
 template <std::size_t rows, class T>
 HWY_INLINE void multiply_rows(const SmallProduct<T>& p, const T* a, const T* b, T* c) {
-  const auto lanes = std::int64_t(Lanes(CappedTag<T, bitale::runtime::most_small>()));
+  const auto lanes = std::int64_t(Lanes(CappedTag<T, bitale::runtime::max_small>()));
   const std::make_index_sequence<rows> block;
   std::int64_t columns = p.columns;
   for (; columns > 2 * lanes; columns -= 2 * lanes, b += 2 * lanes, c += 2 * lanes)
@@ -98,7 +98,7 @@ void multiply_by_rows([[maybe_unused]] const SmallProduct<T>& p, [[maybe_unused]
 // The columns of B are copied to rows.
 template <class T>
 [[gnu::noinline]] void multiply_by_columns(SmallProduct<T> p, const T* a, const T* b, T* c, Vectors with) {
-  T rows[most_small * most_small];
+  T rows[max_small * max_small];
   for (std::int64_t term = 0; term < p.terms; ++term)
     for (std::int64_t j = 0; j < p.columns; ++j) rows[term * p.columns + j] = b[j * p.b_row + term];
   p.b_row = p.columns;

@@ -9,10 +9,10 @@
 namespace bitale::runtime {
 
 // Products are small if their lengths are at most this, and not 0.
-inline constexpr std::int64_t most_small = 16;
+inline constexpr std::int64_t max_small = 16;
 
 inline bool is_small_product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const auto is_small = [](std::int64_t length) { return length > 0 && length <= most_small; };
+  const auto is_small = [](std::int64_t length) { return length > 0 && length <= max_small; };
   return is_small(m) && is_small(n) && is_small(k);
 }
 

@@ -22,7 +22,7 @@ namespace {
 // after 15 to 60, and waking it takes the caller up to ten.
 constexpr std::int64_t least_work = 2'000'000;  // of a loop that is shared
 constexpr std::int64_t chunk_work = 200'000;
-constexpr std::int64_t most_chunks = 512;
+constexpr std::int64_t max_chunks = 512;
 
 std::int64_t product(std::int64_t a, std::int64_t b) {
   std::int64_t out = 0;
@@ -34,7 +34,7 @@ std::int64_t chunk_length(const Frame& frame, std::int64_t extent, std::int64_t 
   const std::int64_t enough = frame.in_small_chunks ? 1 : chunk_work;
   std::int64_t length = granule;
   while (product(length, work) < enough && length < extent) length *= 2;
-  while ((extent - 1) / length >= most_chunks) length *= 2;
+  while ((extent - 1) / length >= max_chunks) length *= 2;
   return length;
 }
 

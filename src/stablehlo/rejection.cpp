@@ -273,7 +273,7 @@ TensorValue by_inversion(const Lanes& lanes, const TensorValue& active, const Te
   })[3];
 }
 
-constexpr double most_terms = 100;
+constexpr double max_terms = 100;
 
 TensorValue poisson_again(TensorBuilder& builder, const TensorValue& active, std::span<const TensorValue> in) {
   const Lanes lanes(builder, active);
@@ -285,7 +285,7 @@ TensorValue poisson_again(TensorBuilder& builder, const TensorValue& active, std
   const TensorValue is_small = lanes_left(lanes, is_drawn, is_large);
   const TensorValue few = by_inversion(
       lanes, is_small, u, lanes.function("stablehlo.exponential", lanes.real({rate}, [](In in) { return -in[0]; })),
-      lanes.full(most_terms, DType::Float64), [&](const TensorValue& k) {
+      lanes.full(max_terms, DType::Float64), [&](const TensorValue& k) {
         return lanes.real({rate, k}, [](In in) { return in[0] * (1.0 / (in[1] + 1.0)); });
       });
   // PTRS (Hormann, 1993).
@@ -326,7 +326,7 @@ TensorValue binomial(TensorBuilder& builder, const TensorValue& active, std::spa
   const TensorValue is_small = lanes_left(lanes, is_drawn, is_large);
   const TensorValue few = by_inversion(
       lanes, is_small, u, lanes.real({n, r}, [](In in) { return math::exp(in[0] * math::log1p(-in[1])); }),
-      lanes.real({n}, [](In in) { return select(in[0] < most_terms, in[0], most_terms); }), [&](const TensorValue& k) {
+      lanes.real({n}, [](In in) { return select(in[0] < max_terms, in[0], max_terms); }), [&](const TensorValue& k) {
         return lanes.real({n, r, k}, [](In in) { return (in[0] - in[2]) * (in[1] / (1.0 - in[1])) / (in[2] + 1.0); });
       });
   // BTRS (Hormann, 1993).

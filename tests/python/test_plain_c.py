@@ -17,7 +17,7 @@ PROGRAM = """
 
 typedef int value_and_grad(size_t n, const double *x, double *grad, double *value, const void *user);
 
-enum { most_threads = 8, longest = 64 };
+enum { max_threads = 8, longest = 64 };
 
 struct job {
   value_and_grad *f;
@@ -49,10 +49,10 @@ int descend(value_and_grad *f, size_t n, size_t count, double *points, double *v
 
 int descend(value_and_grad *f, size_t n, size_t count, double *points, double *values, double rate, int steps,
             int threads) {
-  pthread_t ids[most_threads];
-  struct job jobs[most_threads];
+  pthread_t ids[max_threads];
+  struct job jobs[max_threads];
   int failures = 0;
-  if (threads < 1 || threads > most_threads || n > longest) return -1;
+  if (threads < 1 || threads > max_threads || n > longest) return -1;
   for (int t = 0; t < threads; ++t) {
     const size_t first = count * (size_t)t / (size_t)threads, last = count * (size_t)(t + 1) / (size_t)threads;
     const struct job job = {f, n, first, last - first, points, values, rate, steps, 0};

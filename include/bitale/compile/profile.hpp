@@ -80,7 +80,7 @@ struct LimitShare {
 LimitShare share_of_limits(const Profile::Part& part, const MachineLimits& limits);
 
 struct ProfileTextOptions {
-  std::size_t most_rows = 20;  // of each table
+  std::size_t max_rows = 20;  // of each table
   // Which sections, of function, compiling, parts, class, ops, nodes, memory, tips; none: all that are not empty.
   // ValueError for another.
   std::vector<std::string> sections = {};

@@ -14,7 +14,7 @@ using program::Expr;
 
 namespace {
 
-constexpr std::size_t most_emitted_twice = 200;  // expressions
+constexpr std::size_t max_operations_in_two_bodies = 200;  // expressions
 
 // The operand of a conversion from int64 to uint64, which a constant has undergone already, or nothing.
 Expr signed_operand(Expr expr) {
@@ -44,7 +44,7 @@ std::optional<Emitter::CheckedIndex> Emitter::checked_index(Expr position) {
 std::vector<Emitter::CheckedIndex> Emitter::checked_indices_of(const program::Loop& loop) {
   std::vector<CheckedIndex> found;
   if (!target_.slow_gathers || lanes_->mask || lanes_->groups || !may_branch() ||
-      operations_in_lanes() > most_emitted_twice)
+      operations_in_lanes() > max_operations_in_two_bodies)
     return found;
   program::ExprWalk walk;
   for (auto& step : loop.body)

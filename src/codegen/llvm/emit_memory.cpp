@@ -11,7 +11,7 @@ namespace bitale::codegen {
 using program::Code;
 
 namespace {
-constexpr std::int64_t most_neighbours = 4;  // loads, for lanes that far apart; beyond that, each lane has its own
+constexpr std::int64_t max_neighbours = 4;  // loads, for lanes that far apart; beyond that, each lane has its own
 }
 
 void Emitter::load_data(std::int64_t buffer) {
@@ -212,7 +212,7 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
   }
   const Expr offset = place.row + place.last;
   if (!varies(offset)) return splat(scalar(address(buffer, value(offset))), lanes_->count);
-  if (stride && *stride != 0 && std::abs(*stride) <= most_neighbours && (!lanes_->mask || *stride == -1))
+  if (stride && *stride != 0 && std::abs(*stride) <= max_neighbours && (!lanes_->mask || *stride == -1))
     return load_strided(dtype, buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), ""), int(*stride));
   if (lanes_->runs && offset == lanes_->groups) return load_runs(buffer);
   if (const auto direct = lanes_->direct.find(offset.id()); direct != lanes_->direct.end())

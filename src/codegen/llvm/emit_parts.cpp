@@ -15,7 +15,7 @@ namespace bitale::codegen {
 namespace {
 constexpr std::size_t longest_part = 1000;  // expressions
 constexpr std::size_t worth_a_part = 200;
-constexpr std::int64_t most_on_stack = 4096;  // bytes of the spill area
+constexpr std::int64_t max_on_stack = 4096;  // bytes of the spill area
 constexpr std::int64_t frame_spill_area = offsetof(runtime::Frame, spill_area) / sizeof(void*);
 constexpr std::int64_t slot_alignment = 64;  // that of the widest vector
 }  // namespace
@@ -140,7 +140,7 @@ void Emitter::call_parts(const std::string& name) {
   const LLVMTypeRef word = l_.Int64TypeInContext(context_);
   const std::int64_t bytes = spill_bytes_ / slot_alignment * slot_alignment + slot_alignment;
   Value memory = nullptr;
-  const bool on_stack = bytes <= most_on_stack;
+  const bool on_stack = bytes <= max_on_stack;
   if (!target_.memory_is_given) {
     if (on_stack) {
       memory = l_.BuildArrayAlloca(builder_, l_.Int8TypeInContext(context_), int64(bytes), "crossing");

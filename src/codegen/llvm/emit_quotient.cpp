@@ -19,7 +19,7 @@ struct {
   int divisor = 500, least = -400, most = 500;
 } constexpr range;
 
-constexpr std::size_t most_operations = 8;
+constexpr std::size_t max_operations = 8;
 
 Value quotient_by_reciprocal(Emitter& e, Expr quotient) {
   const LlvmApi& l = e.api();
@@ -55,7 +55,7 @@ class ReciprocalQuotients final : public ExpressionStrategy {
     const bool applies = expr.code() == program::Code::div && expr.dtype() == DType::Float64 && emitter.varies(expr) &&
                          emitter.is_loop_invariant(expr.argument(1)) && !expr.argument(1).is_constant() &&
                          emitter.target().vector_bytes >= 32 && emitter.may_branch() &&
-                         emitter.operations_in_lanes() <= most_operations;
+                         emitter.operations_in_lanes() <= max_operations;
     return applies ? quotient_by_reciprocal(emitter, expr) : nullptr;
   }
 };

@@ -10,7 +10,7 @@ using program::Code;
 
 namespace {
 
-constexpr int most_rows = 16;
+constexpr int max_rows = 16;
 
 const program::Loop* only_loop(const program::Steps& body) {
   return body.size() == 1 ? std::get_if<program::Loop>(&body[0].what) : nullptr;
@@ -34,7 +34,7 @@ void Emitter::transpose_blocks(const program::Loop& rows, const program::Loop& c
   const Expr load = store.value;
   const DType dtype = load.dtype();
   const std::int64_t from = load.payload();
-  const int count = std::clamp(target_.vector_bytes / int(itemsize(dtype)), 2, most_rows);
+  const int count = std::clamp(target_.vector_bytes / int(itemsize(dtype)), 2, max_rows);
   const Value row_count = value(rows.extent), column_count = value(columns.extent);
   const LLVMTypeRef lanes = memory_type(dtype, count);
   const auto within = [&](Value start, Value extent) {

@@ -87,7 +87,7 @@ class File {
   std::string_view names_, section_names_;
 };
 
-constexpr std::uint64_t most_alignment = 4096;
+constexpr std::uint64_t max_alignment = 4096;
 
 // Whether a section is loaded into memory. Unwind tables are not: no exception passes through generated code.
 bool is_loaded(const File& file, const Elf64_Shdr& section) {
@@ -138,7 +138,7 @@ Layout lay_out(const File& file, std::uint64_t begin, const Definitions& definit
     const bool loaded = is_loaded(file, section);
     const std::uint64_t align = section.sh_addralign ? section.sh_addralign : 1;
     if (loaded) {
-      require(std::has_single_bit(align) && align <= most_alignment, "a bad alignment");
+      require(std::has_single_bit(align) && align <= max_alignment, "a bad alignment");
       require(section.sh_size < most && layout.end < most, "too large");
       layout.end = (layout.end + align - 1) & ~(align - 1);
     }
@@ -253,7 +253,7 @@ std::shared_ptr<const Object> Object::load(std::string_view bytes, const Resolve
   std::uint64_t end = 0;
   for (auto& file : files) {
     layouts.push_back(lay_out(file, end, definitions, resolve));
-    end = (layouts.back().end + most_alignment - 1) & ~(most_alignment - 1);
+    end = (layouts.back().end + max_alignment - 1) & ~(max_alignment - 1);
   }
   std::shared_ptr<Object> object(new Object);
   const auto page = std::size_t(sysconf(_SC_PAGESIZE));

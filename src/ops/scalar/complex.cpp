@@ -1,6 +1,7 @@
-// Complex duties of records. Evaluation follows C's complex functions, and NumPy where it differs from them: a product
-// is the textbook formula, a quotient is Smith's formula, whose intermediate results neither overflow nor underflow.
-// The formulas of parts are meant for finite numbers; for infinities and nan a part may be nan where C has a value.
+// Complex implementations of scalar ops. Evaluation follows C's complex functions, and NumPy where it differs from
+// them: a product is the textbook formula, a quotient is Smith's formula, whose intermediate results neither overflow
+// nor underflow. The formulas of parts are meant for finite numbers; for infinities and nan a part may be nan where C
+// has a value.
 #include "ops/scalar/complex.hpp"
 
 #include <complex>
@@ -13,7 +14,7 @@ namespace bitale::records {
 
 namespace {
 
-using Result = ComplexDuties::Result;
+using Result = ComplexImplementation::Result;
 using Parts = ComplexParts;
 using PartsOf = std::span<const ComplexParts>;
 
@@ -276,134 +277,139 @@ Parts tan_of(PartsOf in) {
 
 }  // namespace
 
-const ComplexDuties complex_exp{
+const ComplexImplementation complex_exp{
     .loops = complex_loops<1>([](auto x) { return std::exp(x); }), .parts = exp_of, .holomorphic = true};
-const ComplexDuties complex_exp2{
+const ComplexImplementation complex_exp2{
     .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::exp(x * T(std::numbers::ln2)); }),
     .parts = exp2_of,
     .holomorphic = true};
-const ComplexDuties complex_expm1{
+const ComplexImplementation complex_expm1{
     .loops = complex_loops<1>([](auto x) { return expm1_of(x); }), .parts = expm1_parts, .holomorphic = true};
-const ComplexDuties complex_log{
+const ComplexImplementation complex_log{
     .loops = complex_loops<1>([](auto x) { return std::log(x); }), .parts = log_of, .holomorphic = true};
-const ComplexDuties complex_log2{
+const ComplexImplementation complex_log2{
     .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::log(x) / T(std::numbers::ln2); }),
     .parts = [](PartsOf in) { return scaled(log_of(in), 1 / std::numbers::ln2); },
     .holomorphic = true};
-const ComplexDuties complex_log10{
+const ComplexImplementation complex_log10{
     .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::log(x) / T(std::numbers::ln10); }),
     .parts = [](PartsOf in) { return scaled(log_of(in), 1 / std::numbers::ln10); },
     .holomorphic = true};
-const ComplexDuties complex_log1p{
+const ComplexImplementation complex_log1p{
     .loops = complex_loops<1>([](auto x) { return log1p_of(x); }), .parts = log1p_parts, .holomorphic = true};
-const ComplexDuties complex_sqrt{
+const ComplexImplementation complex_sqrt{
     .loops = complex_loops<1>([](auto x) { return std::sqrt(x); }), .parts = sqrt_of, .holomorphic = true};
-const ComplexDuties complex_pow{.loops = complex_loops<2>([](auto x, auto y) { return power_of(x, y); }),
-                                .parts = power_parts,
-                                .holomorphic = true};
-const ComplexDuties complex_sin{
+const ComplexImplementation complex_pow{.loops = complex_loops<2>([](auto x, auto y) { return power_of(x, y); }),
+                                        .parts = power_parts,
+                                        .holomorphic = true};
+const ComplexImplementation complex_sin{
     .loops = complex_loops<1>([](auto x) { return std::sin(x); }), .parts = sin_of, .holomorphic = true};
-const ComplexDuties complex_cos{
+const ComplexImplementation complex_cos{
     .loops = complex_loops<1>([](auto x) { return std::cos(x); }), .parts = cos_of, .holomorphic = true};
-const ComplexDuties complex_tan{
+const ComplexImplementation complex_tan{
     .loops = complex_loops<1>([](auto x) { return std::tan(x); }), .parts = tan_of, .holomorphic = true};
-const ComplexDuties complex_sinh{
+const ComplexImplementation complex_sinh{
     .loops = complex_loops<1>([](auto x) { return std::sinh(x); }), .parts = sinh_of, .holomorphic = true};
-const ComplexDuties complex_cosh{
+const ComplexImplementation complex_cosh{
     .loops = complex_loops<1>([](auto x) { return std::cosh(x); }), .parts = cosh_of, .holomorphic = true};
-const ComplexDuties complex_tanh{
+const ComplexImplementation complex_tanh{
     .loops = complex_loops<1>([](auto x) { return std::tanh(x); }), .parts = tanh_of, .holomorphic = true};
 // Computed by C's functions, which the host calls.
-const ComplexDuties complex_arcsin{.loops = complex_loops<1>([](auto x) { return std::asin(x); }), .holomorphic = true};
-const ComplexDuties complex_arccos{.loops = complex_loops<1>([](auto x) { return std::acos(x); }), .holomorphic = true};
-const ComplexDuties complex_arctan{.loops = complex_loops<1>([](auto x) { return std::atan(x); }), .holomorphic = true};
-const ComplexDuties complex_arcsinh{.loops = complex_loops<1>([](auto x) { return std::asinh(x); }),
-                                    .holomorphic = true};
-const ComplexDuties complex_arccosh{.loops = complex_loops<1>([](auto x) { return std::acosh(x); }),
-                                    .holomorphic = true};
-const ComplexDuties complex_arctanh{.loops = complex_loops<1>([](auto x) { return std::atanh(x); }),
-                                    .holomorphic = true};
+const ComplexImplementation complex_arcsin{.loops = complex_loops<1>([](auto x) { return std::asin(x); }),
+                                           .holomorphic = true};
+const ComplexImplementation complex_arccos{.loops = complex_loops<1>([](auto x) { return std::acos(x); }),
+                                           .holomorphic = true};
+const ComplexImplementation complex_arctan{.loops = complex_loops<1>([](auto x) { return std::atan(x); }),
+                                           .holomorphic = true};
+const ComplexImplementation complex_arcsinh{.loops = complex_loops<1>([](auto x) { return std::asinh(x); }),
+                                            .holomorphic = true};
+const ComplexImplementation complex_arccosh{.loops = complex_loops<1>([](auto x) { return std::acosh(x); }),
+                                            .holomorphic = true};
+const ComplexImplementation complex_arctanh{.loops = complex_loops<1>([](auto x) { return std::atanh(x); }),
+                                            .holomorphic = true};
 
-const ComplexDuties complex_add{
+const ComplexImplementation complex_add{
     .loops = complex_loops<2>([](auto x, auto y) { return x + y; }), .parts = sum_of, .holomorphic = true};
-const ComplexDuties complex_sub{
+const ComplexImplementation complex_sub{
     .loops = complex_loops<2>([](auto x, auto y) { return x - y; }), .parts = difference_of, .holomorphic = true};
-const ComplexDuties complex_mul{
+const ComplexImplementation complex_mul{
     .loops = complex_loops<2>([](auto x, auto y) { return product(x, y); }), .parts = product_of, .holomorphic = true};
-const ComplexDuties complex_true_div{.loops = complex_loops<2>([](auto x, auto y) { return quotient(x, y); }),
-                                     .parts = quotient_of,
-                                     .holomorphic = true};
-const ComplexDuties complex_neg{
+const ComplexImplementation complex_true_div{.loops = complex_loops<2>([](auto x, auto y) { return quotient(x, y); }),
+                                             .parts = quotient_of,
+                                             .holomorphic = true};
+const ComplexImplementation complex_neg{
     .loops = complex_loops<1>([](auto x) { return -x; }), .parts = negative_of, .holomorphic = true};
-const ComplexDuties complex_sign{.loops = complex_loops<1>([](auto x) { return sign_of_complex(x); }),
-                                 .parts = sign_parts};
-const ComplexDuties complex_sqr{
+const ComplexImplementation complex_sign{.loops = complex_loops<1>([](auto x) { return sign_of_complex(x); }),
+                                         .parts = sign_parts};
+const ComplexImplementation complex_sqr{
     .loops = complex_loops<1>([](auto x) { return product(x, x); }), .parts = square_of, .holomorphic = true};
-const ComplexDuties complex_reciprocal{.loops = complex_loops<1>([](auto x) { return quotient(decltype(x)(1), x); }),
-                                       .parts = reciprocal_of,
-                                       .holomorphic = true};
-const ComplexDuties complex_abs{.result = Result::real,
-                                .loops = complex_loops<1>([](auto x) { return std::abs(x); }),
-                                .parts = [](PartsOf in) -> Parts {
-                                  return {hypot(in[0].real, imaginary(in[0])), {}};
-                                }};
-const ComplexDuties complex_real{.result = Result::real,
-                                 .loops = complex_loops<1>([](auto x) { return x.real(); }),
-                                 .parts = [](PartsOf in) -> Parts {
-                                   return {in[0].real, {}};
-                                 }};
-const ComplexDuties complex_imag{.result = Result::real,
-                                 .loops = complex_loops<1>([](auto x) { return x.imag(); }),
-                                 .parts = [](PartsOf in) -> Parts {
-                                   return {imaginary(in[0]), {}};
-                                 }};
-const ComplexDuties complex_conj{.loops = complex_loops<1>([](auto x) { return std::conj(x); }),
-                                 .parts = [](PartsOf in) -> Parts {
-                                   return {in[0].real, in[0].imag ? -in[0].imag : in[0].imag};
-                                 }};
-const ComplexDuties complex_angle{.result = Result::real,
-                                  .loops = complex_loops<1>([](auto x) { return std::arg(x); }),
-                                  .parts = [](PartsOf in) -> Parts {
-                                    return {angle_of(in), {}};
-                                  }};
-const ComplexDuties complex_eq{.result = Result::boolean,
-                               .loops = complex_loops<2>([](auto x, auto y) { return x == y; }),
-                               .parts = [](PartsOf in) -> Parts {
-                                 return {and_(eq(in[0].real, in[1].real), eq(imaginary(in[0]), imaginary(in[1]))), {}};
-                               }};
-const ComplexDuties complex_neq{
+const ComplexImplementation complex_reciprocal{
+    .loops = complex_loops<1>([](auto x) { return quotient(decltype(x)(1), x); }),
+    .parts = reciprocal_of,
+    .holomorphic = true};
+const ComplexImplementation complex_abs{.result = Result::real,
+                                        .loops = complex_loops<1>([](auto x) { return std::abs(x); }),
+                                        .parts = [](PartsOf in) -> Parts {
+                                          return {hypot(in[0].real, imaginary(in[0])), {}};
+                                        }};
+const ComplexImplementation complex_real{.result = Result::real,
+                                         .loops = complex_loops<1>([](auto x) { return x.real(); }),
+                                         .parts = [](PartsOf in) -> Parts {
+                                           return {in[0].real, {}};
+                                         }};
+const ComplexImplementation complex_imag{.result = Result::real,
+                                         .loops = complex_loops<1>([](auto x) { return x.imag(); }),
+                                         .parts = [](PartsOf in) -> Parts {
+                                           return {imaginary(in[0]), {}};
+                                         }};
+const ComplexImplementation complex_conj{.loops = complex_loops<1>([](auto x) { return std::conj(x); }),
+                                         .parts = [](PartsOf in) -> Parts {
+                                           return {in[0].real, in[0].imag ? -in[0].imag : in[0].imag};
+                                         }};
+const ComplexImplementation complex_angle{.result = Result::real,
+                                          .loops = complex_loops<1>([](auto x) { return std::arg(x); }),
+                                          .parts = [](PartsOf in) -> Parts {
+                                            return {angle_of(in), {}};
+                                          }};
+const ComplexImplementation complex_eq{
+    .result = Result::boolean,
+    .loops = complex_loops<2>([](auto x, auto y) { return x == y; }),
+    .parts = [](PartsOf in) -> Parts {
+      return {and_(eq(in[0].real, in[1].real), eq(imaginary(in[0]), imaginary(in[1]))), {}};
+    }};
+const ComplexImplementation complex_neq{
     .result = Result::boolean,
     .loops = complex_loops<2>([](auto x, auto y) { return x != y; }),
     .parts = [](PartsOf in) -> Parts {
       return {or_(neq(in[0].real, in[1].real), neq(imaginary(in[0]), imaginary(in[1]))), {}};
     }};
-const ComplexDuties complex_isnan{
+const ComplexImplementation complex_isnan{
     .result = Result::boolean,
     .loops = complex_loops<1>([](auto x) { return std::isnan(x.real()) || std::isnan(x.imag()); }),
     .parts = [](PartsOf in) -> Parts {
       return {or_(isnan(in[0].real), isnan(imaginary(in[0]))), {}};
     }};
-const ComplexDuties complex_isinf{
+const ComplexImplementation complex_isinf{
     .result = Result::boolean,
     .loops = complex_loops<1>([](auto x) { return std::isinf(x.real()) || std::isinf(x.imag()); }),
     .parts = [](PartsOf in) -> Parts {
       return {or_(isinf(in[0].real), isinf(imaginary(in[0]))), {}};
     }};
-const ComplexDuties complex_switch{
+const ComplexImplementation complex_switch{
     .loops = complex_loops<3, true>([](bool condition, auto y, auto z) { return condition ? y : z; }),
     .parts = [](PartsOf in) -> Parts {
       return {switch_(in[0].real, in[1].real, in[2].real), switch_(in[0].real, imaginary(in[1]), imaginary(in[2]))};
     },
     .holomorphic = true};
-const ComplexDuties complex_second{
+const ComplexImplementation complex_second{
     .loops = complex_loops<2>([](auto, auto y) { return y; }),
     .parts = [](PartsOf in) -> Parts {
       return {second(in[0].real, in[1].real), in[1].imag ? second(in[0].real, in[1].imag) : Variable()};
     },
     .holomorphic = true};
-const ComplexDuties complex_cast{.loops = complex_loops<1>([](auto x) { return x; }),
-                                 .parts = [](PartsOf in) -> Parts { return in[0]; },
-                                 .holomorphic = true};
+const ComplexImplementation complex_cast{.loops = complex_loops<1>([](auto x) { return x; }),
+                                         .parts = [](PartsOf in) -> Parts { return in[0]; },
+                                         .holomorphic = true};
 
 // ---- records of complex numbers alone -------------------------------------------------------------------------------
 

@@ -241,7 +241,7 @@ Expr expand_vonmises(Args in, DType) {
   const Expr w = select(first.accepted, first.w, second.w), t = select(first.accepted, first.t, second.t);
   const Expr half = math::acos(select(w > 1, 1.0, w)), drawn = select(t < 0, -half, half);
   const Expr may_be = (first.accepted | (second.accepted & equal(u, u))) & (kappa >= own::least_concentration) &
-                      (kappa <= own::most_concentration);
+                      (kappa <= own::max_concentration);
   const Expr x = program::rare_math_call("bt_random_vonmises_again", ~may_be, drawn, {u, kappa}) + mu;
   const Expr turned = abs(x) + pi, within = turned - 2 * pi * floor(turned * (1 / (2 * pi))) - pi;
   const Expr bounded = select(within > pi, pi, select(within < -pi, -pi, within));

@@ -10,7 +10,7 @@ namespace bitale::program::math {
 
 namespace {
 
-constexpr double most_central = 8;
+constexpr double max_central = 8;
 
 // erfinv(x) / x = sqrt(pi) / 2 + w P(w), w <= 8, to 2^-55.4 (float64) and 2^-26.9 (float32).
 Expr central(Expr w) {
@@ -72,19 +72,19 @@ Expr long_tail(Expr s) {
 
 Expr erfinv(Expr x) {
   const Expr a = abs(x), w = -log_of_normal(fma(-x, x, x.pool().number(1, x.dtype())));
-  const Expr value = x * select(w <= most_central, central(w), tail(sqrt(w)));
+  const Expr value = x * select(w <= max_central, central(w), tail(sqrt(w)));
   return select(a < 1, value, select(equal(a, 1), copysign(x.pool().number(inf, x.dtype()), x), nan));
 }
 
 Expr erfinv_inside(Expr x) {
   const Expr w = -log_of_normal(fma(-x, x, x.pool().number(1, x.dtype())));
-  return rare_math_call("bt_erfinv", (w > most_central) | ~(abs(x) < 1), x * central(w), {x});
+  return rare_math_call("bt_erfinv", (w > max_central) | ~(abs(x) < 1), x * central(w), {x});
 }
 
 Expr erfcinv(Expr x) {
   const Expr d = 1.0 - x, lost = (1.0 - d) - x, rest = x * (2.0 - x);  // 1 - d^2
   const Expr w = -log_of_positive(rest), factor = central(w);
-  const Expr value = select(w <= most_central, fma(d, factor, lost * factor), copysign(long_tail(sqrt(w)), d));
+  const Expr value = select(w <= max_central, fma(d, factor, lost * factor), copysign(long_tail(sqrt(w)), d));
   const Expr at_ends = select(equal(x, 0), inf, select(equal(x, 2), x.pool().number(-inf, x.dtype()), nan));
   return select(rest > 0, value, at_ends);
 }

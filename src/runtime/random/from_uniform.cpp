@@ -103,7 +103,7 @@ double vonmises_from_uniform(double u, double mu, double kappa) {
     const double bounded = within > pi ? pi : within < -pi ? -pi : within;
     return x < 0 ? -bounded : bounded;
   };
-  if (std::isnan(u) || !(kappa >= least_concentration && kappa <= most_concentration))
+  if (std::isnan(u) || !(kappa >= least_concentration && kappa <= max_concentration))
     return wrapped(bt_random_vonmises_again(u, kappa));
   const double r = 1 + std::sqrt(1 + 4 * (kappa * kappa)), rho = (r - std::sqrt(2 * r)) / (2 * kappa);
   const double s = (1 + rho * rho) / (2 * rho);

@@ -420,15 +420,15 @@ class Integers {
  public:
   template <class G>
   std::int64_t operator()(G& g, std::int64_t low, std::int64_t high) {
-    return std::int64_t(std::uint64_t(low) + bounded(g, most_of(low, high)));
+    return std::int64_t(std::uint64_t(low) + bounded(g, max_offset_of(low, high)));
   }
   // The same for draws that all have one range: what depends on it is computed once.
   template <class G>
   void fill(G& g, std::int64_t count, std::int64_t* out, std::int64_t low, std::int64_t high) {
-    const std::uint64_t most = most_of(low, high), length = most + 1;
-    if (most == 0 || most == 0xffffffffu || length == 0) {
+    const std::uint64_t max_offset = max_offset_of(low, high), length = max_offset + 1;
+    if (max_offset == 0 || max_offset == 0xffffffffu || length == 0) {
       for (std::int64_t i = 0; i < count; ++i) out[i] = (*this)(g, low, high);
-    } else if (most > 0xffffffffu) {
+    } else if (max_offset > 0xffffffffu) {
       const std::uint64_t biased = (0 - length) % length;
       for (std::int64_t i = 0; i < count; ++i) {
         Word128 product = Word128(g.next64()) * length;
@@ -441,7 +441,7 @@ class Integers {
   }
 
  private:
-  static std::uint64_t most_of(std::int64_t low, std::int64_t high) {
+  static std::uint64_t max_offset_of(std::int64_t low, std::int64_t high) {
     return std::uint64_t(high) - 1 - std::uint64_t(low);
   }
 

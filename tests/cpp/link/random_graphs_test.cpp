@@ -211,9 +211,9 @@ void check(unsigned seed, DType dtype) {
     if (is_turn_of(linker, seed)) modes.emplace_back(linker + ", fast_run", Mode(linker, "fast_run"));
   for (auto& [name, mode] : modes) {
     if (trouble(graph, expected, mode, dtype).empty()) continue;
-    constexpr int most_tries = 300;
+    constexpr int max_tries = 300;
     const auto fails = [&](const Graph& each) { return !trouble(each, oracle(each), mode, dtype).empty(); };
-    const Graph small = test::shrink(graph, fails, most_tries);
+    const Graph small = test::shrink(graph, fails, max_tries);
     FAIL_CHECK(name << ": " << describe(small) << trouble(small, oracle(small), mode, dtype));
   }
 }

@@ -208,9 +208,9 @@ TEST_CASE("random graphs over the registry") {
         if (is_fuzzing) slow.look(seed, way, graph, timings);
         continue;
       }
-      constexpr int most_tries = 400;
+      constexpr int max_tries = 400;
       const test::Case small = test::shrink(
-          graph, [&](auto& each) { return has_value(each) && !trouble(way, each).empty(); }, most_tries);
+          graph, [&](auto& each) { return has_value(each) && !trouble(way, each).empty(); }, max_tries);
       FAIL_CHECK("seed " << seed << ", " << way.name << ": " << test::describe(small) << trouble(way, small));
       break;
     }

@@ -94,11 +94,11 @@ class Generator {
 
   // A sample that can consume existing variables rather than new inputs.
   const Sample& suitable_sample() {
-    constexpr int most_tries = 30;
+    constexpr int max_tries = 30;
     for (int tries = 0;; ++tries) {
       const Samples& samples = all_samples();
       const Sample& sample = pick(below(5) < 2 ? samples.elementwise : samples.others);
-      if (pool_.empty() || tries == most_tries) return sample;
+      if (pool_.empty() || tries == max_tries) return sample;
       const Variable& candidate = pool_[pool_.size() - 1 - std::size_t(below(std::min<std::size_t>(pool_.size(), 5)))];
       for (auto& value : sample.values)
         if (value.dtype() == candidate.storage().dtype && value.ndim() == candidate.storage().ndim()) return sample;

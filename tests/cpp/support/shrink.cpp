@@ -51,8 +51,8 @@ Case with_inputs_in_use(const Case& from) {
 
 class Shrinker {
  public:
-  Shrinker(Case failing, const Fails& fails, int most_tries)
-      : best_(std::move(failing)), fails_(fails), left_(most_tries) {}
+  Shrinker(Case failing, const Fails& fails, int max_tries)
+      : best_(std::move(failing)), fails_(fails), left_(max_tries) {}
 
   Case run() {
     accept(with_inputs_in_use(best_));
@@ -198,8 +198,8 @@ class Shrinker {
 
 }  // namespace
 
-Case shrink(Case failing, const Fails& fails, int most_tries) {
-  return Shrinker(std::move(failing), fails, most_tries).run();
+Case shrink(Case failing, const Fails& fails, int max_tries) {
+  return Shrinker(std::move(failing), fails, max_tries).run();
 }
 
 std::string describe(const Case& failing) {

@@ -21,8 +21,8 @@ struct Case {
 // as not failing.
 using Fails = std::function<bool(const Case&)>;
 
-// `fails` must hold for the given case; it is called at most `most_tries` times.
-Case shrink(Case failing, const Fails& fails, int most_tries = 2000);
+// `fails` must hold for the given case; it is called at most `max_tries` times.
+Case shrink(Case failing, const Fails& fails, int max_tries = 2000);
 
 // The inputs with types and values, then the outputs as dprint.
 std::string describe(const Case& failing);

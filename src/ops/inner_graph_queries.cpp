@@ -1,4 +1,4 @@
-#include "ops/inner_duties.hpp"
+#include "ops/inner_graph_queries.hpp"
 
 #include <optional>
 

@@ -1,5 +1,5 @@
-// Duties of an op that follow from its inner graph: the lengths of the outputs, which output depends on which input,
-// and the check of an argument against the type of its inner variable.
+// What an op with an inner graph derives from it: the lengths of the outputs, which output depends on which input, and
+// the check of an argument against the type of its inner variable.
 #pragma once
 
 #include <string>
