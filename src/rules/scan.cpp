@@ -8,6 +8,7 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/scan.hpp"
 #include "bitale/rewriting/passes.hpp"
+#include "graph/hash.hpp"
 #include "ops/lengths.hpp"
 #include "ops/subtensor.hpp"
 #include "rules/scan_loop.hpp"
@@ -141,18 +142,47 @@ bool drop_unread(const FunctionGraph& graph, Loop& loop) {
   return changed;
 }
 
-// Whether the loops are of one kind, and have states that start equal.
-bool may_share_states(const Apply& a, const Apply& b) {
-  const ScanOp &first = *scan_op(a), &second = *scan_op(b);
-  if (!same_value(a.input(0), b.input(0)) || first.layout().has_until != second.layout().has_until ||
-      first.layout().truncate_gradient != second.layout().truncate_gradient)
+// A hash per state of its initial value and of the expression of its next one, sorted. States that can be shared have
+// equal ones.
+std::vector<std::size_t> state_hashes(const Apply& node) {
+  const ScanOp& scan = *scan_op(node);
+  std::unordered_map<const void*, std::size_t> hashes;
+  const auto hash_of_leaf = [](const Variable& v) {
+    const Array* constant = v.constant();
+    return constant ? hash_array(*constant) : std::hash<const void*>{}(v.node());
+  };
+  const auto hash_of = [&](const Variable& v) {
+    const auto known = hashes.find(v.node());
+    return known != hashes.end() ? known->second : hash_of_leaf(v);
+  };
+  const Variables& inner = scan.inner_graph()->inputs();
+  for (std::size_t k = 0; k < inner.size(); ++k) hashes[inner[k].node()] = hash_of_leaf(node.input(1 + int(k)));
+  Variables next;
+  for (int k = 0; k < scan.layout().states; ++k) next.push_back(scan.next(k));
+  for (const Apply& each : toposort(next)) {
+    std::size_t hash = each.op().hash();
+    for (auto& input : each.inputs()) hash = hash_mix(hash, hash_of(input));
+    for (auto& output : each.outputs()) hashes[output.node()] = hash_mix(hash, std::size_t(output.index()));
+  }
+  std::vector<std::size_t> out;
+  for (int k = 0; k < scan.layout().states; ++k)
+    out.push_back(hash_mix(hash_of_leaf(node.input(scan.initial_input(k))), hash_of(next[std::size_t(k)])));
+  std::ranges::sort(out);
+  return out;
+}
+
+// A scan that may be merged with others.
+struct Candidate {
+  Apply node;
+  std::vector<std::size_t> states = state_hashes(node);
+};
+
+bool may_share_states(const Candidate& a, const Candidate& b) {
+  const ScanLayout &first = scan_op(a.node)->layout(), &second = scan_op(b.node)->layout();
+  if (!same_value(a.node.input(0), b.node.input(0)) || first.has_until != second.has_until ||
+      first.truncate_gradient != second.truncate_gradient)
     return false;
-  for (int j = 0; j < first.layout().states; ++j)
-    for (int k = 0; k < second.layout().states; ++k)
-      if (same_value(a.input(first.initial_input(j)), b.input(second.initial_input(k))) &&
-          first.state(j).type()->equals(*second.state(k).type()))
-        return true;
-  return false;
+  return std::ranges::any_of(a.states, [&](auto hash) { return std::ranges::binary_search(b.states, hash); });
 }
 
 // Both loops merged into one, if that shares states.
@@ -202,22 +232,24 @@ void merge_scans(FunctionGraph& graph) {
   const RuleScope scope("scan_merge");
   for (bool changed = true; changed;) {
     changed = false;
-    std::vector<Apply> nodes = scans_of(graph);
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
+    std::vector<Candidate> scans;
+    for (auto& node : scans_of(graph)) scans.push_back({node});
+    for (std::size_t i = 0; i < scans.size(); ++i) {
       std::optional<PointerSet> readers;
-      for (std::size_t j = i + 1; j < nodes.size() && graph.contains(nodes[i]);) {
+      for (std::size_t j = i + 1; j < scans.size() && graph.contains(scans[i].node);) {
+        const Apply &node = scans[i].node, &other = scans[j].node;
         std::optional<Loop> both;
-        if (graph.contains(nodes[j]) && may_share_states(nodes[i], nodes[j])) {
-          if (!readers) readers = readers_of(graph, nodes[i]);
-          if (!readers->contains(nodes[j].node())) both = merged(nodes[i], nodes[j]);
+        if (may_share_states(scans[i], scans[j]) && graph.contains(other)) {
+          if (!readers) readers = readers_of(graph, node);
+          if (!readers->contains(other.node())) both = merged(node, other);
         }
         // The order of the nodes is that before the first merge.
-        if (!both || readers_of(graph, nodes[j]).contains(nodes[i].node())) {
+        if (!both || readers_of(graph, other).contains(node.node())) {
           ++j;
           continue;
         }
-        nodes[i] = replace_loop(graph, *both, {}, "scan_merge");
-        nodes.erase(nodes.begin() + std::ptrdiff_t(j));
+        scans[i] = {replace_loop(graph, *both, {}, "scan_merge")};
+        scans.erase(scans.begin() + std::ptrdiff_t(j));
         readers.reset();
         changed = true;
       }
