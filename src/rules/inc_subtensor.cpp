@@ -225,22 +225,28 @@ bool have_disjoint_intervals(const Variable& x, const Bounds& read, const Bounds
   return false;
 }
 
-// x[i].set(y)[i] is y, x[i].inc(y)[i] is x[i] + y, and reads of other parts read x.
+// x[i].set(y)[i] is y, x[i].inc(y)[i] is x[i] + y, and reads of other parts read x. A chain of writes of other parts is
+// passed at once, so that reading each element of a vector that was written element by element takes one step each.
 std::optional<Variables> read_of_write(FunctionGraph&, const Apply& node) {
-  const auto* write = op_as<IncSubtensor>(node.input(0));
-  if (!write) return std::nullopt;
-  const Apply written = node.input(0).owner();
-  const Variable &x = written.input(0), &y = written.input(1);
-  const Bounds read = bounds_of(node), part = bounds_of(written);
-  const Update update{write->set, written};
-  if (!value_fits(update)) return std::nullopt;
-  if (index_never_fails(update) && have_disjoint_intervals(x, read, part))
-    return one(fit(part_of(x, read), node.output()));
-  if (!is_same(read, part)) return std::nullopt;
-  const Variable value = cast(y, x.dtype());
-  if (write->set) return index_never_fails(update) ? one(fit(value, node.output())) : std::nullopt;
-  if (x.dtype() == DType::Bool) return std::nullopt;
-  return one(fit(part_of(x, read) + value, node.output()));
+  const Bounds read = bounds_of(node);
+  const auto read_from = [&](const Variable& x) { return one(fit(part_of(x, read), node.output())); };
+  for (Variable from = node.input(0);; from = from.owner().input(0)) {
+    const auto* write = op_as<IncSubtensor>(from);
+    const auto otherwise = [&] { return from.same_as(node.input(0)) ? std::nullopt : read_from(from); };
+    if (!write) return otherwise();
+    const Apply written = from.owner();
+    const Variable &x = written.input(0), &y = written.input(1);
+    const Bounds part = bounds_of(written);
+    const Update update{write->set, written};
+    if (!value_fits(update)) return otherwise();
+    const bool never_fails = index_never_fails(update);
+    if (never_fails && have_disjoint_intervals(x, read, part)) continue;
+    if (!is_same(read, part)) return otherwise();
+    const Variable value = cast(y, x.dtype());
+    if (write->set) return never_fails ? one(fit(value, node.output())) : otherwise();
+    if (x.dtype() == DType::Bool) return otherwise();
+    return one(fit(part_of(x, read) + value, node.output()));
+  }
 }
 
 // The part of y that is read, dimension by dimension; dimensions that broadcast have only position 0.

@@ -26,15 +26,17 @@ std::optional<Variables> shape_to_lengths(FunctionGraph&, const Apply& node) {
   return one(make_vector(all, DType::Int64));
 }
 
-// One step towards the inputs: the length of f(a, b) in terms of the lengths of a and b.
+// The length of f(a, b) in terms of the lengths of a and b; where it is one of these, also further towards the inputs.
 std::optional<Variables> infer_length(FunctionGraph&, const Apply& node) {
-  const Variable& x = node.input(0);
-  const int axis = op_as<ShapeI>(node.output())->i;
-  if (static_of(x, axis) != unknown_length) return one(int64_constant(static_of(x, axis)));
-  if (!x.has_owner()) return std::nullopt;
-  const Variables inferred = inferred_lengths(x);
-  if (inferred.empty()) return std::nullopt;
-  return one(fit(inferred[std::size_t(axis)], node.output()));
+  Variable length = node.output();
+  while (const auto* op = op_as<ShapeI>(length)) {
+    const Variable x = length.owner().input(0);
+    if (static_of(x, op->i) != unknown_length) return one(int64_constant(static_of(x, op->i)));
+    const Variables inferred = x.has_owner() ? inferred_lengths(x) : Variables();
+    if (inferred.empty()) break;
+    length = inferred[std::size_t(op->i)];
+  }
+  return length.same_as(node.output()) ? std::nullopt : one(fit(length, node.output()));
 }
 
 // ---- reshape --------------------------------------------------------------------------------------------------------

@@ -179,7 +179,8 @@ def _polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
     whole = (n >= 0) & (np.floor(n) == n) & np.isfinite(n)
     n, x = np.broadcast_arrays(np.where(whole, n, 0), x)
     poles = (x <= 0) & (np.floor(x) == x)
-    higher = np.where(np.isneginf(x), np.nan, np.where(poles, np.where(n % 2 == 1, np.inf, np.nan), sp.polygamma(n, x)))
+    at_poles = np.where(n % 2 == 1, np.inf, np.where(x == 0, -np.copysign(np.inf, x), np.nan))  # zeros are sides of a pole
+    higher = np.where(np.isneginf(x), np.nan, np.where(poles, at_poles, sp.polygamma(n, x)))
     return np.where(whole, np.where(n == 0, _psi(x), np.where(n == 1, _trigamma(x), higher)), np.nan)
 
 

@@ -233,3 +233,19 @@ def test_invalid_rewrites_of_a_mode():
     with bt.config.change_flags(on_opt_error="ignore"):
         f = bt.function([x], pt.sin(x), mode=mode.register((fails, 1)))
     assert "on purpose" in f.rewrite_report.errors[0]
+
+
+def test_long_chains_do_not_look_like_rules_that_loop():
+    """Rules that pass many nodes at once are applied once per read, and not once per read and node."""
+    x = pt.dvector("x")
+    sorted_, written = x, pt.zeros(150)
+    for k in range(150):
+        sorted_ = pt.sort(sorted_ * 0.9 + x)
+        written = pt.set_subtensor(written[k], pt.sin(x[k % 3]) * k)
+    values = np.array([0.5, -0.25, 1.0])
+    with bt.config.change_flags(on_opt_error="raise"):
+        f = bt.function([x], bt.grad(sorted_.sum(), x))
+        g = bt.function([x], bt.grad((written**2).sum(), x))
+    np.testing.assert_allclose(f(values), np.full(3, sum(0.9**k for k in range(151))))
+    squares = [sum(k**2 for k in range(150) if k % 3 == i) for i in range(3)]
+    np.testing.assert_allclose(g(values), np.sin(2 * values) * squares)
