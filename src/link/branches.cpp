@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "bitale/core/text.hpp"
@@ -122,11 +123,11 @@ class Division {
   void run(Done&& done) {
     // Lazy nodes with the same condition that don't depend on each other form one group. Later groups are divided
     // first, since they read the results of earlier ones.
-    std::map<std::pair<int, Question>, std::size_t> group_of;
+    std::map<std::pair<int, Choice>, std::size_t> group_of;
     std::vector<std::vector<Apply>> groups;
     for (auto& node : order_) {
       if (!is_divided(node)) continue;
-      const auto [it, is_new] = group_of.try_emplace({of(node).level, question_of(node)}, groups.size());
+      const auto [it, is_new] = group_of.try_emplace({of(node).level, choice_of(node)}, groups.size());
       if (is_new) groups.emplace_back();
       groups[it->second].push_back(node);
     }
@@ -152,12 +153,12 @@ class Division {
   };
   Facts& of(const Apply& node) { return facts_[graph_.slot(node.node())]; }
 
-  // What lazy nodes that choose alike have in common.
-  using Question = std::pair<std::vector<VariableNode*>, std::string_view>;
-  static Question question_of(const Apply& lazy) {
+  // What lazy nodes that choose alike have in common: the condition, the op, and the number of alternatives.
+  using Choice = std::tuple<std::vector<VariableNode*>, std::string_view, std::size_t>;
+  static Choice choice_of(const Apply& lazy) {
     std::vector<VariableNode*> inputs;
     for (int input : needed_first(lazy, *lazy_inputs(lazy))) inputs.push_back(lazy.input(input).node());
-    return {inputs, lazy.op().name()};
+    return {inputs, lazy.op().name(), lazy_inputs(lazy)->alternatives(lazy).size()};
   }
 
   static bool is_scalar(const Apply& node) {
@@ -223,7 +224,7 @@ class Division {
   // chain of choices, each of which reads the previous one, is not a nest, nor is its gradient.
   void mark_needed_by_all(const Apply& lazy) {
     const auto alternatives = lazy_inputs(lazy)->alternatives(lazy);
-    std::vector<PointerSet>& reached = reached_[question_of(lazy)];
+    std::vector<PointerSet>& reached = reached_[choice_of(lazy)];
     reached.resize(alternatives.size());
     for (std::size_t k = 0; k < alternatives.size(); ++k) {
       std::vector<Apply> left;
@@ -317,7 +318,7 @@ class Division {
   const std::vector<Apply> order_;
   std::vector<Facts> facts_;  // by slot
   std::vector<bool> divided_;
-  std::map<Question, std::vector<PointerSet>> reached_;  // nodes that some branch of each alternative needs
+  std::map<Choice, std::vector<PointerSet>> reached_;  // nodes that some branch of each alternative needs
 };
 
 bool has_lazy_nodes(const FunctionGraph& graph) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "bitale/graph/complex.hpp"
 #include "ops/dimshuffle.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/inc_subtensor.hpp"
@@ -27,12 +28,16 @@ std::optional<Variables> shape_to_lengths(FunctionGraph&, const Apply& node) {
 }
 
 // The length of f(a, b) in terms of the lengths of a and b; where it is one of these, also further towards the inputs.
-std::optional<Variables> infer_length(FunctionGraph&, const Apply& node) {
+std::optional<Variables> infer_length(FunctionGraph& graph, const Apply& node) {
   Variable length = node.output();
-  while (const auto* op = op_as<ShapeI>(length)) {
+  // Bounded, since a user's op may give the length of a variable that depends on it.
+  for (std::size_t left = graph.node_count(); left > 0; --left) {
+    const auto* op = op_as<ShapeI>(length);
+    if (!op) break;
     const Variable x = length.owner().input(0);
     if (static_of(x, op->i) != unknown_length) return one(int64_constant(static_of(x, op->i)));
-    const Variables inferred = x.has_owner() ? inferred_lengths(x) : Variables();
+    if (!x.has_owner() || touches_complex(x.owner())) break;  // as the engine, which applies no rule there
+    const Variables inferred = inferred_lengths(x);
     if (inferred.empty()) break;
     length = inferred[std::size_t(op->i)];
   }
