@@ -12,7 +12,7 @@ from oracle.values import Val, arithmetic
 from .case import Case, Input, Step, evaluate_text, is_derivative, names_in, symbolic_input, values_of
 from .data import dtypes, layouts, random_values
 
-MOST_ELEMENTS = 3000
+MAX_ELEMENTS = 3000
 small_lengths = [0, 1, 2, 3, 4, 5, 7]
 long_lengths = [16, 33, 65, 130, 257]
 
@@ -73,7 +73,7 @@ class Generator:
             ndim = self.choice([0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 5])
         for _ in range(10):
             shape = tuple(int(self.choice(self.lengths)) if self.chance(0.8) else self.below(4) for _ in range(ndim))
-            if np.prod([max(n, 1) for n in shape], dtype=float) <= MOST_ELEMENTS / 2:
+            if np.prod([max(n, 1) for n in shape], dtype=float) <= MAX_ELEMENTS / 2:
                 return shape
         return tuple(min(n, 2) for n in shape)
 
@@ -180,11 +180,11 @@ class Generator:
         """Evaluates an expression by library and oracle, and adds it to the graph."""
         try:
             value = self.evaluate(text)
-        except (ValueError, IndexError, TypeError, AssertionError, MemoryError, OverflowError) as error:
+        except (ValueError, IndexError, TypeError, AssertionError, MemoryError, ArithmeticError) as error:
             raise Rejected(f"{text}: {error}") from error
         several = isinstance(value, (tuple, list))
         values = list(value) if several else [value]
-        if not all(isinstance(each, Val) for each in values) or any(each.array.size > MOST_ELEMENTS for each in values):
+        if not all(isinstance(each, Val) for each in values) or any(each.array.size > MAX_ELEMENTS for each in values):
             raise Rejected
         self._prefer_tame(text, values)
         names = tuple(f"v{len(self.variables) + i}" for i in range(len(values)))

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from .generate import MOST_ELEMENTS, Generator, Rejected
+from .generate import MAX_ELEMENTS, Generator, Rejected
 
 registry: list[tuple[float, Callable[[Generator], str]]] = []
 
@@ -348,7 +348,7 @@ def filled(g: Generator) -> str:
     shape = [g.choice(g.lengths) for _ in range(g.below(3))] if g.values[x].ndim < 4 else []
     static = g.variables[x].type.shape
     shape += [g.choice(g.lengths) if n == 1 and s == 1 else n for n, s in zip(g.shape_of(x), static)]
-    if np.prod(shape, dtype=float) > MOST_ELEMENTS:
+    if np.prod(shape, dtype=float) > MAX_ELEMENTS:
         raise Rejected
     lengths = "".join(_length(g, n) + ", " for n in shape)
     return f"pt.broadcast_to({x}, ({lengths}))" if name == "broadcast_to" else f"pt.alloc({x}, ({lengths}))"
