@@ -73,8 +73,9 @@ def _passes_infinity(case: Case, cost: str) -> bool:
 
 
 def _holds_constant(case: Case) -> bool:
-    """Whether a step is declared to have no derivative, or by convention has another one than differences give."""
-    return any(re.search(r"_grad|grad_|std|nonzero|abs\(|pow|\*\*|switch|ifelse|polygamma|_derivative", step.text) for step in case.steps)
+    """Whether a step is declared to have no derivative, or by convention has another one than differences give, as
+    rounding to float16."""
+    return any(re.search(r"float16|_grad|grad_|std|nonzero|abs\(|pow|\*\*|switch|ifelse|polygamma|_derivative", step.text) for step in case.steps)
 
 
 def _compare(case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.Generator) -> str | None:
