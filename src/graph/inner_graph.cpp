@@ -8,6 +8,7 @@
 #include "bitale/graph/test_value.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "graph/copy.hpp"
+#include "graph/expression_hash.hpp"
 #include "graph/hash.hpp"
 #include "graph/walk.hpp"
 
@@ -59,25 +60,13 @@ std::size_t hash_of_type(const Type& type) {
   return seed;
 }
 
-// Hashes only the structure, so that merged and unmerged copies of a graph have the same hash.
 std::size_t hash_of_graph(const Variables& inputs, const Variables& outputs) {
-  PointerMap<std::size_t> hashes;
+  ExpressionHash hash_of;
   std::size_t seed = hash_mix(inputs.size(), outputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    hashes.insert(inputs[i].node(), hash_mix(i, 1));
+    hash_of.set_leaf(inputs[i], hash_mix(i, 1));
     seed = hash_mix(seed, hash_of_type(inputs[i].type()));
   }
-  const auto hash_of = [&](const Variable& v) {
-    if (auto* known = hashes.find(v.node())) return *known;
-    return *hashes.insert(v.node(), hash_array(*v.constant())).first;
-  };
-  visit_nodes(
-      outputs, [&](const VariableNode* v) { return hashes.contains(v); },
-      [&](ApplyNode* node) {
-        std::size_t hash = node->op->hash();
-        for (auto& input : node->inputs) hash = hash_mix(hash, hash_of(input));
-        for (std::size_t o = 0; o < node->output_count; ++o) hashes.insert(&node->outputs[o], hash_mix(hash, o));
-      });
   for (auto& output : outputs) seed = hash_mix(seed, hash_of(output));
   return seed;
 }

@@ -212,7 +212,7 @@ Variable median(const Operand& x, const Axes& axis, bool keepdims) {
   const Variable low = last_element(sorted, int_div(sub(n, int64_constant(1)), two)),
                  high = last_element(sorted, int_div(n, two));
   const DType dtype = is_float(x.dtype()) ? x.dtype() : DType::Float64;
-  const DType wide = dtype == DType::Float16 ? DType::Float32 : dtype;
+  const DType wide = computing_dtype(dtype);
   const Variable mean = cast(mul(add(cast(low, wide), cast(high, wide)), cast(Operand(0.5), wide)), dtype);
   // The sum of two equal values may be infinite.
   const Variable middle = switch_(eq(mod(n, two), int64_constant(1)), cast(high, dtype), mean);

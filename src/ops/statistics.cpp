@@ -68,7 +68,8 @@ Variable averaged(const Variable& x, std::span<const int> axes, int ddof, bool k
 // Sums and squares of float16 soon exceed its range, so its statistics are computed in float32 and rounded once.
 template <class Statistic>
 Variable in_sufficient_range(const Variable& x, const Statistic& statistic) {
-  return x.dtype() == DType::Float16 ? cast(statistic(cast(x, DType::Float32)), DType::Float16) : statistic(x);
+  const DType dtype = x.dtype(), wide = computing_dtype(dtype);
+  return wide == dtype ? statistic(x) : cast(statistic(cast(x, wide)), dtype);
 }
 
 Variable variance(const Variable& x, std::span<const int> axes, int ddof, bool keepdims) {

@@ -8,6 +8,7 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/scan.hpp"
 #include "bitale/rewriting/passes.hpp"
+#include "graph/expression_hash.hpp"
 #include "graph/hash.hpp"
 #include "ops/lengths.hpp"
 #include "ops/subtensor.hpp"
@@ -146,27 +147,16 @@ bool drop_unread(const FunctionGraph& graph, Loop& loop) {
 // equal ones.
 std::vector<std::size_t> state_hashes(const Apply& node) {
   const ScanOp& scan = *scan_op(node);
-  std::unordered_map<const void*, std::size_t> hashes;
-  const auto hash_of_leaf = [](const Variable& v) {
+  const auto hash_of_outer = [](const Variable& v) {
     const Array* constant = v.constant();
     return constant ? hash_array(*constant) : std::hash<const void*>{}(v.node());
   };
-  const auto hash_of = [&](const Variable& v) {
-    const auto known = hashes.find(v.node());
-    return known != hashes.end() ? known->second : hash_of_leaf(v);
-  };
+  ExpressionHash hash_of;
   const Variables& inner = scan.inner_graph()->inputs();
-  for (std::size_t k = 0; k < inner.size(); ++k) hashes[inner[k].node()] = hash_of_leaf(node.input(1 + int(k)));
-  Variables next;
-  for (int k = 0; k < scan.layout().states; ++k) next.push_back(scan.next(k));
-  for (const Apply& each : toposort(next)) {
-    std::size_t hash = each.op().hash();
-    for (auto& input : each.inputs()) hash = hash_mix(hash, hash_of(input));
-    for (auto& output : each.outputs()) hashes[output.node()] = hash_mix(hash, std::size_t(output.index()));
-  }
+  for (std::size_t k = 0; k < inner.size(); ++k) hash_of.set_leaf(inner[k], hash_of_outer(node.input(1 + int(k))));
   std::vector<std::size_t> out;
   for (int k = 0; k < scan.layout().states; ++k)
-    out.push_back(hash_mix(hash_of_leaf(node.input(scan.initial_input(k))), hash_of(next[std::size_t(k)])));
+    out.push_back(hash_mix(hash_of_outer(node.input(scan.initial_input(k))), hash_of(scan.next(k))));
   std::ranges::sort(out);
   return out;
 }
