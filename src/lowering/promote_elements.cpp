@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <span>
 
 #include "lowering/passes.hpp"
 #include "lowering/straight_code.hpp"
@@ -47,8 +46,7 @@ class Promoter {
       program::for_each_body(steps[i], [&](Steps& body) { run(body, depth + 1); });
       auto* loop = std::get_if<Loop>(&steps[i].what);
       if (!loop || !is_serial(*loop)) continue;
-      Steps after = promote(*loop, depth, std::span(steps).subspan(i + 1));
-      for (std::size_t later = i + 1; later < steps.size(); ++later) read_finals(steps[later]);
+      Steps after = promote(*loop, depth);
       steps.insert(steps.begin() + std::ptrdiff_t(i + 1), std::make_move_iterator(after.begin()),
                    std::make_move_iterator(after.end()));
     }
@@ -176,8 +174,7 @@ class Promoter {
   }
 
   // Returns the steps that follow the loop.
-  Steps promote(Loop& loop, int depth, std::span<const Step> later) {
-    finals_.clear();
+  Steps promote(Loop& loop, int depth) {
     std::vector<InnerNest> nests;
     chosen_ = candidates(loop, nests);
     if (chosen_.empty()) return {};
@@ -185,12 +182,6 @@ class Promoter {
     // In an inner loop, a buffer is kept in memory if only this loop writes it and others read it: the next iteration
     // of the outer loop may read it here.
     std::erase_if(chosen_, [&](std::int64_t b) { return depth > 0 && uses.reads[b] > 0 && uses.writes[b] == 0; });
-    // A buffer that is written again afterwards is kept in memory, since later reads of its elements are replaced by
-    // their variables.
-    for (auto& step : later)
-      program::for_each_access_within(step, [&](const program::Access& access) {
-        if (access.writes()) chosen_.erase(access.buffer);
-      });
     keep_small(nests, chosen_);
     if (chosen_.empty()) return {};
     begun_.clear();
@@ -214,21 +205,9 @@ class Promoter {
     for (auto& [id, var] : begun_) loop.body.push_back({program::Next{var, code.value_of(id)}});
     Steps after;
     for (auto load : code.stored())
-      if (uses.reads[load.payload()] > 0) {
-        const Expr var = finals_[load.id()] = begun_.at(load.id());
-        after.push_back({program::Store{load.payload(), program::arguments_of(load), var}});
-      }
+      if (uses.reads[load.payload()] > 0)
+        after.push_back({program::Store{load.payload(), program::arguments_of(load), begun_.at(load.id())}});
     return after;
-  }
-
-  // Emitters remember elements that they have read, here the initial values of the states: later steps must read the
-  // variables instead.
-  void read_finals(Step& step) {
-    if (finals_.empty()) return;
-    program::for_each_expr(step, [&](Expr& expr) { expr = program::substitute(expr, finals_); });
-    program::for_each_body(step, [&](Steps& body) {
-      for (auto& inner : body) read_finals(inner);
-    });
   }
 
   // Makes the element a state with the initial value `init`.
@@ -245,7 +224,6 @@ class Promoter {
   Loop* loop_ = nullptr;
   std::set<std::int64_t> chosen_;        // buffers
   std::map<std::uint32_t, Expr> begun_;  // loads of elements that are states of the loop
-  program::Substitution finals_;         // loads of elements after the loop: their variables
 };
 
 }  // namespace

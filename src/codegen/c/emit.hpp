@@ -14,6 +14,7 @@
 #include "codegen/c/spelling.hpp"
 #include "codegen/c/support.hpp"
 #include "codegen/schedule.hpp"
+#include "program/kept_loads.hpp"
 #include "program/loop_nest.hpp"
 #include "program/program.hpp"
 
@@ -136,6 +137,7 @@ class Emitter {
   std::vector<bool> written_;
   std::vector<int> uses_;
   program::LoopNest nest_;
+  program::KeptLoads kept_;
   std::vector<Level> levels_;          // of the loop nest
   std::vector<std::size_t> branches_;  // levels that are sides of branches
   std::vector<std::string> next_;      // assignments of states at the end of the iteration

@@ -136,6 +136,7 @@ Text Emitter::value(Expr root) {
       const std::string name = name_for(expr);
       line(cat("const ", value_type(expr.dtype()), " ", name, " = ", text.text, ";"));
       levels_.back().values[expr.id()] = {name, Text::atom};
+      kept_.keep(expr);
     } else {
       in_place[expr.id()] = std::move(text);
     }

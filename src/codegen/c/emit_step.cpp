@@ -21,7 +21,8 @@ Emitter::Emitter(const program::Program& program, Support& support)
                   [this](const std::string& function, const std::string& text) { declare(function, text); }),
       data_names_(program.buffers.size()),
       shares_memory_(program.buffers.size(), false),
-      written_(program.buffers.size(), false) {
+      written_(program.buffers.size(), false),
+      kept_(program) {
   std::map<int, std::vector<std::size_t>> by_slot;
   for (std::size_t b = 0; b < program.buffers.size(); ++b) {
     const auto& buffer = program.buffers[b];
@@ -91,6 +92,9 @@ void Emitter::emit(const program::Steps& steps) {
       nest_.begin(step);
     }
     std::visit([this](auto& s) { emit(s); }, step.what);
+    // The values of expressions that load from memory end when a step writes there.
+    for (auto& expr : kept_.ended_by(step))
+      for (auto& level : levels_) level.values.erase(expr.id());
   }
 }
 

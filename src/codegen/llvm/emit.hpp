@@ -15,6 +15,7 @@
 #include "codegen/llvm/expression_strategy.hpp"
 #include "codegen/llvm/function_builder.hpp"
 #include "codegen/outlined_loops.hpp"
+#include "program/kept_loads.hpp"
 #include "program/loop_nest.hpp"
 #include "program/program.hpp"
 
@@ -37,7 +38,7 @@ class Emitter : public FunctionBuilder {
   program::ExprPool& pool() { return pool_; }
   Value value(Expr expr);     // at the current level; a vector when it varies over lanes
   Value lanes_of(Expr expr);  // the same, splat to lanes when it does not vary
-  void set_value(Expr expr, Value v) { levels_.back().values[expr.id()] = v; }
+  void set_value(Expr expr, Value v) { keep(levels_.size() - 1, expr, v); }
   Value build_plain(Expr expr);  // code by code; the arguments have been emitted
   bool is_in_lanes() const { return lanes_ != nullptr; }
   int lane_count() const { return lanes_->count; }
@@ -114,6 +115,11 @@ class Emitter : public FunctionBuilder {
   // outside already: the other side may not need it, or may exist because it can't be computed.
   std::size_t level_for(Expr expr);
   void make_ready(Expr expr, bool may_cut);
+  void keep(std::size_t level, Expr expr, Value v) {
+    levels_[level].values[expr.id()] = v;
+    kept_.keep(expr);
+  }
+  void forget_overwritten(const program::Step& step);
   std::optional<std::vector<Expr>> operands_by_strategy(Expr expr) const;
   Value build(Expr expr);  // by the first strategy that applies, or code by code
   Value build_load(Expr load);
@@ -301,6 +307,7 @@ class Emitter : public FunctionBuilder {
   std::vector<StackMemory> on_stack_;  // of the current part
   std::vector<std::int64_t> length_offsets_;
   program::LoopNest nest_;
+  program::KeptLoads kept_;
   std::vector<Level> levels_;          // of the loop nest
   std::vector<std::size_t> branches_;  // levels that are sides of branches
   bool hoisting_ = false;              // the current expression is used by an inner loop, which may have no iterations

@@ -107,6 +107,7 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   auto nest = std::exchange(nest_, {});
   auto locals = std::exchange(locals_, {});
   auto earlier = std::exchange(prior_values_, {});
+  auto kept = kept_.suspend();
   const Value numbers = numbers_;
   nest_.begin(loop);
 
@@ -157,6 +158,7 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   nest_ = std::move(nest);
   locals_ = std::move(locals);
   prior_values_ = std::move(earlier);
+  kept_.resume(std::move(kept));
   numbers_ = numbers;
   resume(here);
   return made;

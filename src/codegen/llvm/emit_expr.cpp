@@ -61,8 +61,7 @@ void Emitter::make_ready(Expr root, bool may_cut) {
     stack.pop_back();
     ++built_;
     if (at + 1 == levels_.size()) {
-      const Value built = is_known ? reload(expr) : build(expr);
-      levels_[at].values[expr.id()] = built;
+      keep(at, expr, is_known ? reload(expr) : build(expr));
       if (may_cut) cut_if_long();
       continue;
     }
@@ -76,7 +75,7 @@ void Emitter::make_ready(Expr root, bool may_cut) {
       levels_.pop_back();
     }
     const bool was_hoisting = std::exchange(hoisting_, true);
-    levels_[at].values[expr.id()] = is_known ? reload(expr) : build(expr);
+    keep(at, expr, is_known ? reload(expr) : build(expr));
     hoisting_ = was_hoisting;
     while (!inner.empty()) {
       levels_.push_back(std::move(inner.back()));
@@ -84,6 +83,14 @@ void Emitter::make_ready(Expr root, bool may_cut) {
     }
     lanes_ = lanes;
     resume(here);
+  }
+}
+
+// The values of expressions that load from memory end when a step writes there.
+void Emitter::forget_overwritten(const program::Step& step) {
+  for (auto& expr : kept_.ended_by(step)) {
+    for (auto& level : levels_) level.values.erase(expr.id());
+    prior_values_.erase(expr.id());
   }
 }
 

@@ -111,7 +111,8 @@ Emitter::Value Emitter::emit_two_bodies(const program::Loop& loop, Value is_gene
   l_.PositionBuilderAtEnd(builder_, general);
   emit(loop.body);
   l_.BuildBr(builder_, after);
-  levels_.back().values = known;
+  levels_.back().values.clear();
+  for (auto& [id, value] : known) keep(levels_.size() - 1, Expr(&pool_, id), value);
   l_.PositionBuilderAtEnd(builder_, special);
   specialise();
   emit(loop.body);

@@ -20,6 +20,7 @@ Emitter::Emitter(const program::Program& program, LLVMContextRef context, LLVMMo
       program_(program),
       pool_(*program.pool),
       length_offsets_(program::length_offsets(program)),
+      kept_(program),
       data_(program.buffers.size()) {}
 
 Emitter::Value Emitter::open_function(const std::string& name, LLVMTypeRef function_type) {
@@ -50,6 +51,7 @@ void Emitter::emit(const program::Steps& steps) {
                                   program::HostCall, program::Next> auto&) {});
     }
     std::visit([this](auto& s) { emit(s); }, step.what);
+    forget_overwritten(step);
     if (levels_.size() == 1) fence_streams();
   }
 }

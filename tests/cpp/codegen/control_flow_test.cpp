@@ -186,6 +186,60 @@ TEST_CASE("checks, calls and branches in a loop with state") {
   CHECK(outcome(text, {numbers({0, 1, 2})}) == "check 2");
 }
 
+TEST_CASE("a value that was read from memory is read again after a step that writes there") {
+  // At the top level: the first loop starts with an element that the next step stores and the second loop reads.
+  const char* between_loops = R"(program p(x: f64[?]) -> y: f64[2], z: f64[2]
+  output y: f64[2]
+  output z: f64[2]
+  stack b: f64[2]
+  for i in 2:
+    b[i] = x[i]
+  for t in 3, state v0 = b[0], state v1 = (b[1] + 1.0):
+    next v0 = (v0 + v1)
+    next v1 = v0
+  b[0] = v0
+  b[1] = v1
+  for k in 2, state v2 = 0.0:
+    next v2 = (v2 + b[0])
+    y[k] = ((b[1] + 1.0) + v2)
+  for k in 2:
+    z[k] = b[k]
+)";
+  // v0, v1 = 5, 8; 13, 5; 18, 13; 31, 18
+  const Array x = numbers({5, 7});
+  const std::string first = outcome(between_loops, {x});
+  CHECK(first == cat(numbers({19, 50}).str(), "; ", numbers({31, 18}).str()));
+  // In a body: before and after a store, an inner loop, a sum in memory, a call, and one side of a branch.
+  const char* in_a_body = R"(program p(x: f64[?], c: f64) -> y: f64[8]
+  output y: f64[8]
+  stack b: f64[2]
+  for i in 2:
+    b[i] = x[i]
+  for t in 2, state v0 = 0.0:
+    y[0] = (b[0] * 2.0)
+    b[0] = ((b[0] * 2.0) + v0)
+    y[1] = (b[0] * 2.0)
+    for i in 2, state v1 = b[0]:
+      b[i] = ((b[0] * 2.0) + v1)
+      next v1 = (b[i] + 1.0)
+    y[2] = (b[0] * 2.0)
+    y[3] = b[1]
+    b[1] += b[0]
+    y[4] = b[1]
+    if (c > (b[1] + f64(t))):
+      y[5] = b[1]
+      b[1] = (b[1] + 3.0)
+      y[6] = b[1]
+    else:
+      y[5] = (b[1] + 3.0)
+      y[6] = b[1]
+    y[7] = (b[1] + 3.0)
+    next v0 = b[1]
+)";
+  outcome(in_a_body, {x, number(0)});
+  outcome(in_a_body, {x, number(1e9)});
+}
+
 TEST_CASE("verify refuses invalid branches and states") {
   is_refused("program p(c: f64) -> y: f64\n  output y: f64\n  if (c > 0.0):\n    y = c\n  call bt_test(in y)\n",
              "y is read before anything is written");
