@@ -157,6 +157,21 @@ void replace_index(Steps& steps, const program::Substitution& by) {
   }
 }
 
+// Gives loops in these steps that have `index` as theirs another one, so that it can become that of a loop around them.
+void give_way(Steps& steps, Expr index, Declarations& declare, const program::Program& program) {
+  for (auto& step : steps) {
+    program::for_each_body(step, [&](Steps& body) { give_way(body, index, declare, program); });
+    auto* loop = std::get_if<Loop>(&step.what);
+    if (!loop || !(loop->index == index)) continue;
+    const std::string name = program.index_names[std::size_t(index.payload())];
+    const Expr other = declare.index(name, loop->extent);
+    const program::Substitution by{{index.id(), other}};
+    replace_index(loop->body, by);
+    if (loop->until) loop->until = program::substitute(loop->until, by);
+    loop->index = other;
+  }
+}
+
 // The loops over the batch among the steps, fused into one; the other steps come before or after it, depending on
 // whether they need it.
 struct Group {
@@ -165,7 +180,7 @@ struct Group {
   bool is_whole = true;  // no loop over the batch is left among the others
 };
 
-Group group_of(Steps steps, Over what) {
+Group group_of(Steps steps, Over what, Declarations& declare, const program::Program& program) {
   Group out;
   Effects fused, after;
   for (auto& step : steps) {
@@ -179,7 +194,10 @@ Group group_of(Steps steps, Over what) {
         out.fused = std::move(*loop);
         continue;
       }
-      if (!(loop->index == out.fused->index)) replace_index(loop->body, {{loop->index.id(), out.fused->index}});
+      if (!(loop->index == out.fused->index)) {
+        give_way(loop->body, out.fused->index, declare, program);
+        replace_index(loop->body, {{loop->index.id(), out.fused->index}});
+      }
       out.fused->carries.insert(out.fused->carries.end(), loop->carries.begin(), loop->carries.end());
       std::move(loop->body.begin(), loop->body.end(), std::back_inserter(out.fused->body));
       continue;
@@ -260,7 +278,7 @@ class Batches {
   }
 
   Steps in_lanes(Steps steps, Over what) {
-    Group group = group_of(steps, what);
+    Group group = group_of(steps, what, declare_, program_);
     if (!group.fused || !body_size(*group.fused, what) || !make_straight(*group.fused)) return steps;
     Steps out = std::move(group.before);
     out.push_back({std::move(*group.fused)});
