@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
 #include "program/lane_order.hpp"
 #include "program/math/scale.hpp"
 #include "program/steps.hpp"
@@ -27,11 +29,30 @@ std::int64_t expression_count(const Step& step) {
 }
 
 bool is_number_of(Expr place, const std::vector<Expr>& indices) {
-  return !program::any_within(place, [&](Expr expr) {
+  if (place.is_constant()) return true;
+  const bool is_known = !program::any_within(place, [&](Expr expr) {
     if (expr.code() == Code::index) return std::find(indices.begin(), indices.end(), expr) == indices.end();
     return expr.code() == Code::var || expr.code() == Code::load || expr.code() == Code::dim;
   });
+  if (!is_known) return false;
+  // Which operations are folded depends on the expression, but not on the values of its indices.
+  program::Substitution numbers;
+  for (auto& index : indices) numbers[index.id()] = place.pool().integer(0);
+  return program::substitute(place, numbers).is_constant();
 }
+
+namespace {
+
+// An element is found by its load: equal places must be equal expressions, so those that are numbers must be constants.
+void check_place(Expr place) {
+  const bool is_open = place.is_constant() || program::any_within(place, [](Expr expr) {
+                         return expr.code() == Code::index || expr.code() == Code::var || expr.code() == Code::load ||
+                                expr.code() == Code::dim;
+                       });
+  if (!is_open) throw InternalError(cat("lowering: an element at ", program::to_string(place), ", not at a constant"));
+}
+
+}  // namespace
 
 void for_each_place(const Step& step, std::vector<Expr>& indices,
                     const std::function<void(std::int64_t, const std::vector<Expr>*, bool)>& visit) {
@@ -55,12 +76,14 @@ Expr StraightCode::promoted(Expr root) {
   const Expr renamed = program::substitute(root, renamed_);
   program::ExprWalk()(renamed, [&](Expr expr) {
     if (expr.code() != Code::load || !chosen_.contains(expr.payload())) return;
+    for (std::size_t axis = 0; axis < expr.argument_count(); ++axis) check_place(expr.argument(axis));
     if (!current_.contains(expr.id())) current_[expr.id()] = first_read_(expr);
   });
   return program::substitute(renamed, current_);
 }
 
 Expr StraightCode::element_of(std::int64_t buffer, std::span<const Expr> at) {
+  for (auto& place : at) check_place(place);
   return pool_.load(buffer, program_.buffers[std::size_t(buffer)].dtype, at);
 }
 
@@ -118,6 +141,7 @@ void StraightCode::unroll(const Step& step, Steps& to) {
       [&](const Loop& loop) {
         for (auto& carry : loop.carries)
           renamed_[carry.var.id()] = program::identity(carry.combiner, pool_, carry.var.dtype());
+        if (renamed_.contains(loop.index.id())) throw InternalError("lowering: a loop has the index of a loop around");
         for (std::int64_t i = 0; i < loop.extent.payload(); ++i) {
           renamed_[loop.index.id()] = pool_.integer(i);
           for (auto& inner : loop.body) unroll(inner, to);

@@ -54,21 +54,23 @@ Expr binary(Code code, Expr a, Expr b, DType out) {
 Expr binary(Code code, Expr a, Expr b) { return binary(code, a, b, a.dtype()); }
 Expr unary(Code code, Expr a) { return a.pool().make(code, a.dtype(), {&a, 1}); }
 
-// The result of an operation on two integer constants; none where it is not folded.
-std::optional<std::int64_t> fold_integers(Code code, std::int64_t a, std::int64_t b) {
+// The result of an operation on two integer constants, given as payloads: T is int64, or uint64 for unsigned dtypes,
+// whose payloads have the order of the values only as such. None where it is not folded.
+template <class T>
+std::optional<std::int64_t> fold_integers(Code code, T a, T b) {
   const auto ua = std::uint64_t(a), ub = std::uint64_t(b);
+  const bool overflows = std::is_signed_v<T> && b == T(-1);
   switch (code) {
     case Code::add: return std::int64_t(ua + ub);
     case Code::sub: return std::int64_t(ua - ub);
     case Code::mul: return std::int64_t(ua * ub);
-    case Code::min: return a < b ? a : b;
-    case Code::max: return a > b ? a : b;
-    case Code::bit_and: return a & b;
-    case Code::bit_or: return a | b;
-    case Code::bit_xor: return a ^ b;
-    case Code::div:
-      return b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min()) ? std::nullopt : std::optional(a / b);
-    case Code::rem: return b == 0 || b == -1 ? std::nullopt : std::optional(a % b);
+    case Code::min: return std::int64_t(a < b ? a : b);
+    case Code::max: return std::int64_t(a > b ? a : b);
+    case Code::bit_and: return std::int64_t(ua & ub);
+    case Code::bit_or: return std::int64_t(ua | ub);
+    case Code::bit_xor: return std::int64_t(ua ^ ub);
+    case Code::div: return b == 0 ? 0 : std::int64_t(overflows ? T(-ua) : T(a / b));
+    case Code::rem: return b == 0 || overflows ? 0 : std::int64_t(a % b);
     case Code::eq: return a == b;
     case Code::ne: return a != b;
     case Code::lt: return a < b;
@@ -79,11 +81,30 @@ std::optional<std::int64_t> fold_integers(Code code, std::int64_t a, std::int64_
   }
 }
 
+std::optional<Expr> fold_constants(Code code, Expr a, Expr b, DType out) {
+  const bool is_signed = a.dtype() == DType::Bool || is_signed_int(a.dtype());
+  const auto folded = is_signed ? fold_integers(code, a.payload(), b.payload())
+                                : fold_integers(code, std::uint64_t(a.payload()), std::uint64_t(b.payload()));
+  return folded ? std::optional(a.pool().integer(*folded, out)) : std::nullopt;
+}
+
+std::optional<Expr> fold_unary(Code code, Expr a) {
+  if (!a.is_constant() || !is_discrete(a.dtype())) return {};
+  const std::int64_t value = a.payload();
+  const auto negative = std::int64_t(-std::uint64_t(value));
+  const bool is_bool = a.dtype() == DType::Bool;
+  switch (code) {
+    case Code::neg: return is_bool ? std::nullopt : std::optional(a.pool().integer(negative, a.dtype()));
+    case Code::abs: return is_signed_int(a.dtype()) && value < 0 ? a.pool().integer(negative, a.dtype()) : a;
+    case Code::bit_not: return is_bool ? a.pool().boolean(!value) : a.pool().integer(~value, a.dtype());
+    default: return {};
+  }
+}
+
 std::optional<Expr> fold_binary(Code code, Expr a, Expr b, DType out) {
-  // Only for signed integers and bools, whose payloads have the order of the values.
+  if (!is_discrete(a.dtype())) return {};
+  if (a.is_constant() && b.is_constant()) return fold_constants(code, a, b, out);
   if (a.dtype() != DType::Bool && !is_signed_int(a.dtype())) return {};
-  if (a.is_constant() && b.is_constant())
-    if (auto folded = fold_integers(code, a.payload(), b.payload())) return a.pool().integer(*folded, out);
   switch (code) {
     case Code::add:
     case Code::bit_or:
@@ -144,6 +165,8 @@ bool Expr::is_constant(std::int64_t value) const {
 }
 
 Expr ExprPool::make(Code code, DType dtype, std::span<const Expr> arguments, std::int64_t payload) {
+  if (arguments.size() == 1)
+    if (auto folded = fold_unary(code, arguments[0])) return *folded;
   if (arguments.size() == 2)
     if (auto folded = fold_binary(code, arguments[0], arguments[1], dtype)) return *folded;
   const ExprNode wanted{code, dtype, std::uint32_t(arguments_.size()), std::uint32_t(arguments.size()), payload};
@@ -227,11 +250,7 @@ Expr operator|(Expr a, Expr b) { return binary(Code::bit_or, a, b); }
 Expr operator^(Expr a, Expr b) { return binary(Code::bit_xor, a, b); }
 Expr operator<<(Expr a, Expr b) { return binary(Code::shl, a, b); }
 Expr operator>>(Expr a, Expr b) { return binary(Code::shr, a, b); }
-Expr operator-(Expr a) {
-  if (a.is_constant() && is_signed_int(a.dtype()))
-    return a.pool().integer(std::int64_t(-std::uint64_t(a.payload())), a.dtype());
-  return unary(Code::neg, a);
-}
+Expr operator-(Expr a) { return unary(Code::neg, a); }
 Expr operator~(Expr a) { return unary(Code::bit_not, a); }
 Expr abs(Expr a) { return unary(Code::abs, a); }
 Expr sqrt(Expr a) { return unary(Code::sqrt, a); }
@@ -334,8 +353,9 @@ Expr cast(Expr a, DType dtype) {
       return pool.number(std::bit_cast<float>(std::uint32_t(a.payload())), dtype);
     return to_half(a.dtype() == DType::Float64 ? rounded_to_odd(a) : cast(a, DType::Float32));
   }
-  if (a.is_constant() && is_discrete(a.dtype()) && a.dtype() != DType::UInt64) {
-    return is_discrete(dtype) ? pool.integer(a.payload(), dtype) : pool.number(double(a.payload()), dtype);
+  if (a.is_constant() && is_discrete(a.dtype())) {
+    if (is_discrete(dtype)) return pool.integer(a.payload(), dtype);
+    if (a.dtype() != DType::UInt64) return pool.number(double(a.payload()), dtype);
   }
   if (a.is_constant() && a.dtype() == DType::Float64 && dtype == DType::Float32)
     return pool.number(std::bit_cast<double>(a.payload()), dtype);
