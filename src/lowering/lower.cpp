@@ -52,6 +52,7 @@ Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool para
   definitions.define_all();  // what every variable is
   make_steps(definitions, observe);
   batches_in_lanes(program, declare, definitions.equal_lengths);
+  observe("lanes");
   promote_elements(program, declare);
   observe("promote");
   collapse_loops(program, declare, definitions.equal_lengths);

@@ -1,4 +1,6 @@
 // The verifier: the invariants that every pass may rely on and must preserve.
+#include "program/verify.hpp"
+
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -7,6 +9,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "program/steps.hpp"
+#include "program/verify_reads.hpp"
 
 namespace bitale::program {
 
@@ -14,17 +17,19 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Program& program)
+  Verifier(const Program& program, Stage stage)
       : program_(program), ready_(program.buffers.size(), false), written_(program.buffers.size(), false) {
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
       const Role role = program.buffers[b].role;
-      ready_[b] = written_[b] = role == Role::input || role == Role::constant;
+      written_[b] = role == Role::input || role == Role::constant;
+      ready_[b] = written_[b] || stage == Stage::without_memory;
     }
   }
 
   void run() {
     for (auto& [payload, function] : program_.functions) verify(function);
     steps(program_.steps);
+    verify_reads(program_);
   }
 
  private:
@@ -281,6 +286,7 @@ class Verifier {
 
 }  // namespace
 
-void verify(const Program& program) { Verifier(program).run(); }
+void verify(const Program& program) { verify(program, Stage::complete); }
+void verify(const Program& program, Stage stage) { Verifier(program, stage).run(); }
 
 }  // namespace bitale::program

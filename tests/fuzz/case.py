@@ -79,7 +79,7 @@ class Case:
 def evaluate_text(text: str, bt: Any, env: dict[str, Any]) -> Any:
     """Evaluates text with the library as `bt` and variables in `env`, or with `oracle.language.bt` and values in
     `env`."""
-    return eval(_code(text), {"bt": bt, "pt": bt.tensor, "np": np, "inf": np.inf, "nan": np.nan}, env)
+    return eval(_code(text), {"bt": bt, "pt": bt.tensor, "np": np, "inf": np.inf, "nan": np.nan, **env})
 
 
 def is_derivative(text: str) -> bool:

@@ -42,8 +42,9 @@ def scan(fn: Callable[..., Any], sequences: Any = (), outputs_info: Any = (), no
     assert not return_updates
     whole, initial, others = [val(x) for x in listed(sequences)], listed(outputs_info), [val(x) for x in listed(non_sequences)]
     initial = [None if x is None else val(x) for x in initial]
-    length = min([len(x.array) for x in whole] + ([] if n_steps is None else [int(n_steps)]))
-    if n_steps is not None and any(len(x.array) < int(n_steps) for x in whole):
+    n_steps = None if n_steps is None else int(val(n_steps).array)
+    length = min([len(x.array) for x in whole] + ([] if n_steps is None else [n_steps]))
+    if n_steps is not None and any(len(x.array) < n_steps for x in whole):
         raise ValueError("a sequence is shorter than the loop")
 
     def step(elements: list[Val], states: list[Val | None]) -> tuple[list[Val], bool]:

@@ -2,7 +2,9 @@
 
 #include <optional>
 
+#include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "program/verify.hpp"
 #include "support/program_interpreter.hpp"
 
 namespace bitale::test {
@@ -31,17 +33,20 @@ std::string pass_trouble(const FunctionGraph& graph, std::span<const Array> valu
   const auto observe = [&](std::string_view pass, const program::Program& program, std::span<const Apply> callbacks) {
     if (!found.empty()) return;
     try {
+      program::verify(program, pass == "memory" ? program::Stage::complete : program::Stage::without_memory);
       const ProgramRun now = interpret(program, callbacks, values);
       if (before && before->failed_check != now.failed_check)
         found = cat("after ", pass, " another check fails\n", program::to_string(program));
       if (before && found.empty()) {
-        const bool may_round = pass == "parallelize" || pass == "promote";
+        const bool may_round = pass == "parallelize" || pass == "lanes" || pass == "promote";
         const std::string wrong =
             may_round ? rounded(now.outputs, before->outputs) : different_bits(now.outputs, before->outputs);
         if (!wrong.empty()) found = cat("after ", pass, " ", wrong, "\n", program::to_string(program));
       }
       before = now;
     } catch (const BrokenProgram& broken) {
+      found = cat("after ", pass, ": ", broken.what());
+    } catch (const InternalError& broken) {
       found = cat("after ", pass, ": ", broken.what());
     }
   };

@@ -316,6 +316,17 @@ class Machine {
   void run(const Allocate& s) {
     if (memory_[std::size_t(s.buffer)].exists) fail(cat("buffer ", name(s.buffer), " exists already"));
     allocated(s.buffer);
+    end_others(s.buffer);
+  }
+  // A temporary that takes over a place in the workspace ends the lives of those that had it: their elements have no
+  // values any more.
+  void end_others(std::int64_t buffer) {
+    const auto& buffers = program_.buffers;
+    const int slot = buffers[std::size_t(buffer)].slot;
+    if (slot < 0 || buffers[std::size_t(buffer)].role != Role::temporary) return;
+    for (std::size_t b = 0; b < buffers.size(); ++b)
+      if (std::int64_t(b) != buffer && buffers[b].role == Role::temporary && buffers[b].slot == slot)
+        memory_[b].elements.assign(memory_[b].elements.size(), Scalar());
   }
   void run(const Fill& s) {
     Memory& memory = allocated(s.buffer);

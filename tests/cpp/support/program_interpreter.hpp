@@ -1,6 +1,7 @@
 // Runs a Program step by step, without generating code, and checks what generated code relies on: every load and store
-// is within its buffer, nothing is read before it is written, no buffer is filled again after something was stored to
-// it. It tests the passes of the lowering, which must preserve the results of a Program.
+// is within its buffer, nothing is read before it is written or after its memory was given to another buffer, no buffer
+// is filled again after something was stored to it. It tests the passes of the lowering, which must preserve the
+// results of a Program.
 #pragma once
 
 #include <stdexcept>
