@@ -9,6 +9,7 @@ import pytest
 import bitale as bt
 import bitale.tensor as pt
 from bitale import _core
+from bitale.compile.rebuild import rebuild_collect_shared
 
 GENERATORS = [np.random.PCG64, np.random.Philox, np.random.SFC64, np.random.MT19937]
 KINDS = [kind.__name__ for kind in GENERATORS]
@@ -674,3 +675,38 @@ def test_errors_inside_a_draw_name_the_distribution(name, generator):
     with pytest.raises(ValueError) as error:
         f(np.zeros(3))
     assert str(error.value).startswith(f"{name}: ") or f", by `{name}`" in str(error.value), str(error.value)
+
+
+# ---- copies of draws -------------------------------------------------------------------------------------------------
+
+
+DRAWS = {
+    "normal": lambda mu: pt.random.normal(mu, 1.0),
+    "stream": lambda mu: pt.random.RandomStream(3).normal(mu, 1.0),
+    "composed": lambda mu: pt.random.t(3, mu, 1.0),
+    "two draws": lambda mu: pt.random.RandomStream(3).multivariate_normal(pt.stack([mu, -mu]), np.eye(2)).sum(),
+    "in a loop": lambda mu: bt.scan(lambda s: s + pt.random.normal(mu, 1.0), outputs_info=[mu], n_steps=3)[0][-1],
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_copies_of_draws_advance_their_generator(name):
+    """The default update of a hidden generator is the state after the copy of the draw, where that is what is computed."""
+    mu, at = pt.dscalar("mu"), pt.constant(0.5, dtype="float64")
+    x = DRAWS[name](mu)
+    nu = pt.dscalar("nu")
+    copies = [bt.clone_replace(x, {mu: at}), bt.graph_replace(x, {mu: nu}), bt.clone_replace(pt.exp(x) + x, {mu: nu * 2})]
+    for y in copies:
+        f = bt.function([nu], y, on_unused_input="ignore")
+        assert len({float(f(0.1)) for _ in range(4)}) == 4
+    (rng,) = [leaf for leaf in bt.graph.traversal.graph_inputs([x]) if leaf is not mu]
+    _, _, (_, updates, _, _) = rebuild_collect_shared(x, [nu], replace={mu: nu})
+    assert list(updates) == [rng]
+
+
+@pytest.mark.parametrize("name", [each for each in DRAWS if each != "in a loop"])
+def test_batches_of_draws_advance_their_generator(name):
+    mu, many = pt.dscalar("mu"), pt.dvector("many")
+    f = bt.function([many], bt.vectorize_graph(DRAWS[name](mu), {mu: many}))
+    draws = [f([0.1, 0.2]) for _ in range(3)]
+    assert len({float(each) for draw in draws for each in draw}) == 6

@@ -163,7 +163,7 @@ class FunctionMaker:
         refuse("function", {"accept_inplace": accept_inplace})
         if not isinstance(inputs, (list, tuple)):
             raise TypeError(f"function: inputs must be a list, even of one variable; got {inputs!r}")
-        from bitale.compile.sharedvalue import with_default_updates
+        from bitale.compile.default_updates import with_default_updates
 
         given_outputs = outputs if isinstance(outputs, Outputs) else Outputs(outputs)
         self.recipe = Recipe(

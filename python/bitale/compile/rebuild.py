@@ -7,6 +7,7 @@ from typing import Any
 
 from bitale import _core
 from bitale._core import UnusedInputError
+from bitale.compile.default_updates import default_update_in
 from bitale.compile.io import In, Out
 from bitale.compile.sharedvalue import SharedVariable
 from bitale.graph.basic import clone_get_equiv
@@ -58,6 +59,7 @@ def rebuild_collect_shared(
         return list(_core.clone_replace(roots, replacements)) if replacements and roots else list(roots)
 
     results = made(expressions)
+    roots = [*expressions, *changes.values(), *replacements.values()]
     new_values = dict(zip(changes, made(list(changes.values()))))
     shared: dict[Any, None] = {}
     skipped = no_default_updates if isinstance(no_default_updates, list) else []
@@ -67,7 +69,7 @@ def rebuild_collect_shared(
             if not isinstance(leaf, SharedVariable) or leaf in shared:
                 continue
             shared[leaf] = None
-            default = getattr(leaf, "default_update", None)
+            default = default_update_in(roots, leaf)
             if default is not None and leaf not in new_values and no_default_updates is not True and leaf not in skipped:
                 (new_values[leaf],) = made([leaf.type.filter_variable(default)])
                 waiting.append(new_values[leaf])

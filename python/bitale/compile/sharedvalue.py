@@ -133,31 +133,3 @@ def _set_default_update(self: Any, expression: Any) -> None:
 
 for _name, _value in (("get_value", _get_value), ("set_value", _set_value), ("default_update", property(_default_update, _set_default_update))):
     setattr(Variable, _name, _value)
-
-
-def with_default_updates(outputs: list[Any], updates: list[tuple[Any, Any]], left_out: Any) -> list[tuple[Any, Any]]:
-    """The updates, with the default updates of the shared variables that anything depends on and that have none.
-
-    left_out: True for none of them, or a list of variables whose default updates are left out.
-    """
-    if left_out is True:
-        return updates
-    skipped = set(left_out or ())
-    for one in skipped:
-        if not _core.is_shared(one):
-            raise TypeError(f"function: no_default_updates: expected shared variables, got {one!r}")
-    out = list(updates)
-    done = {variable for variable, _ in out} | skipped
-    waiting = [one for one in (*outputs, *(after for _, after in out)) if isinstance(one, Variable)]
-    while waiting:
-        found = [leaf for leaf in _core.graph_inputs(waiting) if leaf not in done and _core.is_shared(leaf)]
-        waiting = []
-        for leaf in found:
-            if leaf in done:
-                continue
-            done.add(leaf)
-            after = leaf.default_update
-            if after is not None:
-                out.append((leaf, after))
-                waiting.append(after)
-    return out

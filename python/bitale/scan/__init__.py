@@ -7,7 +7,8 @@ from typing import Any
 
 from bitale import _core
 from bitale._core import Variable
-from bitale.compile.sharedvalue import collect_new_shareds, with_default_updates
+from bitale.compile.default_updates import with_default_updates
+from bitale.compile.sharedvalue import collect_new_shareds
 from bitale.configuration import config
 
 __all__ = ["until", "scan", "map", "reduce", "foldl", "foldr", "filter", "while_loop", "fori_loop", "scan_checkpoints"]
