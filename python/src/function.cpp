@@ -270,7 +270,7 @@ void bind_function_class(nb::module_& m) {
       "the same, too, unless there is a swap, delete_updates or a profile: then it is compiled anew.");
   in_python("__copy__", "copy_function", "def __copy__(self) -> Function", "The same as copy().");
   in_python("__deepcopy__", "deep_copy_function", "def __deepcopy__(self, memo: dict[int, typing.Any], /) -> Function",
-            "A copy with shared variables and containers of its own, as from a pickle.");
+            "A copy with shared variables and containers of its own: the copies of those that are copied with it.");
   in_python("__reduce__", "reduce_function", "def __reduce__(self) -> tuple[typing.Any, ...]",
             "What was given to function(), and the values of containers: loading compiles anew.");
   in_python("__getitem__", "get_input", "def __getitem__(self, key: typing.Any, /) -> numpy.typing.NDArray[typing.Any]",

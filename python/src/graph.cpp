@@ -349,12 +349,17 @@ nb::object op_vectorize(nb::handle self, const ApplyObject& of, nb::args given) 
   return wrap(op.vectorize(node, batched));
 }
 
-// Nodes never change, so a copy is the same node; in another process it is created anew.
+// Nodes never change, so a copy is the same node; in another process it is created anew. A deep copy is another node
+// where it reads shared variables, whose copies are others.
 template <class Class>
-void bind_copies(Class cls, const char* reduce) {
+void bind_copies(Class cls, const char* reduce, const char* deepcopy) {
   cls.def("__copy__", [](nb::handle self) { return nb::borrow(self); });
   cls.def(
-      "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a);
+      "__deepcopy__",
+      [deepcopy](nb::handle self, nb::handle memo) {
+        return nb::module_::import_("bitale.graph.copying").attr(deepcopy)(self, memo);
+      },
+      "memo"_a);
   cls.def(
       "__reduce__",
       [reduce](nb::handle self) { return nb::module_::import_("bitale.graph.storing").attr(reduce)(self); },
@@ -687,8 +692,8 @@ void bind_graph(nb::module_& m) {
   bind_op(m);
   bind_apply(m);
   bind_variable(m);
-  bind_copies(nb::borrow<nb::class_<VariableObject>>(m.attr("Variable")), "reduce_variable");
-  bind_copies(nb::borrow<nb::class_<ApplyObject>>(m.attr("Apply")), "reduce_apply");
+  bind_copies(nb::borrow<nb::class_<VariableObject>>(m.attr("Variable")), "reduce_variable", "deepcopy_variable");
+  bind_copies(nb::borrow<nb::class_<ApplyObject>>(m.attr("Apply")), "reduce_apply", "deepcopy_apply");
   bind_op_copies(nb::borrow<nb::class_<OpObject>>(m.attr("Op")));
   bind_op_attributes(m);
   bind_walks(m);

@@ -38,9 +38,11 @@ def test_pickled_variables_are_new():
 
 
 def test_shared_variables():
-    """A copy is the same container, so that graphs still read it; a pickle includes its value."""
+    """A copy is the same container; a deep copy and a pickle have one of their own, with the value."""
     s = bt.shared(np.zeros(2), "s")
-    assert copy.copy(s) is s and copy.deepcopy(s) is s
+    deep = copy.deepcopy(s)
+    deep.set_value([3.0, 4.0])
+    assert copy.copy(s) is s and s.get_value().tolist() == [0, 0] and deep.name == "s" and deep.type == s.type
     stored = pickle.loads(pickle.dumps(s))
     stored.set_value([1.0, 2.0])
     assert s.get_value().tolist() == [0, 0] and stored.name == "s"
@@ -54,6 +56,31 @@ def test_functions():
     shallow, deep, stored = copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f))
     assert shallow() == 1 and s.get_value() == 2
     assert deep() == 1 and deep() == 2 and stored() == 1 and s.get_value() == 2
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda given: pickle.loads(pickle.dumps(given))])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_what_is_copied_together_belongs_together(again, backwards):
+    s, x = bt.shared(1.0, "s"), pt.dscalar("x")
+    y = s * x
+    given = [bt.function([], s * 2, updates={s: s + 1}), s, y, y + x, y.owner]
+    if backwards:
+        given.reverse()
+    copies = again(given)
+    f, own, product, total, node = copies[::-1] if backwards else copies
+    own.set_value(10.0)
+    assert f() == 20 and own.get_value() == 11 and s.get_value() == 1
+    assert product in total.owner.inputs and product.owner is node
+    (leaf,) = [v for v in bt.graph.traversal.graph_inputs([total]) if v.name == "x"]
+    assert bt.function([leaf], total)(2.0) == 24 and bt.function([x], y)(2.0) == 2
+
+
+def test_deep_copies_of_draws():
+    """The copy of a generator is updated by the copy of its draw."""
+    x = pt.random.RandomStream(4).normal(0, 1)
+    y = copy.deepcopy(x)
+    f, g = bt.function([], x), bt.function([], y)
+    assert y is not x and [f(), f(), f()] == [g(), g(), g()] and len({float(g()) for _ in range(3)}) == 3
 
 
 def test_graphs():

@@ -155,8 +155,9 @@ def reduce_function(function: Function) -> tuple[Any, ...]:
 
 
 def deep_copy_function(function: Function, memo: dict[int, Any]) -> Function:
-    with_own_state: Recipe = pickle.loads(pickle.dumps(_recipe_of(function, "deepcopy")))
-    return with_own_state.make()
+    recipe = _recipe_of(function, "deepcopy")
+    own = copy.deepcopy({name: getattr(recipe, name) for name in ("inputs", "outputs", "updates", "givens")}, memo)
+    return dataclasses.replace(recipe, **own).make()
 
 
 def _check_swap(function: Function, swap: dict[Any, Any]) -> None:
