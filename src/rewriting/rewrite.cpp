@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <utility>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -17,6 +18,8 @@ namespace bitale {
 using rewriting::OptDB;
 
 namespace {
+
+constexpr double before_inplace = 49.4;  // the position behind which nodes are made in place
 
 template <class... Args>
 std::string format(const char* text, Args... args) {
@@ -46,8 +49,16 @@ void rewrite(FunctionGraph& graph, const RewriteQuery& query, RewriteReport* rep
     stages.push_back(own.back().get());
   }
   std::stable_sort(stages.begin(), stages.end(), [](auto* a, auto* b) { return a->position < b->position; });
-  for (auto* stage : stages) rewriting::run(*stage, graph, session);
-  if (!stages.empty()) rewriting::rewrite_inner_graphs(graph, query, to);
+  // Ops whose inner graphs become equal are merged, which is impossible when something between them was made in place.
+  bool are_inner_graphs_done = stages.empty();
+  const auto rewrite_inner_graphs = [&] {
+    if (!std::exchange(are_inner_graphs_done, true)) rewriting::rewrite_inner_graphs(graph, query, to);
+  };
+  for (auto* stage : stages) {
+    if (stage->position > before_inplace) rewrite_inner_graphs();
+    rewriting::run(*stage, graph, session);
+  }
+  rewrite_inner_graphs();
   to.nodes_after = graph.node_count();
   to.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
