@@ -4,6 +4,7 @@
 
 #include "bitale/autodiff/gradient.hpp"
 #include "graph/calculus.hpp"
+#include "ops/batched_graph.hpp"
 
 namespace bitale {
 
@@ -40,7 +41,7 @@ Variables pushforward_of(const Variables& outputs, const Variables& wrt, const V
   return pushforward(outputs, by, given, answers);
 }
 
-const Calculus drivers{pullback_of, pushforward_of, vectorize_graph};
+const Calculus drivers{pullback_of, pushforward_of, batched_graph};
 const RegisterCalculus registered(drivers);
 
 }  // namespace

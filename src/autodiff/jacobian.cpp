@@ -11,6 +11,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/batched_graph.hpp"
 
 namespace bitale {
 
@@ -99,7 +100,7 @@ Variable spread(const Variable& rows, const Coloring& coloring) {
 
 // The product for each row of `seeds` in place of `variable`.
 Variable batched(const Variable& product, const Variable& variable, const Variable& seeds, std::int64_t length) {
-  Variable rows = vectorize_graph({product}, {{variable, seeds}})[0];
+  Variable rows = batched_graph({product}, {{variable, seeds}})[0];
   if (rows.ndim() == 1) rows = broadcast_to(rows, {seeds.static_shape()[0], length});  // independent of the seeds
   return rows;
 }
@@ -155,7 +156,7 @@ Variables jacobian(const Variable& expression, const Variables& wrt, const GradO
   Variables tensors;
   for (const Variable& row : rows)
     if (row && as_tensor(row.type())) tensors.push_back(row);
-  Variables batched = vectorize_graph(tensors, {{cotangent, unit_cotangents(expression)}});
+  Variables batched = batched_graph(tensors, {{cotangent, unit_cotangents(expression)}});
   for (std::size_t i = 0, next = 0; i < rows.size(); ++i)
     if (rows[i] && as_tensor(rows[i].type())) rows[i] = shaped_as_jacobian(batched[next++], expression, wrt[i]);
   return rows;

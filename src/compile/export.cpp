@@ -11,7 +11,7 @@
 #include "codegen/c/spelling.hpp"
 #include "codegen/llvm/export.hpp"
 #include "codegen/target.hpp"
-#include "link/branches.hpp"
+#include "link/inner_choices.hpp"
 #include "link/linker.hpp"
 #include "lowering/lower.hpp"
 #include "stablehlo/module.hpp"
@@ -94,7 +94,7 @@ link::LinkedGraph exported_graph(const Function& function) {
         "export: an ifelse whose sides call functions of the host, give results of different lengths, or contain too "
         "many further choices, has no exported form yet; switch computes both sides");
   };
-  return link::outline_branches(lent, refuse, budget).graph;
+  return link::outline_branches(link::outline_inner_choices(lent, refuse, budget).graph, refuse, budget).graph;
 }
 
 // Throws a NotImplementedError for an inner graph that is a separate function; loops become ordinary code.

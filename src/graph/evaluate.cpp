@@ -1,10 +1,12 @@
 // The reference interpreter: runs the nodes sequentially, each by its op's `perform`.
 #include "graph/evaluate.hpp"
 
+#include <algorithm>
 #include <new>
 
 #include "bitale/core/text.hpp"
 #include "graph/aliasing.hpp"
+#include "graph/lazy.hpp"
 #include "graph/pointer_map.hpp"
 #include "graph/walk.hpp"
 
@@ -113,76 +115,161 @@ void copy_destroyed(const Apply& node, std::span<Array> in) {
   for (int i : destroyed_inputs(node)) in[std::size_t(i)] = in[std::size_t(i)].copy();
 }
 
-std::vector<Array> evaluate(std::span<const Variable> outputs, std::span<const Variable> inputs,
-                            std::span<const Array> values) {
-  if (inputs.size() != values.size())
-    throw ValueError(cat("evaluate: ", inputs.size(), " inputs but ", values.size(), " values"));
+namespace {
+
+// One evaluation of a graph. Nodes run in topological order. What only an alternative of a lazy node needs runs when
+// the node has chosen it.
+class Evaluation {
+ public:
+  Evaluation(std::span<const Variable> outputs, std::span<const Variable> inputs, std::span<const Array> values)
+      : outputs_(outputs) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      Slot& given = slot(inputs[i].node());
+      given.value = values[i];
+      given.known = true;
+      given.uses = 1;  // the caller keeps it
+    }
+    auto given = [&](const VariableNode* v) { return slot_of_.contains(v); };
+    visit_nodes(outputs, given, [&](ApplyNode* node) { order_.push_back(node); });
+    for (ApplyNode* node : order_)
+      for (const Variable& input : node->inputs) ++slot(input.node()).uses;
+    for (const Variable& output : outputs) ++slot(output.node()).uses;
+  }
+
+  std::vector<Array> run() {
+    const bool is_lazy = std::ranges::any_of(order_, [](ApplyNode* node) { return lazy_inputs(Apply::of(node)); });
+    const PointerSet needed = is_lazy ? needed_nodes() : PointerSet();
+    for (ApplyNode* node : order_)
+      if (!is_lazy)
+        step(node);
+      else if (needed.contains(node))
+        demand(node);
+    std::vector<Array> results;
+    for (const Variable& output : outputs_) results.push_back(take(output));
+    return results;
+  }
+
+ private:
   struct Slot {
     Array value;
     std::size_t uses = 0;
     bool known = false;
   };
-  std::vector<Slot> slots;
-  PointerMap<std::size_t> slot_of;
-  auto slot = [&](const VariableNode* v) -> Slot& {
-    auto [at, is_new] = slot_of.insert(v, slots.size());
-    if (is_new) slots.emplace_back();
-    return slots[*at];
-  };
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    Slot& given = slot(inputs[i].node());
-    given.value = values[i];
-    given.known = true;
-    given.uses = 1;  // the caller keeps it
+  Slot& slot(const VariableNode* v) {
+    auto [at, is_new] = slot_of_.insert(v, slots_.size());
+    if (is_new) slots_.emplace_back();
+    return slots_[*at];
   }
-  std::vector<ApplyNode*> order;
-  auto given = [&](const VariableNode* v) { return slot_of.contains(v); };
-  visit_nodes(outputs, given, [&](ApplyNode* node) { order.push_back(node); });
-  for (ApplyNode* node : order)
-    for (const Variable& input : node->inputs) ++slot(input.node()).uses;
-  for (const Variable& output : outputs) ++slot(output.node()).uses;
+  bool is_known(const Variable& v) { return v.is_constant() || !v.node()->owner || slot(v.node()).known; }
 
-  auto take = [&](const Variable& v) {
+  // The nodes that are needed whatever lazy nodes choose.
+  PointerSet needed_nodes() const {
+    PointerSet out;
+    const auto need = [&](const Variable& v) {
+      if (v.node()->owner) out.insert(v.node()->owner);
+    };
+    for (const Variable& output : outputs_) need(output);
+    for (auto node = order_.rbegin(); node != order_.rend(); ++node) {
+      if (!out.contains(*node)) continue;
+      const Apply apply = Apply::of(*node);
+      if (const LazyInputs* lazy = lazy_inputs(apply))
+        for (int input : needed_first(apply, *lazy)) need(apply.input(input));
+      else
+        for (const Variable& input : (*node)->inputs) need(input);
+    }
+    return out;
+  }
+
+  // Runs the node after all nodes that it depends on and that have not run yet.
+  void demand(ApplyNode* wanted) {
+    std::vector<ApplyNode*> waiting{wanted};
+    while (!waiting.empty()) {
+      ApplyNode* const node = waiting.back();
+      const std::size_t before = waiting.size();
+      if (!done_.contains(node)) push_missing(node, waiting);
+      if (waiting.size() != before) continue;
+      if (done_.insert(node)) step(node);
+      waiting.pop_back();
+    }
+  }
+  void push_missing(ApplyNode* node, std::vector<ApplyNode*>& waiting) {
+    const auto push = [&](const Variable& v) {
+      if (!is_known(v)) waiting.push_back(v.node()->owner);
+    };
+    const Apply apply = Apply::of(node);
+    const LazyInputs* lazy = lazy_inputs(apply);
+    if (!lazy) {
+      for (const Variable& input : node->inputs) push(input);
+      return;
+    }
+    const std::size_t before = waiting.size();
+    std::vector<Array> in(node->inputs.size());
+    for (int input : needed_first(apply, *lazy)) push(apply.input(input));
+    if (waiting.size() != before) return;
+    for (int input : needed_first(apply, *lazy)) in[std::size_t(input)] = value_of(apply.input(input));
+    const auto alternatives = lazy->alternatives(apply);
+    for (int input : alternatives.at(lazy->chosen(apply, in))) push(apply.input(input));
+  }
+
+  const Array& value_of(const Variable& v) {
     if (const Array* value = v.constant()) return *value;
-    Slot& found = slot(v.node());
-    if (!found.known)
+    const Slot& found = slot(v.node());
+    if (!found.known && !v.node()->owner)
       throw MissingInputError(cat("evaluate: no value is given for `", v.str(), "` of type ", v.type()->str()));
-    Array value = found.value;
-    if (--found.uses == 0) found.value = Array();
+    return found.value;
+  }
+  Array take(const Variable& v) {
+    Array value = value_of(v);
+    if (v.is_constant()) return value;
+    if (Slot& found = slot(v.node()); --found.uses == 0) found.value = Array();
     return value;
-  };
-  std::vector<Array> in, out;
-  for (ApplyNode* pointer : order) {
-    Apply node = Apply::of(pointer);
-    in.clear();
+  }
+
+  void step(ApplyNode* pointer) {
+    const Apply node = Apply::of(pointer);
+    std::vector<Array> in, out(node.output_count());
     for (const Variable& input : node.inputs()) in.push_back(take(input));
-    out.assign(node.output_count(), Array());
     copy_destroyed(node, in);
     try {
       evaluate_node(node, in, out);
     } catch (Error& error) {
-      std::vector<StoredValue> stored;
-      PointerSet seen;
-      for (std::size_t i = 0; i < in.size(); ++i)
-        if (!node.input(int(i)).is_constant() && seen.insert(node.input(int(i)).node()))
-          stored.push_back({node.input(int(i)).node(), &in[i]});
-      slot_of.for_each([&](const void* v, std::size_t at) {
-        if (slots[at].known && slots[at].uses && seen.insert(v))
-          stored.push_back({static_cast<const VariableNode*>(v), &slots[at].value});
-      });
-      add_storage(error, stored);
+      add_values(error, node, in);
       throw;
     }
     for (std::size_t i = 0; i < out.size(); ++i) {
       Slot& result = slot(&pointer->outputs[i]);
-      if (result.known || result.uses == 0) continue;  // given values are not overwritten
-      result.value = out[i];
+      if (result.known) continue;  // given values are not overwritten
+      if (result.uses > 0) result.value = out[i];
       result.known = true;
     }
   }
-  std::vector<Array> results;
-  for (const Variable& output : outputs) results.push_back(take(output));
-  return results;
+  void add_values(Error& error, const Apply& node, std::span<const Array> in) {
+    std::vector<StoredValue> stored;
+    PointerSet seen;
+    for (std::size_t i = 0; i < in.size(); ++i)
+      if (!node.input(int(i)).is_constant() && seen.insert(node.input(int(i)).node()))
+        stored.push_back({node.input(int(i)).node(), &in[i]});
+    slot_of_.for_each([&](const void* v, std::size_t at) {
+      if (slots_[at].known && slots_[at].uses && seen.insert(v))
+        stored.push_back({static_cast<const VariableNode*>(v), &slots_[at].value});
+    });
+    add_storage(error, stored);
+  }
+
+  const std::span<const Variable> outputs_;
+  std::vector<Slot> slots_;
+  PointerMap<std::size_t> slot_of_;
+  std::vector<ApplyNode*> order_;
+  PointerSet done_;
+};
+
+}  // namespace
+
+std::vector<Array> evaluate(std::span<const Variable> outputs, std::span<const Variable> inputs,
+                            std::span<const Array> values) {
+  if (inputs.size() != values.size())
+    throw ValueError(cat("evaluate: ", inputs.size(), " inputs but ", values.size(), " values"));
+  return Evaluation(outputs, inputs, values).run();
 }
 
 Array evaluate(const Variable& output, std::span<const Variable> inputs, std::span<const Array> values) {

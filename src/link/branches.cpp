@@ -11,6 +11,7 @@
 #include "graph/pointer_map.hpp"
 #include "graph/walk.hpp"
 #include "link/part.hpp"
+#include "ops/guarded.hpp"
 #include "ops/inner_graph_queries.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
@@ -111,8 +112,9 @@ class Branches final : public OpOf<Branches>, public EmitsTensors {
 
 class Division {
  public:
-  Division(FunctionGraph& graph, const LinkBranch& link, std::int64_t& budget, int depth)
-      : graph_(graph), link_(link), budget_(budget), depth_(depth), order_(graph.toposort()) {
+  Division(FunctionGraph& graph, const LinkBranch& link, std::int64_t& budget, int depth, Divided which)
+      : graph_(graph), link_(link), budget_(budget), depth_(depth), which_(which), order_(graph.toposort()) {
+    if (which == Divided::guarded) guarded_ = guarded_values(graph.outputs());
     find_small();
     find_needed();
     find_levels();
@@ -181,9 +183,12 @@ class Division {
   // Whether a branch is worth a call: it contains something other than scalar operations, or many of these.
   bool is_worth_dividing(const Apply& node) {
     for (auto& alternative : lazy_inputs(node)->alternatives(node))
-      for (int input : alternative)
-        if (const Apply owner = node.input(input).owner(); owner && of(owner).cost >= few && !of(owner).needed)
+      for (int input : alternative) {
+        const Apply owner = node.input(input).owner();
+        if (!owner || of(owner).needed) continue;
+        if (which_ == Divided::guarded ? guarded_.contains(node.input(input).node()) : of(owner).cost >= few)
           return true;
+      }
     return false;
   }
   bool is_divided(const Apply& node) {
@@ -301,7 +306,8 @@ class Division {
         });
     const LinkedGraph whole = part_of_graph(leaves, outputs);
     budget_ -= whole->node_count();
-    Branches::Branch out{whole, may_nest() ? outline_branches(whole, link_, budget_, depth_ + 1).graph : whole, {}};
+    Branches::Branch out{
+        whole, may_nest() ? outline_branches(whole, link_, budget_, depth_ + 1, which_).graph : whole, {}};
     for (auto& leaf : leaves) {
       std::size_t at = 0;
       while (at < inputs.size() && !inputs[at].same_as(leaf)) ++at;
@@ -315,6 +321,8 @@ class Division {
   const LinkBranch& link_;
   std::int64_t& budget_;
   const int depth_;
+  const Divided which_;
+  PointerSet guarded_;
   const std::vector<Apply> order_;
   std::vector<Facts> facts_;  // by slot
   std::vector<bool> divided_;
@@ -345,12 +353,13 @@ OutlinedBranches outlined(std::shared_ptr<const FunctionGraph> copy, const Varia
 
 std::int64_t branch_budget(const FunctionGraph& graph) { return deepest * std::int64_t(graph.node_count()) + 1000; }
 
-OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, std::int64_t& budget, int depth) {
+OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, std::int64_t& budget, int depth,
+                                  Divided which) {
   if (!has_lazy_nodes(*graph)) return {graph, {}};
   const auto copy = std::make_shared<FunctionGraph>(graph->clone());
   const VariableMap originals = copy->originals();
   NodeMap replaced;
-  Division(*copy, link, budget, depth).run([&](const Apply& lazy, const Apply& together) {
+  Division(*copy, link, budget, depth, which).run([&](const Apply& lazy, const Apply& together) {
     replaced[lazy.node()] = together.node();
   });
   if (replaced.empty()) return {graph, {}};

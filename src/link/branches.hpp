@@ -30,9 +30,12 @@ using LinkBranch = std::function<std::unique_ptr<Thunk>(const LinkedGraph& branc
 // each, so nested choices may have exponentially many; then the remaining branches are separate functions.
 std::int64_t branch_budget(const FunctionGraph& graph);
 
-// Branches that consist of at most a few operations on scalars that can't fail are kept where they are: a selection
-// costs less than a call. `budget` is reduced by the nodes of all branches.
-OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, std::int64_t& budget,
-                                  int depth = 0);
+// Which choices are divided: all whose sides are more than a few operations on scalars that can't fail, for which a
+// selection costs less than a call; or those with a side that may fail.
+enum class Divided { worthwhile, guarded };
+
+// `budget` is reduced by the nodes of all branches.
+OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, std::int64_t& budget, int depth = 0,
+                                  Divided which = Divided::worthwhile);
 
 }  // namespace bitale::link

@@ -13,8 +13,8 @@
 #include "bitale/core/text.hpp"
 #include "bitale/link/module_compiler.hpp"
 #include "core/stopwatch.hpp"
-#include "link/branches.hpp"
 #include "link/explain_failure.hpp"
+#include "link/inner_choices.hpp"
 #include "link/linker.hpp"
 #include "link/measured.hpp"
 #include "stablehlo/module.hpp"
@@ -268,7 +268,7 @@ LinkedGraph graph_for_module(const LinkedGraph& graph) {
         "StableHLO: an ifelse whose sides have different lengths, can't be part of native code, or contain too many "
         "further choices, has no form there; switch computes both sides");
   };
-  return outline_branches(graph, refuse, budget).graph;
+  return outline_branches(outline_inner_choices(graph, refuse, budget).graph, refuse, budget).graph;
 }
 
 std::unique_ptr<Thunk> link_jax(const LinkedGraph& graph, const LinkOptions& options) {

@@ -24,6 +24,7 @@
 #include "link/explain_failure.hpp"
 #include "link/failing.hpp"
 #include "link/host_outputs.hpp"
+#include "link/inner_choices.hpp"
 #include "link/inner_graphs.hpp"
 #include "link/linker.hpp"
 #include "link/profiler.hpp"
@@ -521,6 +522,7 @@ std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& 
       if (later != next.counterparts.end()) node = later->second;
     }
   };
+  then(outline_inner_choices(outline.graph, link_part, left.nodes));
   then(outline_inner_graphs(outline.graph, link_part));
   then(outline_branches(outline.graph, link_part, left.nodes));
   auto thunk = std::make_unique<JitThunk>(outline.graph, options, generator);

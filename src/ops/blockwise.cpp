@@ -4,8 +4,8 @@
 
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
-#include "bitale/ops/vectorize.hpp"
 #include "graph/evaluate.hpp"
+#include "ops/batched_graph.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/own_error.hpp"
@@ -408,7 +408,7 @@ class BatchTensorLowering final : public TensorLowering {
   void express(const Variables& outputs) override {
     Replacements batched;
     for (std::size_t i = 0; i < core_.inputs().size(); ++i) batched.emplace_back(core_.inputs()[i], node_.inputs()[i]);
-    to_.express(vectorize_graph(outputs, batched));
+    to_.express(batched_graph(outputs, batched));
   }
   void refuse(std::string_view why) override { to_.refuse(why); }
 
@@ -470,7 +470,7 @@ Variables Blockwise::vectorized(const Apply& node, const Apply& inner, const Var
   Variables plain, out = of_core;
   for (auto& each : of_core)
     if (!each.is_disconnected() && !each.is_null()) plain.push_back(each);
-  const Variables batched = vectorize_graph(plain, replacements);
+  const Variables batched = batched_graph(plain, replacements);
   const int batch = batch_ndim(node);
   std::size_t next = 0;
   for (auto& each : out) {

@@ -393,6 +393,20 @@ Apply OpFromGraph::vectorize(const Apply& node, std::span<const Variable> batche
   return make_ref<OpFromGraph>(make_ref<InnerGraph>(leaves, outputs, called()), options)->make_node(inputs);
 }
 
+// Overrides are called with all outputs.
+FewerOutputs OpFromGraph::without_unread(const Apply& node, const std::vector<bool>& read) const {
+  FewerOutputs out{node, {}};
+  const bool are_kept = options_.pullback || options_.pushforward;
+  Variables kept;
+  for (std::size_t k = 0; k < read.size(); ++k) {
+    out.places.push_back(read[k] || are_kept ? int(kept.size()) : -1);
+    if (read[k] || are_kept) kept.push_back(graph_->outputs()[k]);
+  }
+  if (kept.size() < read.size())
+    out.node = with_inner_graph(make_ref<InnerGraph>(graph_->inputs(), kept, called()))->make_node(node.inputs());
+  return out;
+}
+
 bool OpFromGraph::may_fold(const Apply&) const {
   std::lock_guard lock(found_->mutex);
   if (!found_->may_fold) {

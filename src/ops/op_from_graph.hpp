@@ -7,10 +7,11 @@
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/ops/op_from_graph.hpp"
 #include "graph/expansion.hpp"
+#include "graph/optional_outputs.hpp"
 
 namespace bitale {
 
-class OpFromGraph final : public Op, public HasInnerGraph, public Expansion {
+class OpFromGraph final : public Op, public HasInnerGraph, public Expansion, public OptionalOutputs {
  public:
   OpFromGraph(InnerGraphRef graph, OpFromGraphOptions options);
   ~OpFromGraph() override;
@@ -30,6 +31,7 @@ class OpFromGraph final : public Op, public HasInnerGraph, public Expansion {
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   bool may_fold(const Apply& node) const override;
+  FewerOutputs without_unread(const Apply& node, const std::vector<bool>& read) const override;
 
   // The graph, if it is inlined.
   std::optional<Variables> expansion(const Apply& node) const override;

@@ -16,6 +16,7 @@
 #include "graph/replay.hpp"
 #include "ops/complex.hpp"
 #include "ops/dimshuffle.hpp"
+#include "ops/guarded.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 
@@ -344,6 +345,24 @@ StepsMade ScanOp::steps_made(std::span<const Array> in, std::span<const Array> o
   return made;
 }
 
+FewerOutputs ScanOp::without_unread(const Apply& node, const std::vector<bool>& read) const {
+  FewerOutputs out{node, {}};
+  Variables kept(graph_->outputs().begin(), graph_->outputs().begin() + layout_.states);
+  for (int k = 0; k < layout_.states; ++k) out.places.push_back(k);
+  for (int k = 0; k < trace_count(); ++k) {
+    const bool is_read = read[std::size_t(trace_output(k))];
+    out.places.push_back(is_read ? int(kept.size()) : -1);
+    if (is_read) kept.push_back(traced(k));
+  }
+  if (layout_.has_until) {
+    out.places.push_back(int(kept.size()));
+    kept.push_back(until());
+  }
+  if (kept.size() < graph_->outputs().size())
+    out.node = with_inner_graph(make_ref<InnerGraph>(graph_->inputs(), kept, called()))->make_node(node.inputs());
+  return out;
+}
+
 bool ScanOp::emit(Lowering& to, const Apply& node) const {
   for (auto& input : node.inputs())
     if (!as_tensor(input.type()) && !as_random(input.type())) return false;
@@ -396,9 +415,11 @@ Apply make_scan(const ScanParts& parts) {
   };
   VariableSet blockers(parts.elements.begin(), parts.elements.end());
   blockers.insert(parts.states.begin(), parts.states.end());
+  const PointerSet guarded = guarded_values(outputs);  // by a choice in the step: they are computed behind it
   for (const Apply& node : toposort(outputs, blockers)) {
     Depends most = Depends::on_nothing;
     for (auto& input : node.inputs()) most = std::max(most, depends_on(input));
+    if (most == Depends::on_outside && guarded.contains(node.output(0).node())) most = Depends::on_step;
     for (auto& output : node.outputs())
       if (!depends.contains(output.node())) depends.insert(output.node(), most);
     if (most == Depends::on_step)

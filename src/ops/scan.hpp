@@ -12,6 +12,8 @@
 
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "graph/optional_outputs.hpp"
+#include "graph/pointer_map.hpp"
 #include "graph/state_reader.hpp"
 #include "graph/steps_made.hpp"
 #include "ops/inner_graph_queries.hpp"
@@ -26,7 +28,12 @@ struct ScanLayout {
   std::string name = {};                // for printing and errors
 };
 
-class ScanOp final : public Op, public HasInnerGraph, public EmitsTensors, public RepeatsDraws, public MakesSteps {
+class ScanOp final : public Op,
+                     public HasInnerGraph,
+                     public EmitsTensors,
+                     public RepeatsDraws,
+                     public MakesSteps,
+                     public OptionalOutputs {
  public:
   // ValueError for a graph that has fewer inputs and outputs than the layout requires; TypeError for a next state of
   // another dtype, rank or static length than the state, or an `until` that is not a scalar bool.
@@ -51,6 +58,7 @@ class ScanOp final : public Op, public HasInnerGraph, public EmitsTensors, publi
   void emit_tensors(TensorLowering& to, const Apply& node) const override;
   bool draws_the_same(const Apply& node, const Apply& other) const override;
   StepsMade steps_made(std::span<const Array> in, std::span<const Array> out) const override;
+  FewerOutputs without_unread(const Apply& node, const std::vector<bool>& read) const override;
 
   const InnerGraphRef& inner_graph() const override { return graph_; }
   OpRef with_inner_graph(InnerGraphRef graph) const override;
@@ -80,6 +88,7 @@ class ScanOp final : public Op, public HasInnerGraph, public EmitsTensors, publi
  private:
   struct Found;
   const InnerLengths& lengths() const;
+  void require_harmless_steps() const;
   std::vector<Array> step_on_zeros(std::span<const Array> in, std::vector<Array> given, const Evaluate& step) const;
 
   const InnerGraphRef graph_;
@@ -101,6 +110,9 @@ struct ScanParts {
 // The node. Loop-invariant values that depend on some variable are hoisted: they are computed outside the loop and
 // become constants of it, as do other variables that the step uses. Unused sequences, states and constants are kept.
 Apply make_scan(const ScanParts& parts);
+
+// Whether the number of steps of some loop within the graph depends on these variables.
+bool has_loops_of_different_lengths(std::span<const Variable> outputs, const PointerSet& varying);
 
 // The same values over the same leaves, with equal ones merged into one variable.
 Variables merge_equal(const Variables& values);

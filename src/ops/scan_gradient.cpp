@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/function_graph.hpp"
 #include "bitale/graph/test_value.hpp"
@@ -12,6 +13,7 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/calculus.hpp"
 #include "graph/pointer_map.hpp"
+#include "ops/guarded.hpp"
 #include "ops/lengths.hpp"
 #include "ops/scalar_op.hpp"
 #include "ops/scan.hpp"
@@ -172,11 +174,29 @@ Variables worth_saving(const Variables& answers, const Variables& seeds, const V
   }
   for (auto& answer : answers)
     if (answer.has_owner() && !backward.contains(answer.node()) && steps.contains(answer.node())) use(answer);
+  // Draws can't be repeated, since the states of generators have no trace: what depends on them is kept, or what it is
+  // computed from.
+  PointerSet drawn;
+  const auto is_drawn = [&](const Variable& v) { return drawn.contains(v.node()); };
+  for (auto& leaf : varying)
+    if (!as_tensor(leaf.type())) drawn.insert(leaf.node());
+  for (const Apply& node : order)
+    if (!backward.contains(node.output(0).node()) && std::ranges::any_of(node.inputs(), is_drawn))
+      for (auto& output : node.outputs()) drawn.insert(output.node());
   Variables candidates;
   for (const Apply& node : order)
     for (auto& output : node.outputs())
-      if (used.contains(output.node()) && as_tensor(output.type())) candidates.push_back(output);
+      if ((used.contains(output.node()) || is_drawn(output)) && as_tensor(output.type())) candidates.push_back(output);
   const PointerSet changing = without_fixed_shape(candidates, inputs, varying);
+  const PointerSet guarded = guarded_values(answers);
+  const auto can_be_kept = [&](const Variable& v) {
+    return as_tensor(v.type()) && !changing.contains(v.node()) && !guarded.contains(v.node()) && !is_uniform(v);
+  };
+  for (auto node = order.rbegin(); node != order.rend(); ++node)
+    for (auto& output : node->outputs())
+      if (is_drawn(output) && used.contains(output.node()) && !can_be_kept(output))
+        for (auto& input : node->inputs())
+          if (is_drawn(input)) used.insert(input.node());
   PointerMap<int> costs;
   Variables out;
   for (const Apply& node : order) {
@@ -185,8 +205,8 @@ Variables worth_saving(const Variables& answers, const Variables& seeds, const V
       if (auto* known = costs.find(input.node()); known && !is_length(node)) cost = std::min(1 << 20, cost + *known);
     for (auto& output : node.outputs()) {
       const bool is_forward = steps.contains(output.node()) && !backward.contains(output.node());
-      const bool is_kept = is_forward && used.contains(output.node()) && cost >= worth_keeping &&
-                           as_tensor(output.type()) && !changing.contains(output.node()) && !is_uniform(output);
+      const bool is_kept = is_forward && used.contains(output.node()) && (cost >= worth_keeping || is_drawn(output)) &&
+                           can_be_kept(output);
       if (is_kept) out.push_back(output);
       costs.insert(output.node(), is_kept || !is_forward ? 0 : cost);
     }
@@ -292,6 +312,11 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   std::copy(computed.begin() + std::ptrdiff_t(back.next.size()), computed.end(), back.traced.begin());
   VariableSet needed;
   for (auto& leaf : graph_inputs(computed)) needed.insert(leaf);
+  for (int k = 0; k < states; ++k)
+    if (!as_tensor(state(k).type()) && needed.contains(state(k)))
+      throw NotImplementedError(cat(called(),
+                                    ": gradient: it needs draws of a step again, of which there is no trace, "
+                                    "because their lengths differ from step to step or a choice guards them"));
 
   // The forward scan with more traces: it is merged with this one when a function is created.
   Variables extended(forward_outputs.begin(), forward_outputs.begin() + states + traces);

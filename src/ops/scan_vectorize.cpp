@@ -1,5 +1,6 @@
 // A batch of scans is one scan whose states have the dimensions of the batch. Elements of the batch that execute fewer
 // steps than others, by their own n_steps or `until`, keep their states while the loop continues.
+#include <algorithm>
 #include <utility>
 
 #include "bitale/core/error.hpp"
@@ -10,6 +11,7 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "graph/calculus.hpp"
+#include "ops/guarded.hpp"
 #include "ops/lengths.hpp"
 #include "ops/scan.hpp"
 
@@ -75,6 +77,15 @@ class OwnSteps {
 
 }  // namespace
 
+// Elements of a batch that have ended go through the steps of the others, from states that their own loop does not
+// step from; there is a value to discard only if that can't fail.
+void ScanOp::require_harmless_steps() const {
+  for (const Apply& node : toposort(graph_->outputs()))
+    if (!is_total(node))
+      throw NotImplementedError(cat(called(), ": vectorize: the number of steps differs from batch to batch, and `",
+                                    node.output(0).str(), "` may fail in steps after the last"));
+}
+
 // Batch dimensions come before the step dimension in the node's inputs and outputs, and after it in the new loop.
 Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) const {
   const TestValuesOff none_are_known;
@@ -103,16 +114,16 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
     return replacements.back().second;
   };
   // For a batch of step counts, the loop executes the largest.
-  Variable counts, are_equal;
+  Variable counts;
   if (is_batched(0)) {
-    const Variable most = max(outer[0], all_axes, false, int64_constant(0));
-    are_equal = all(eq(outer[0], most));
-    const Variable good = layout_.sequences > 0 ? are_equal : all(ge(outer[0], int64_constant(0)));
+    if (layout_.sequences > 0 || trace_count() > 0)
+      throw NotImplementedError(cat(called(), ": vectorize: n_steps differs from batch to batch, so that ",
+                                    trace_count() > 0 ? "results of all steps" : "sequences",
+                                    " would differ in length"));
+    require_harmless_steps();
     parts.n_steps =
-        check_and_raise(most, {good}, "ValueError",
-                        layout_.sequences > 0
-                            ? cat(called(), ": n_steps differs from batch to batch, and the sequences have one length")
-                            : cat(called(), ": n_steps is negative: expected a number of steps, 0 or more"));
+        check_and_raise(max(outer[0], all_axes, false, int64_constant(0)), {all(ge(outer[0], int64_constant(0)))},
+                        "ValueError", cat(called(), ": n_steps is negative: expected a number of steps, 0 or more"));
     const Variable own = alloc(outer[0], batch);
     counts = Variable(own.type());
     parts.constants.emplace_back(counts, own);
@@ -148,6 +159,7 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
   if (layout_.has_until) {
     until = inner.back();
     inner.pop_back();
+    if (until.ndim() > 0) require_harmless_steps();
   }
   // Every result must have all batch dimensions, even if it depends on no batch, or on one of length 1.
   for (std::size_t k = 0; k < inner.size(); ++k) {
@@ -177,11 +189,7 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
   Variables outputs;
   for (int k = 0; k < layout_.states; ++k) outputs.push_back(scan.output(k));
   for (int k = 0; k < trace_count(); ++k) {
-    Variable trace = scan.output(int(parts.states.size()) + k);
-    if (are_equal && layout_.sequences == 0)
-      trace = check_and_raise(
-          trace, {are_equal}, "ValueError",
-          cat(called(), ": n_steps differs from batch to batch, so that results of all steps would differ in length"));
+    const Variable trace = scan.output(int(parts.states.size()) + k);
     std::vector<int> order;
     for (int axis = 1; axis <= gained; ++axis) order.push_back(axis);
     order.push_back(0);
@@ -193,6 +201,33 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
   OpFromGraphOptions options;
   options.name = layout_.name.empty() ? "batched_scan" : layout_.name;
   return op_from_graph(outer, outputs, options)->make_node(batched);
+}
+
+// ---- loops of different lengths
+// ---------------------------------------------------------------------------------------
+
+bool has_loops_of_different_lengths(std::span<const Variable> outputs, const PointerSet& varying) {
+  PointerSet reached = varying;
+  const auto varies = [&](const Variable& v) { return reached.contains(v.node()); };
+  for (const Apply& node : toposort(outputs)) {
+    if (std::ranges::none_of(node.inputs(), varies)) continue;
+    for (auto& output : node.outputs()) reached.insert(output.node());
+    const InnerGraph* inner = node.op().elementwise() ? nullptr : inner_graph_of(node.op());
+    if (!inner) continue;
+    const auto* scan = dynamic_cast<const ScanOp*>(&node.op());
+    if (scan && varies(node.input(0))) return true;
+    PointerSet within;
+    const std::size_t first = node.inputs().size() - inner->inputs().size();  // the inputs of the graph come last
+    for (std::size_t i = 0; i < inner->inputs().size(); ++i)
+      if (varies(node.inputs()[first + i])) within.insert(inner->inputs()[i].node());
+    // A batch has all states, and so has a condition that depends on one.
+    for (int k = 0; scan && k < scan->layout().states; ++k) within.insert(scan->state(k).node());
+    if (has_loops_of_different_lengths(inner->outputs(), within)) return true;
+    if (!scan || !scan->layout().has_until) continue;
+    for (auto& leaf : graph_inputs(Variables{scan->until()}))
+      if (within.contains(leaf.node())) return true;
+  }
+  return false;
 }
 
 }  // namespace bitale

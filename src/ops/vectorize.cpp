@@ -1,4 +1,5 @@
-// vectorize_graph: the same computation for a batch of inputs. Each op defines its behaviour for batches.
+// vectorize_graph: the same computation for a batch of inputs. Each op defines its behaviour for batches. Where one has
+// none, because its results would differ in shape within the graph, the whole computation is a loop over the batch.
 #include <algorithm>
 #include <cctype>
 
@@ -7,8 +8,13 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/vectorize.hpp"
 #include "graph/evaluate.hpp"
+#include "graph/lazy.hpp"
 #include "graph/line_scope.hpp"
+#include "graph/optional_outputs.hpp"
+#include "ops/batched_graph.hpp"
+#include "ops/guarded.hpp"
 #include "ops/lengths.hpp"
+#include "ops/scan.hpp"
 #include "ops/shape.hpp"
 
 namespace bitale {
@@ -112,24 +118,121 @@ Variable own_lengths(const Apply& node, const Variables& inputs) {
 
 }  // namespace
 
-Variables vectorize_graph(const Variables& outputs, const Replacements& replacements) {
-  int ranks = 0;
-  for (auto& [before, after] : replacements) ranks = std::max(ranks, batch_rank(before, after));
-  VariableMap batched;
-  VariableSet replaced;
-  for (auto& [before, after] : replacements) {
-    // Ops rely on all batched inputs having the same number of batch dimensions.
-    Variable aligned = after;
-    if (int own = batch_rank(before, after))
-      for (; own < ranks; ++own) aligned = expand_dims(aligned, 0);
-    batched.emplace(before, aligned);
-    replaced.insert(before);
+namespace {
+
+// The batches of replaced variables, aligned: ops rely on all batched inputs having the same number of batch
+// dimensions.
+struct Batches {
+  explicit Batches(const Replacements& replacements) {
+    for (auto& [before, after] : replacements) ranks = std::max(ranks, batch_rank(before, after));
+    for (auto& [before, after] : replacements) {
+      Variable aligned = after;
+      if (int own = batch_rank(before, after))
+        for (; own < ranks; ++own) aligned = expand_dims(aligned, 0);
+      of.emplace(before, aligned);
+      replaced.insert(before);
+    }
   }
+  int ranks = 0;
+  VariableMap of;
+  VariableSet replaced;
+};
+
+// A choice that differs within a batch needs both sides.
+void require_harmless_sides(const Apply& node, const Variables& inputs, const PointerSet& guarded) {
+  const LazyInputs* lazy = guarded.size() ? lazy_inputs(node) : nullptr;
+  if (!lazy) return;
+  bool differs = false, is_guarded = false;
+  for (int input : needed_first(node, *lazy)) differs |= gained(node.input(input), inputs[std::size_t(input)]) > 0;
+  for (auto& alternative : lazy->alternatives(node))
+    for (int input : alternative) is_guarded |= guarded.contains(node.input(input).node());
+  if (differs && is_guarded)
+    throw NotImplementedError(cat(node.op().name(),
+                                  ": vectorize: the choice differs from batch to batch, and a side "
+                                  "that is not taken may fail"));
+}
+
+// The node without outputs that nothing reads.
+FewerOutputs fewer_outputs(const Apply& node, const VariableSet& read) {
+  const auto* optional = node.output_count() > 1 ? dynamic_cast<const OptionalOutputs*>(&node.op()) : nullptr;
+  std::vector<bool> is_read;
+  FewerOutputs out{node, {}};
+  for (int k = 0; k < int(node.output_count()); ++k) {
+    is_read.push_back(read.contains(node.output(k)));
+    out.places.push_back(k);
+  }
+  return optional ? optional->without_unread(node, is_read) : out;
+}
+
+// The loop over the elements of the batch.
+Variables looped_graph(const Variables& outputs, const Replacements& replacements) {
+  const Batches batches(replacements);
+  const Shape batch = lengths_of_batch(replacements, batches.of, batches.ranks);
+  ScanParts parts;
+  parts.n_steps = lengths::product(batch);
+  parts.name = "batch";
+  Replacements elements;
+  for (auto& [before, after] : replacements) {
+    if (batch_rank(before, after) == 0) {
+      elements.emplace_back(before, after);
+      continue;
+    }
+    const Variable& aligned = batches.of.at(before);
+    Shape whole = batch, rows{parts.n_steps};
+    Dims row;
+    for (int axis = batches.ranks; axis < aligned.ndim(); ++axis) {
+      whole.push_back(length_of(aligned, axis));
+      rows.push_back(whole.back());
+      row.push_back(aligned.static_shape()[std::size_t(axis)]);
+    }
+    elements.emplace_back(before, Variable(tensor_type(before.dtype(), row), before.name()));
+    parts.elements.push_back(elements.back().second);
+    parts.sequences.push_back(reshape(alloc(aligned, whole), rows));
+  }
+  const Variables of_one = clone_replace(outputs, elements);
+  std::vector<bool> is_traced;
+  for (auto& each : of_one) {
+    is_traced.push_back(as_tensor(each.type()) && depends_on(each, parts.elements));
+    if (is_traced.back()) parts.traced.push_back(each);
+  }
+  const Apply loop = make_scan(parts);
+  Variables out;
+  int trace = 0;
+  for (std::size_t k = 0; k < of_one.size(); ++k) {
+    if (!is_traced[k]) {
+      out.push_back(of_one[k]);
+      continue;
+    }
+    const Variable rows = loop.output(trace++);
+    Shape shape = batch;
+    for (int axis = 1; axis < rows.ndim(); ++axis) shape.push_back(length_of(rows, axis));
+    out.push_back(reshape(rows, shape));
+  }
+  return out;
+}
+
+// Whether the graph advances the state of a generator, which would have to pass from element to element of a batch.
+bool has_draws(const Variables& outputs) {
+  for (const Apply& node : toposort(outputs))
+    for (auto& output : node.outputs())
+      if (!as_tensor(output.type())) return true;
+  return false;
+}
+
+}  // namespace
+
+Variables batched_graph(const Variables& outputs, const Replacements& replacements) {
+  const Batches batches(replacements);
+  VariableMap batched = batches.of;
+  const PointerSet guarded = guarded_values(outputs);
   auto batch_of = [&](const Variable& v) {
     auto found = batched.find(v);
     return found == batched.end() ? v : found->second;
   };
-  for (const Apply& node : toposort(outputs, replaced)) {
+  const std::vector<Apply> order = toposort(outputs, batches.replaced);
+  VariableSet read(outputs.begin(), outputs.end());
+  for (const Apply& node : order) read.insert(node.inputs().begin(), node.inputs().end());
+  for (const Apply& node : order) {
     Variables inputs;
     bool changed = false;
     for (const Variable& input : node.inputs()) {
@@ -141,19 +244,31 @@ Variables vectorize_graph(const Variables& outputs, const Replacements& replacem
       batched.emplace(node.output(), lengths);
       continue;
     }
+    require_harmless_sides(node, inputs, guarded);
     const LineScope scope(node.provenance().where);
-    Apply copy = batched_node(node, inputs);
-    for (std::size_t o = 0; o < node.output_count(); ++o) batched.emplace(node.output(int(o)), copy.output(int(o)));
+    const FewerOutputs fewer = fewer_outputs(node, read);
+    const Apply copy = batched_node(fewer.node, inputs);
+    for (std::size_t o = 0; o < node.output_count(); ++o)
+      if (fewer.places[o] >= 0) batched.emplace(node.output(int(o)), copy.output(fewer.places[o]));
   }
   Variables out;
   for (const Variable& output : outputs) {
     out.push_back(batch_of(output));
     if (out.back().same_as(output) || !as_tensor(output.type()) || gained(output, out.back())) continue;
-    Shape shape = lengths_of_batch(replacements, batched, ranks);
+    Shape shape = lengths_of_batch(replacements, batched, batches.ranks);
     for (auto& length : lengths_of(out.back())) shape.push_back(length);
     out.back() = alloc(out.back(), shape);
   }
   return out;
+}
+
+Variables vectorize_graph(const Variables& outputs, const Replacements& replacements) {
+  try {
+    return batched_graph(outputs, replacements);
+  } catch (const NotImplementedError&) {
+    if (has_draws(outputs)) throw;
+    return looped_graph(outputs, replacements);
+  }
 }
 
 std::function<Variables(const Operands&)> vectorize(GraphFunction function, const std::string& signature) {

@@ -10,6 +10,7 @@
 #include "bitale/ops/ordered.hpp"
 #include "bitale/rewriting/passes.hpp"
 #include "graph/calculus.hpp"
+#include "ops/guarded.hpp"
 #include "ops/lengths.hpp"
 #include "ops/subtensor.hpp"
 #include "rules/matrices.hpp"
@@ -19,6 +20,27 @@
 namespace bitale::rewriting {
 
 namespace {
+
+// The values of all steps at once; values for which this is impossible are removed from the list.
+Variables stacks_of(Variables& values, const ScanParts& parts, const PointerSet& of_elements,
+                    const Replacements& rows) {
+  const auto stacks = [&](const Variables& some) {
+    try {
+      Variables out = calculus().vectorize(clone_replace(some, parts.constants), rows);
+      for (std::size_t k = 0; k < out.size(); ++k)
+        if (out[k].ndim() != some[k].ndim() + 1) return Variables();
+      return out;
+    } catch (const NotImplementedError&) {
+      return Variables();
+    }
+  };
+  // A loop whose number of steps differs from step to step stays in the step.
+  std::erase_if(values, [&](auto& v) { return has_loops_of_different_lengths(Variables{v}, of_elements); });
+  if (values.empty()) return {};
+  if (Variables all = stacks(values); !all.empty()) return all;
+  std::erase_if(values, [&](auto& v) { return stacks({v}).empty(); });
+  return values.empty() ? Variables() : stacks(values);
+}
 
 void push_out(FunctionGraph& graph) {
   const RuleScope scope("scan_push_out");
@@ -32,8 +54,10 @@ void push_out(FunctionGraph& graph) {
     PointerSet expensive;
     Variables moved;
     VariableSet seen;
+    const PointerSet guarded = guarded_values(results_of(parts));
     const auto move = [&](const Variable& v) {
-      if (v.has_owner() && of_elements.contains(v.node()) && !of_states.contains(v.node()) && seen.insert(v).second)
+      if (v.has_owner() && of_elements.contains(v.node()) && !of_states.contains(v.node()) &&
+          !guarded.contains(v.node()) && seen.insert(v).second)
         moved.push_back(v);
     };
     const std::vector<Apply> order = toposort(results_of(parts));
@@ -79,15 +103,8 @@ void push_out(FunctionGraph& graph) {
       whole.push_back(sequence);
       rows.emplace_back(parts.elements[k], sequence);
     }
-    Variables stacks;
-    try {
-      stacks = moved.empty() ? Variables() : calculus().vectorize(clone_replace(moved, parts.constants), rows);
-    } catch (const NotImplementedError&) {
-      continue;
-    }
-    bool fits = true;
-    for (std::size_t k = 0; k < stacks.size(); ++k) fits &= stacks[k].ndim() == moved[k].ndim() + 1;
-    if (!fits) continue;
+    const Variables stacks = stacks_of(moved, parts, of_elements, rows);
+    if (moved.empty() && elements_as_traces.empty()) continue;
     Replacements pairs, leaves;
     Loop rest = loop;
     rest.parts.traced.clear(), rest.traces.clear();

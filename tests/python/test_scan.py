@@ -726,13 +726,18 @@ def test_batches_with_different_numbers_of_steps(linker):
     np.testing.assert_allclose(call([xs], roots, [values], linker), np.sqrt(values), rtol=1e-12)
     np.testing.assert_allclose(call([xs], bt.grad(roots.sum(), xs), [values], linker), 0.5 / np.sqrt(values), rtol=1e-6)
 
-    # Stacking the results of all steps fails, since their lengths differ.
+    # Results of all steps that differ in length can't be stacked; what is computed of them can.
     trace = bt.scan(lambda p: p * a, outputs_info=pt.ones([]), n_steps=n, return_updates=False)
     traces = bt.vectorize_graph(trace, {n: pt.lvector("k")})
     (k,) = [leaf for leaf in bt.graph.traversal.graph_inputs([traces]) if leaf.name == "k"]
     np.testing.assert_allclose(call([k, a], traces, [np.array([2, 2]), 3.0], linker), [[3, 9], [3, 9]])
-    with pytest.raises(ValueError, match="differ"):
+    with pytest.raises(bt.ShapeError, match="all steps give one shape"):
         call([k, a], traces, [np.array([2, 3]), 3.0], linker)
+    for one, expected, slope in [(trace[-1], [9.0, 27.0], 33.0), (trace.sum(), [12.0, 39.0], 41.0)]:
+        each = bt.vectorize_graph(one, {n: ns[0]})
+        results = call([ns, a], [each, bt.grad(each.sum(), a)], [np.array([[2, 3]]), 3.0], linker)
+        np.testing.assert_allclose(results[0], expected)
+        np.testing.assert_allclose(results[1], slope)
     with pytest.raises(ValueError, match="negative"):
         call([k, a], traces, [np.array([-2, -2]), 3.0], linker)
 
