@@ -200,6 +200,54 @@ def test_loops_that_become_equal_after_rewriting(mode, same):
           [[(value + 1) * value], [np.exp(value) - value]])  # fmt: skip
 
 
+# ---- gradients of loops that draw --------------------------------------------------------------------------------------
+
+normal = lambda **options: pt.random.normal(0.0, 1.0, **options)  # noqa: E731
+
+
+def decayed(s, n, x, e=0.0):
+    return scan(lambda q: pt.tanh(q) * x + e, outputs_info=[s], n_steps=n)[-1]
+
+
+def ended(s, x):
+    """The inner loop draws, and the step in which it ends depends on that."""
+    return scan(lambda q: (pt.tanh(q) * x + normal(), until(q > 0.5)), outputs_info=[s], n_steps=4)[-1]
+
+
+DRAWING_STEPS = {
+    "a loop beside a draw": lambda s, x, n: decayed(s, n, x, normal()),
+    "a loop that draws": lambda s, x, n: scan(lambda q: pt.tanh(q) * x + normal(), outputs_info=[s], n_steps=n)[-1],
+    "a loop that draws and ends": lambda s, x, n: ended(s, x),
+    "as many steps as drawn": lambda s, x, n: decayed(s, pt.random.poisson(2.0) + 1, x),
+    "over draws": lambda s, x, n: scan(lambda e, q: pt.tanh(q + e * x), [normal(size=n)], [s])[-1],
+    "as many of them as drawn": lambda s, x, n: decayed(s, n, x, normal(size=3)[: pt.random.integers(1, 3)].sum()),
+    "a choice by a draw": lambda s, x, n: (lambda e: ifelse(e > 0, pt.tanh(s) * e, s * x))(normal()),
+    "a draw in a choice": lambda s, x, n: ifelse(s > 0, (pt.tanh(s) * normal(size=n)).sum(), s * x * normal()),
+    "a choice in a loop": lambda s, x, n: decayed(ifelse(s > normal(), s * x, pt.tanh(s)), n, x, normal() * s),
+}
+
+
+@pytest.mark.parametrize("name", DRAWING_STEPS)
+def test_gradients_of_loops_that_draw(name):
+    x, n = pt.dscalar("x"), pt.lscalar("n")
+    cost = scan(lambda s: DRAWING_STEPS[name](s, x, n), outputs_info=[x], n_steps=3).sum()
+    generators = [leaf for leaf in bt.graph.traversal.graph_inputs([cost]) if leaf not in (x, n)]
+    for k, generator in enumerate(generators):
+        generator.set_value(np.random.default_rng(k))
+    for mode in ("jit", "interpreted"):
+        f = bt.function([x, n], [cost, bt.grad(cost, x)], mode=MODES[mode](), no_default_updates=True, on_unused_input="ignore")
+        expected = (f(0.3 + 1e-6, 2)[0] - f(0.3 - 1e-6, 2)[0]) / 2e-6
+        np.testing.assert_allclose(f(0.3, 2)[1], expected, rtol=1e-5, atol=1e-7)
+
+
+def test_draws_that_a_gradient_can_not_have_again():
+    x = pt.dscalar("x")
+    step = lambda s: (pt.tanh(s) * normal(size=pt.random.poisson(2.0)) * x).sum()  # noqa: E731
+    cost = scan(step, outputs_info=[x], n_steps=3).sum()
+    with pytest.raises(NotImplementedError, match="draws of a step again"):
+        bt.grad(cost, x)
+
+
 # ---- random programs -------------------------------------------------------------------------------------------------
 
 SEEDS = range(24)
