@@ -1,7 +1,8 @@
 """Random graphs of the whole language against the oracle: a part of what `./dev fuzz` runs, and the cases that have
 failed before.
 
-BITALE_TEST_FUZZ_GRAPHS is the number of graphs (default 2300), BITALE_TEST_FUZZ_SEED the first seed.
+BITALE_TEST_FUZZ_GRAPHS is the number of graphs (default 2300), BITALE_TEST_FUZZ_LOOPS that of programs of loops (default
+20), BITALE_TEST_FUZZ_SEED the first seed.
 """
 
 import os
@@ -16,12 +17,13 @@ sys.path.insert(0, str(tests))
 
 import bitale as bt
 from fuzz import case as cases
-from fuzz import compare, coverage, kinds, known, shrink, ways
+from fuzz import compare, coverage, kinds, known, loops, shrink, ways
 from fuzz.check import Failure, again, check, check_seed, fails_alike, run
 from fuzz.compare import Ensemble
 from fuzz.generate import random_case
 
 graphs = int(os.environ.get("BITALE_TEST_FUZZ_GRAPHS", "2300"))
+programs = int(os.environ.get("BITALE_TEST_FUZZ_LOOPS", "20"))
 first = int(os.environ.get("BITALE_TEST_FUZZ_SEED", "1"))
 
 
@@ -41,6 +43,22 @@ def test_random_graphs():
     if graphs >= 2000:
         missing = [op for op in coverage.all_ops() if not seen.ops[op]]
         assert not missing, "no generator reaches these ops"
+
+
+@pytest.mark.parametrize("seed", range(first, first + programs))
+def test_random_programs_of_loops(seed):
+    _, found, case = loops.examined(seed)
+    assert found is None, f"{found[0]}: {found[2]}\n\n{cases.script(case)}"
+
+
+def test_a_wrong_program_of_loops_shrinks(monkeypatch):
+    def trouble(case, ways=None):
+        return ("a way", "wrong", "") if any("tanh" in step.text for step in case.steps) else None
+
+    monkeypatch.setattr(loops, "trouble", trouble)
+    seed = next(seed for seed in range(100) if trouble(loops.seeded(seed)))
+    _, found, case = loops.examined(seed, 20)
+    assert found and len(cases.script(case)) < len(cases.script(loops.seeded(seed))) and len(case.steps) == 1
 
 
 @pytest.mark.parametrize("path", sorted((tests / "fuzz" / "seeds").glob("*.json")), ids=lambda path: path.stem)

@@ -173,6 +173,44 @@ TEST_CASE("calls read only buffers that were written; fills are constant") {
   filled.fails("filled with a value that is not constant");
 }
 
+TEST_CASE("an element that is read is one that a step may have written") {
+  const auto fails = [](const char* text, const char* why) {
+    CHECK_THROWS_WITH_AS(verify(parse(text)), doctest::Contains(why), InternalError);
+  };
+  // Only the diagonal is written.
+  fails(R"(program p(x: f64[?]) -> y: f64
+  stack b: f64[2, 2]
+  b[0, 0] = x[0]
+  b[1, 1] = x[1]
+  output y: f64
+  for i in 2, sum v0:
+    for j in 2, sum v1:
+      v1 += b[i, j]
+    v0 += v1
+  y = v0
+)",
+        "element 2 of buffer b is read, but no step before writes it");
+  // One element is added to before it has a value.
+  fails(R"(program p(x: f64[?]) -> y: f64[3]
+  output y: f64[3]
+  y[0] = 0.0
+  y[2] = 0.0
+  for i in 3:
+    y[i] += x[i]
+)",
+        "element 1 of buffer y is read");
+  // Earlier iterations, selects, branches and unknown places may be right.
+  CHECK_NOTHROW(verify(parse(R"(program p(x: f64[?], n: i64) -> y: f64[3]
+  output y: f64[3]
+  stack b: f64[3]
+  for i in 3:
+    b[i] = select((i > 0), (b[max((i + -1), 0)] + x[i]), x[i])
+  y[n] = x[0]
+  for i in 3:
+    y[i] += b[(2 - i)]
+)")));
+}
+
 TEST_CASE("a definition in a body is known only in its iteration") {
   Example example;
   const Expr var = example.pool.var(0, DType::Float64);
