@@ -9,6 +9,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "identity_test.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -28,8 +29,9 @@ class Recursion {
   ~Recursion() { Py_LeaveRecursiveCall(); }
 };
 
+// Whether the elements of a list have to be interpreted one by one.
 bool holds_variable(nb::handle object) {
-  if (is_variable(object)) return true;
+  if (is_variable(object) || instance_of<IdentityTest>(object)) return true;
   if (!is_sequence(object)) return false;
   Recursion deeper;
   for (nb::handle item : object)
@@ -56,7 +58,6 @@ Variable as_numpy(const Array& value) {
 
 std::optional<Variable> from_number(nb::handle object) {
   PyObject* p = object.ptr();
-  if (PyBool_Check(p)) return Operand::number(p == Py_True);
   if (PyLong_CheckExact(p)) {
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(p, &overflow);
@@ -81,6 +82,7 @@ std::optional<Variable> from_number(nb::handle object) {
 
 std::optional<Variable> convert(nb::handle object) {
   if (is_variable(object)) return variable_of(object);
+  refuse_truth_value(object);
   if (auto number = from_number(object)) return number;
   if (is_sequence(object)) {
     Recursion deeper;

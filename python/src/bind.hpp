@@ -26,6 +26,7 @@ void bind_signal(nb::module_& m);
 void bind_decompositions(nb::module_& m);
 void bind_shapes(nb::module_& m);  // shapes, creation, conversion, products
 void bind_indexing(nb::module_& m);
+void bind_identity_test(nb::module_& m);  // before bind_operators
 void bind_operators(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_ifelse(nb::module_& m);

@@ -25,6 +25,7 @@
 #include "function_graph.hpp"
 #include "function_object.hpp"
 #include "held.hpp"
+#include "identity_test.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
@@ -38,10 +39,12 @@ Replacements typed_replacements(nb::handle pairs, const char* what) {
   Replacements out;
   for (auto& [before, after] : as_pairs(pairs, what)) {
     const Variable target = require_variable(before, what);
-    if (is_variable(after))
+    if (is_variable(after)) {
       out.emplace_back(target, variable_of(after));
-    else
-      out.emplace_back(target, constant_of(target.type(), value_from(*target.type(), after)));
+      continue;
+    }
+    if (as_tensor(target.type())) refuse_truth_value(after);
+    out.emplace_back(target, constant_of(target.type(), value_from(*target.type(), after)));
   }
   return out;
 }

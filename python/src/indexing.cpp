@@ -61,7 +61,6 @@ IndexItem index_item(nb::handle item) {
   if (item.ptr() == Py_Ellipsis) return Ellipsis{};
   if (PySlice_Check(item.ptr()))
     return Slice{slice_part(item.attr("start")), slice_part(item.attr("stop")), slice_part(item.attr("step"))};
-  if (PyBool_Check(item.ptr())) return IndexItem(Operand(Array(item.is(nb::handle(Py_True)))));
   const bool has_dtype = is_ndarray(item) || is_numpy_scalar(item);
   if (is_integer_object(item) && !(has_dtype && nb::str(item.attr("dtype").attr("kind")).equal(nb::str("b"))))
     return IndexItem(Operand(index_number(item)));

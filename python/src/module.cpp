@@ -55,6 +55,7 @@ NB_MODULE(_core, m) {
   bind_decompositions(m);
   bind_shapes(m);
   bind_indexing(m);
+  bind_identity_test(m);
   bind_operators(m);
   bind_random(m);
   bind_ifelse(m);

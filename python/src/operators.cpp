@@ -8,6 +8,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "define.hpp"
+#include "identity_test.hpp"
 
 namespace bitale::python {
 
@@ -61,6 +62,22 @@ void bind_binary_operator(nb::class_<TensorVariableObject, VariableObject>& cls,
       nb::call_guard<AtCaller>(), nb::is_operator(), nb::sig(cat("def ", op.reflected, takes).c_str()));
 }
 
+// `==` and `!=`: elementwise with a value; between variables identity, since containers search by `==`.
+void bind_equality(nb::class_<TensorVariableObject, VariableObject>& cls, const char* name, Binary function,
+                   bool is_negated) {
+  cls.def(
+      name,
+      [function, is_negated](const TensorVariableObject& self, nb::handle other) -> nb::object {
+        if (is_variable(other))
+          return nb::cast(IdentityTest{self.variable.same_as(variable_of(other)) != is_negated, is_negated});
+        const AtCaller here;
+        const auto y = try_as_variable(other);
+        return y ? wrap(function(self.variable, *y)) : not_implemented();
+      },
+      nb::arg().none(), nb::is_operator(),
+      nb::sig(cat("def ", name, "(self, other: typing.Any, /) -> typing.Any").c_str()));
+}
+
 void bind_unary_operators(nb::class_<TensorVariableObject, VariableObject>& cls) {
   auto bind = [&](const char* name, Variable (*function)(const Operand&)) {
     cls.def(
@@ -90,30 +107,76 @@ void bind_unary_operators(nb::class_<TensorVariableObject, VariableObject>& cls)
       nb::call_guard<AtCaller>());
 }
 
-[[noreturn]] void refuse(const TensorVariableObject& self, const char* what) {
-  throw TypeError(cat("the symbolic variable ", self.variable.str(), " has no value yet: ", what));
+[[noreturn]] void refuse(const Variable& x, const char* what) {
+  throw TypeError(cat("the symbolic variable ", x.str(), " has no value yet: ", what));
 }
 
+// What Python asks of an object that has a value, and what to write instead.
+struct Refusal {
+  const char* name;
+  const char* signature;
+  const char* what;
+};
+
+constexpr const char* no_number =
+    "it is no Python number. Functions of `math` are in bitale.tensor, too: pt.exp(x); function() and x.eval() compute "
+    "a value";
+
+constexpr Refusal refusals[] = {
+    {"__bool__", "def __bool__(self) -> bool",
+     "it can't be used as a condition (by if, while, assert, and, or, not, 0 < x < 1, or Python's max, min, sorted, "
+     "any, "
+     "all). Elementwise there are pt.switch(condition, a, b), &, |, ~, pt.maximum and pt.minimum; bt.ifelse(condition, "
+     "a, "
+     "b) computes one side only"},
+    {"__float__", "def __float__(self) -> float", no_number},
+    {"__int__", "def __int__(self) -> int", no_number},
+    {"__complex__", "def __complex__(self) -> complex", no_number},
+    {"__index__", "def __index__(self) -> int",
+     "it can't index a Python sequence or NumPy array, count a range, or be a length of a NumPy array. There are "
+     "pt.as_tensor_variable(array)[x], pt.arange(x), scan(..., n_steps=x) and pt.zeros(x)"},
+    {"__setitem__", "def __setitem__(self, index: typing.Any, value: typing.Any, /) -> None",
+     "its elements can't be assigned. x[index].set(y) and x[index].inc(y) give a changed copy"},
+    {"__delitem__", "def __delitem__(self, index: typing.Any, /) -> None",
+     "its elements can't be deleted. x[mask] gives those that are kept"},
+    {"__contains__", "def __contains__(self, value: typing.Any, /) -> bool",
+     "whether an element has some value is pt.any(pt.eq(x, value)), and whether a variable is in a list, any(y is each "
+     "for each in variables)"},
+};
+
 void bind_refusals(nb::class_<TensorVariableObject, VariableObject>& cls) {
-  cls.def("__bool__", [](const TensorVariableObject& self) -> bool {
-    refuse(self, "it can't be used as a condition. For an elementwise choice there is switch(condition, a, b)");
-  });
-  cls.def("__len__",
-          [](const TensorVariableObject& self) -> int { refuse(self, "its length is symbolic, x.shape[0]"); });
-  cls.def("__float__",
-          [](const TensorVariableObject& self) -> double { refuse(self, "compute it with function() or eval()"); });
-  cls.def("__int__",
-          [](const TensorVariableObject& self) -> int { refuse(self, "compute it with function() or eval()"); });
-  cls.def("__complex__",
-          [](const TensorVariableObject& self) -> double { refuse(self, "compute it with function() or eval()"); });
-  cls.def("__index__", [](const TensorVariableObject& self) -> int {
-    refuse(self, "it can't index a Python sequence, or count a range");
-  });
-  cls.def("__setitem__", [](const TensorVariableObject& self, nb::handle, nb::handle) {
-    refuse(self, "its elements can't be assigned. x[index].set(y) and x[index].inc(y) give a changed copy");
-  });
-  cls.def("__delitem__",
-          [](const TensorVariableObject& self, nb::handle) { refuse(self, "its elements can't be deleted"); });
+  for (const Refusal& each : refusals)
+    cls.def(
+        each.name,
+        [what = each.what](const TensorVariableObject& self, nb::args) -> nb::object { refuse(self.variable, what); },
+        nb::sig(each.signature));
+}
+
+// ---- what is known without a value
+// -----------------------------------------------------------------------------------
+
+std::int64_t length_of(const TensorVariableObject& self) {
+  const Variable& x = self.variable;
+  if (x.ndim() == 0) throw TypeError(cat("the scalar ", x.str(), " has no length"));
+  if (x.static_shape()[0] == unknown_length) refuse(x, "its length is symbolic, x.shape[0]");
+  return x.static_shape()[0];
+}
+
+// As of any object, f"{x:>8}" is its text; a number's format asks for a value.
+nb::object formatted(nb::handle self, nb::handle specification) {
+  const nb::object text = nb::str(self);
+  PyObject* out = PyObject_Format(text.ptr(), specification.ptr());
+  if (out) return nb::steal(out);
+  PyErr_Clear();
+  refuse(variable_of(self),
+         "it has no digits to format. bt.printing.Print(message)(x) shows values when they are computed");
+}
+
+Variable rounded(const TensorVariableObject& self, nb::handle digits) {
+  if (!digits.is_none())
+    throw TypeError(cat("round(x, digits) of the symbolic variable ", self.variable.str(),
+                        ": write pt.round(x * 10**digits) / 10**digits"));
+  return round(self.variable);
 }
 
 // The elements along the first dimension, if its length is known.
@@ -123,7 +186,8 @@ nb::object iterate(const TensorVariableObject& self) {
   const std::int64_t length = x.static_shape()[0];
   if (length == unknown_length)
     throw TypeError(cat("can't iterate over ", x.str(), ": its length is not known (type ", x.type()->str(),
-                        "). Was a function of bitale.tensor meant, rather than Python's sum, max or min?"));
+                        "). Was a function of bitale.tensor meant, rather than Python's sum, max or min? A loop over "
+                        "elements is a scan(step, sequences=[x])"));
   nb::list items;
   for (std::int64_t i = 0; i < length; ++i) items.append(subtensor(x, {IndexItem(Operand(i))}));
   return nb::iter(items);
@@ -134,8 +198,13 @@ nb::object iterate(const TensorVariableObject& self) {
 void bind_operators(nb::module_& m) {
   auto cls = variable_class(m);
   for (auto& op : binary_operators) bind_binary_operator(cls, op);
+  bind_equality(cls, "__eq__", eq, false);
+  bind_equality(cls, "__ne__", neq, true);
   bind_unary_operators(cls);
   bind_refusals(cls);
+  cls.def("__len__", length_of);
+  cls.def("__format__", formatted, nb::sig("def __format__(self, specification: str, /) -> str"));
+  cls.def("__round__", rounded, nb::arg("ndigits").none() = nb::none(), nb::call_guard<AtCaller>());
   cls.def("__iter__", iterate, nb::call_guard<AtCaller>(),
           nb::sig("def __iter__(self) -> collections.abc.Iterator[TensorVariable]"));
 }

@@ -109,7 +109,8 @@ Variable arange_by(const Like& start, Any stop, Any step, const DTypeLike& dtype
 Variable make_constant(nb::handle value, const std::optional<std::string>& name, nb::handle ndim, nb::handle dtype) {
   if (is_variable(value) && !variable_of(value).is_constant())
     throw TypeError(cat("constant: expected a value, got the variable ", variable_of(value).str()));
-  const Variable variable = as_variable(value);
+  const bool is_bool = PyBool_Check(value.ptr());
+  const Variable variable = is_bool ? Operand::number(value.is(nb::handle(Py_True))) : as_variable(value);
   if (!variable.is_constant())
     throw TypeError(cat("constant: expected a value, got ", shown(value), ", which holds variables"));
   Array data = *variable.constant();

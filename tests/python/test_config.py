@@ -73,7 +73,7 @@ def test_dtypes_of_python_numbers_follow_the_cast_policy():
     assert (b + 1).dtype == "int8" and (b + 1.5).dtype == "float32" and (f + 0.1).dtype == "float64"
     with bt.config.change_flags(cast_policy="numpy+floatX"):
         assert (b + 1).dtype == "int64" and (b + 1.5).dtype == "float64" and (f + 1.5).dtype == "float64"
-        assert pt.constant(3).dtype == "int64" and pt.as_tensor(True).dtype == "bool"
+        assert pt.constant(3).dtype == "int64" and pt.as_tensor(np.True_).dtype == "bool"
     with bt.config.change_flags(cast_policy="numpy+floatX", floatX="float32"):
         assert (f + 0.1).dtype == "float32" and (b + 1.5).dtype == "float32" and pt.constant(0.1).dtype == "float32"
         assert (f + np.float64(0.1)).dtype == "float64"  # NumPy scalars already have a dtype

@@ -17,7 +17,7 @@ def test_identity_of_nodes():
     assert z.owner.inputs[0] is x and z.owner is z.owner and z.owner.outputs[0] is z
     assert {x: 1}[z.owner.inputs[0]] == 1
     assert x in [x, y] and x not in [y]
-    assert (x == y) is False and (x != y) is True
+    assert not x == y and x != y
     del z
     gc.collect()
     w = x + y

@@ -242,7 +242,7 @@ def test_lists_of_bools(mode):
 def test_masks_without_dimensions(mode):
     x, b = pt.dmatrix("x"), pt.scalar("b", dtype="bool")
     given = X[:, :, 0]
-    f = bt.function([x, b], [x[b], x[:, b], x[b].set(7.0), x[True], x[False], x[..., True]], mode=mode)
+    f = bt.function([x, b], [x[b], x[:, b], x[b].set(7.0), x[np.True_], x[np.False_], x[..., np.True_]], mode=mode)
     for value in (True, False):
         expected = [given[value], given[:, value], updated(given, value, "set", 7.0), given[True], given[False],
                     given[..., True]]

@@ -141,7 +141,7 @@ def upcast(dtype: str, *dtypes: str) -> str:
     """
     found = _by_dtype[np.dtype(dtype).name]("x")
     for each in dtypes:
-        found = _pt.switch(True, found, _by_dtype[np.dtype(each).name]("y"))
+        found = _pt.switch(np.True_, found, _by_dtype[np.dtype(each).name]("y"))
     return found.dtype
 
 
