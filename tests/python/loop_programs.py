@@ -114,7 +114,8 @@ class Generator:
         if kind == "vector" and vectors and (result is None or self.random.random() < 0.3):
             result = ("last", self.random.choice(vectors))
         if kind == "float":
-            result = ("last", floats[0]) if floats and self.random.random() < 0.7 else ("sum", self.random.randrange(len(states)))
+            what = self.random.choice(["last", "final"])
+            result = (what, floats[0]) if floats and self.random.random() < 0.7 else ("sum", self.random.randrange(len(states)))
         return ("loop", over, element, states, nexts, ends if self.random.random() < 0.25 else None, result)
 
     def next_state(self, kind: str, name: str, depth: int, inner: Any) -> Any:
@@ -213,7 +214,7 @@ class Plain:
             if stops:
                 break
         what, k = result
-        if what == "last":
+        if what in ("last", "final"):
             return values[k]
         return np.array(traces[k], dtype=float) if what == "trace" else np.sum(traces[k])
 
@@ -271,9 +272,20 @@ class Symbolic(Plain):
             return_list=True, return_updates=False,
         )  # fmt: skip
         what, k = result
+        if what == "last" and traces[k].type.shape[0] == 0:  # known when the graph is built
+            return initial[k]
         if what == "last":
             return ifelse(pt.gt(traces[k].shape[0], 0), traces[k][-1], initial[k])
+        if what == "final":
+            return pt.concatenate([initial[k][None], traces[k]])[-1]
         return traces[k] if what == "trace" else pt.cast(traces[k].sum(), "float64")
+
+
+def has_guards(program: Any) -> bool:
+    """Whether a side of a choice would fail if it were computed in vain."""
+    return isinstance(program, (tuple, list)) and (
+        (len(program) > 0 and program[0] in ("element", "last")) or any(has_guards(part) for part in program)
+    )
 
 
 def inputs() -> dict[str, Any]:

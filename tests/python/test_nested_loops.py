@@ -9,7 +9,7 @@ from bitale.compile.builders import OpFromGraph
 from bitale.ifelse import ifelse
 from bitale.scan import fori_loop, until
 
-from loop_programs import Generator, Plain, Symbolic, inputs, slopes, values
+from loop_programs import Generator, Plain, Symbolic, has_guards, inputs, slopes, values
 
 MODES = {
     "jit": lambda: None,
@@ -260,7 +260,7 @@ def test_random_programs(seed):
     expected = plain.run(program, at)
     outputs = [pt.as_tensor_variable(Symbolic().run(program, given))]
     wanted = [expected]
-    if plain.margin > 1e-4:
+    if plain.margin > 1e-4 and not has_guards(program):
         wrt = [given[name] for name in ("a", "b", "x", "y")]
         outputs += bt.grad(outputs[0], wrt, disconnected_inputs="ignore")
         wanted += list(slopes(program, at).values())
