@@ -150,7 +150,7 @@ class Generator:
             return self.choice(["0.5", "2.0", "-1.0", "0.1", "0.0", "1.0", "1e-3", "3.7", "-0.0"])
         if "i" in kinds or "u" in kinds:
             return self.choice(["0", "1", "2", "-1", "3", "-2", "7", "100"])
-        return self.choice(["True", "False"])
+        return self.choice(["np.True_", "np.False_"])
 
     def axis(self, x: str) -> int:
         ndim = self.values[x].ndim

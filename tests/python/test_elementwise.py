@@ -388,7 +388,7 @@ OPERATORS = {
 
 @pytest.mark.parametrize("text", OPERATORS)
 @pytest.mark.parametrize(
-    "other", [2, 2.5, True, np.float32(1.5), np.int64(3), np.array([1.0, 2.0, 4.0]), [1.0, 2.0, 4.0]]
+    "other", [2, 2.5, np.True_, np.float32(1.5), np.int64(3), np.array([1.0, 2.0, 4.0]), [1.0, 2.0, 4.0]]
 )
 def test_operators_with_numbers_and_arrays(text, other):
     operator = OPERATORS[text]
