@@ -43,6 +43,9 @@ bool is_part_of_complex(std::string_view name) {
   return name == "real" || name == "imag" || name == "conj" || name == "angle";
 }
 
+// Those whose arguments have other names than x and y: bound in special.cpp.
+bool has_own_arguments(std::string_view name) { return name == "iv" || name == "kv"; }
+
 void bind_unary(nb::module_& m, const ScalarOp& op, const char* name, const char* doc) {
   auto apply = [&op](const Like& x) {
     const Variable inputs[] = {as_variable(x)};
@@ -92,7 +95,7 @@ void bind_quaternary(nb::module_& m, const ScalarOp& op, const char* name, const
 
 void bind_elementwise(nb::module_& m) {
   for (const ScalarOp* op : scalar_ops()) {
-    if (is_family_member(*op) || is_part_of_complex(op->name)) continue;
+    if (is_family_member(*op) || is_part_of_complex(op->name) || has_own_arguments(op->name)) continue;
     const std::string name = python_name(*op), doc(op->doc);
     switch (op->arity) {
       case 1: bind_unary(m, *op, name.c_str(), doc.c_str()); break;

@@ -30,8 +30,12 @@ array([0.        , 0.54930614]))"},
 array([0.08333333, 0.05      ]))"},
     {"betainc", R"(>>> pt.betainc(2.0, 3.0, [0.25, 0.5]).eval()
 array([0.26171875, 0.6875    ]))"},
+    {"betainc_density", R"(>>> pt.betainc_density(2.0, 3.0, [0.25, 0.5]).eval()
+array([1.6875, 1.5   ]))"},
     {"betainc_derivative", R"(>>> pt.betainc_derivative(2.0, 3.0, [0.25, 0.5]).eval()
 array([-0.2280536 , -0.19528869]))"},
+    {"betainc_derivative_by_b", R"(>>> pt.betainc_derivative_by_b(2.0, 3.0, [0.25, 0.5]).eval()
+array([0.10692153, 0.15410849]))"},
     {"betaincinv", R"(>>> pt.betaincinv(2.0, 3.0, [0.0, 0.6875]).eval()
 array([0. , 0.5]))"},
     {"betaln", R"(>>> pt.special.betaln(2.0, [3.0, 300.0]).eval()
@@ -82,6 +86,8 @@ array([ 1., -2.]))"},
 array([24.        ,  1.77245385]))"},
     {"gammainc", R"(>>> pt.gammainc(2.0, [1.0, 3.0]).eval()
 array([0.26424112, 0.80085173]))"},
+    {"gammainc_density", R"(>>> pt.gammainc_density(2.0, [1.0, 2.0]).eval()
+array([0.36787944, 0.27067057]))"},
     {"gammainc_derivative", R"(>>> pt.gammainc_derivative(2.0, [1.0, 3.0]).eval()
 array([-0.27619605, -0.19742542]))"},
     {"gammaincc", R"(>>> pt.gammaincc(2.0, [1.0, 3.0]).eval()
@@ -122,6 +128,8 @@ array([ True, False, False]))"},
 array([0.93767489, 2.04623686]))"},
     {"ive", R"(>>> pt.ive(0.5, [1.0, 800.0]).eval()
 array([0.34495131, 0.01410474]))"},
+    {"ive_derivative", R"(>>> pt.ive_derivative(0.5, [1.0, 2.0]).eval()
+array([-0.06449372, -0.05889852]))"},
     {"j0", R"(>>> pt.j0([0.0, 1.0]).eval()
 array([1.        , 0.76519769]))"},
     {"j1", R"(>>> pt.j1([0.0, 1.0]).eval()
@@ -134,6 +142,8 @@ array([1.6248389 , 0.25375975]))"},
 array([0.4610685 , 0.11993777]))"},
     {"kve", R"(>>> pt.kve(0.5, [1.0, 800.0]).eval()
 array([1.25331414, 0.04431135]))"},
+    {"kve_derivative", R"(>>> pt.kve_derivative(0.5, [1.0, 2.0]).eval()
+array([-0.62665707, -0.22155673]))"},
     {"le", R"(>>> pt.le([1, 2, 3], 2).eval()
 array([ True,  True, False]))"},
     {"log", R"(>>> pt.log([1.0, np.e]).eval()

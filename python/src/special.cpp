@@ -33,7 +33,6 @@ void bind_special(nb::module_& m) {
   add_function(m, "betaln", two(betaln), caller, "a"_a, "b"_a, "The logarithm of the beta function.");
   add_function(m, "factorial", one(factorial), caller, "n"_a, "gamma(n + 1), which is n! for whole n.");
   add_function(m, "poch", two(poch), caller, "z"_a, "m"_a, "The Pochhammer symbol, gamma(z + m) / gamma(z).");
-  add_function(m, "logit", one(logit), caller, "x"_a, "log(x / (1 - x)): the inverse of sigmoid.");
   add_function(m, "xlogx", one(xlogx), caller, "x"_a, "x log(x), 0 at 0.");
 }
 

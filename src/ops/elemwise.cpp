@@ -203,12 +203,13 @@ ChainPoint chain_point(const Apply& node, const Variable& g) {
   ChainPoint at{.g = g, .out = node.output()};
   Variable* const names[] = {&at.x, &at.y, &at.z, &at.w};
   for (std::size_t i = 0; i < node.inputs().size(); ++i) *names[i] = node.inputs()[i];
-  if (!touches_complex(node)) return at;
-  // Real operands become complex too, so that a logarithm of one in a derivative is that of a complex number.
+  // Operands have the dtype in which the node is computed: a logarithm of a narrower one in a derivative would lose
+  // digits, and that of a real one beside a complex one would be another function.
   const ScalarOp& scalar = *node.op().elementwise();
   const DType compute = scalar_types(node).compute;
-  for (std::size_t i = scalar.has_condition; i < node.inputs().size() && is_complex(compute); ++i)
-    *names[i] = cast(*names[i], compute);
+  if (is_discrete(compute)) return at;
+  for (std::size_t i = scalar.has_condition; i < node.inputs().size(); ++i)
+    if (!scalar.gives_shape(int(i)) && node.inputs()[i].dtype() != compute) *names[i] = cast(*names[i], compute);
   return at;
 }
 

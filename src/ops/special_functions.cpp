@@ -38,14 +38,6 @@ BITALE_SPECIAL_FUNCTIONS_OF_THREE(X)
 BITALE_SPECIAL_FUNCTIONS_OF_FOUR(X)
 #undef X
 
-Variable iv(const Operand& order, const Operand& x) {
-  const LocationScope here(order.where);
-  return ive(order, x) * exp(abs(as_float(x.variable)));
-}
-Variable kv(const Operand& order, const Operand& x) {
-  const LocationScope here(order.where);
-  return kve(order, x) * exp(neg(as_float(x.variable)));
-}
 Variable kn(const Operand& order, const Operand& x) { return kv(order, x); }
 
 Variable gammal(const Operand& k, const Operand& x) {
@@ -62,26 +54,11 @@ Variable chi2sf(const Operand& x, const Operand& k) {
   const LocationScope here(x.where);
   return gammaincc(true_div(k, 2.0), true_div(x, 2.0));
 }
-Variable beta(const Operand& a, const Operand& b) {
-  const LocationScope here(a.where);
-  return gamma(a) * gamma(b) / gamma(add(a, b));
-}
-Variable betaln(const Operand& a, const Operand& b) {
-  const LocationScope here(a.where);
-  return gammaln(a) + gammaln(b) - gammaln(add(a, b));
-}
 Variable factorial(const Operand& n) {
   const LocationScope here(n.where);
   return gamma(add(n, 1));
 }
-Variable poch(const Operand& z, const Operand& m) {
-  const LocationScope here(z.where);
-  return gamma(add(z, m)) / gamma(z);
-}
-Variable logit(const Operand& x) {
-  const LocationScope here(x.where);
-  return log(true_div(x, sub(1, x)));
-}
+
 Variable xlogx(const Operand& x) { return xlogy(x, x); }
 
 Variable round_half_away_from_zero(const Operand& x) {

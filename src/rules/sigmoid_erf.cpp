@@ -2,6 +2,7 @@
 // small tails keep their accuracy.
 #include <limits>
 
+#include "bitale/ops/special.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
@@ -75,6 +76,13 @@ void inverses(Rules& rules) {
   rules.equation("sigmoid_of_logit", sigmoid(log(x / (1 - x))), switch_(and_(ge(x, 0), le(x, 1)), x, nan))
       .tags(canonicalize, specialize, "local_sigmoid_logit")
       .either_zero();
+  rules.equation("sigmoid_of_logit_itself", sigmoid(logit(x)), switch_(and_(ge(x, 0), le(x, 1)), x, nan))
+      .tags(canonicalize, specialize, "local_sigmoid_logit")
+      .either_zero();
+  rules.equation("logit_of_sigmoid", logit(sigmoid(x)), x)
+      .tags(canonicalize, stabilize, specialize)
+      .more_accurate()
+      .wider_domain();
   rules.equation("polygamma_0", polygamma(0, x), psi(x)).tags(specialize, "local_polygamma_to_digamma");
   rules.equation("polygamma_1", polygamma(1, x), tri_gamma(x)).tags(specialize, "local_polygamma_to_tri_gamma");
 }

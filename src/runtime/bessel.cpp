@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <boost/math/special_functions/bessel.hpp>
+#include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/owens_t.hpp>
 #include <cmath>
 
@@ -22,15 +23,16 @@ using BesselPolicy = QuietPolicy<policies::evaluation_error<policies::ignore_err
 
 constexpr double largest_in_range = 11000;  // exp of it is a long double
 
-// The sum of (mu - 1)(mu - 9)... / (k! (8x)^k), mu = 4 order^2, with alternating signs or not.
-long double far_series(long double order, long double x, bool alternating) {
+// The sum of (mu - 1)(mu - 9)... / (k! (8x)^k), mu = 4 order^2, with alternating signs or not; or, for the derivative,
+// of these terms times k + 1/2.
+long double far_series(long double order, long double x, bool alternating, bool of_derivative = false) {
   const long double mu = 4 * order * order;
-  long double term = 1, sum = 1;
+  long double term = 1, sum = of_derivative ? 0.5L : 1;
   for (int k = 1; k < 400; ++k) {
     const long double odd = 2 * k - 1, next = term * (mu - odd * odd) / (k * 8 * x) * (alternating ? -1 : 1);
     if (k > order && std::fabs(next) >= std::fabs(term)) break;
     term = next;
-    sum += term;
+    sum += of_derivative ? term * (k + 0.5L) : term;
     if (std::fabs(term) <= 1e-20L * std::fabs(sum)) break;
   }
   return sum;
@@ -55,6 +57,28 @@ long double uniform_exponent(long double z) {
 constexpr double large_order = 1e4, largest_recurrence = 1e5;
 
 bool takes_far_series(double order, double x) { return order * order < 4 * x; }
+
+// The series has all digits of a long double from here on.
+constexpr double far_enough = 40;
+
+// I and K by the uniform expansions (A. & S. 9.7.7, 9.7.8), times exp(-x) and exp(x) if they are to be scaled.
+long double uniform_i(long double order, long double x, bool scaled) {
+  const long double z = x / order, t = 1 / std::sqrt(1 + z * z), exponent = uniform_exponent(z) + (scaled ? 0 : z);
+  return std::exp(order * exponent) * std::sqrt(t / (2 * pi * order)) * uniform_series(order, t, 1);
+}
+long double uniform_k(long double order, long double x, bool scaled) {
+  const long double z = x / order, t = 1 / std::sqrt(1 + z * z), exponent = uniform_exponent(z) + (scaled ? 0 : z);
+  return std::exp(-order * exponent) * std::sqrt(pi * t / (2 * order)) * uniform_series(order, t, -1);
+}
+
+// The value at 0.
+double i_at_zero(double order) {
+  if (order == 0) return 1;
+  return order > 0 ? 0 : std::tgamma(order + 1) < 0 ? -inf : inf;
+}
+
+long double i_in_range(long double order, long double x) { return boost::math::cyl_bessel_i(order, x, BesselPolicy()); }
+long double k_in_range(long double order, long double x) { return boost::math::cyl_bessel_k(order, x, BesselPolicy()); }
 
 }  // namespace
 
@@ -106,19 +130,54 @@ double bt_ive(double order, double x) {
   }
   if (order < 0 && is_whole(order)) order = -order;
   if (std::isinf(x)) return 0;
-  if (x == 0) {
-    if (order == 0) return 1;
-    return order > 0 ? 0 : std::tgamma(order + 1) < 0 ? -inf : inf;
-  }
+  if (x == 0) return i_at_zero(order);
   const long double v = order, y = x;
   const long double size = std::fabs(v);
-  if (x <= largest_in_range && size <= large_order)
-    return guarded([&] { return boost::math::cyl_bessel_i(v, y, BesselPolicy()) * std::exp(-y); });
+  if (x <= largest_in_range && size <= large_order) return guarded([&] { return i_in_range(v, y) * std::exp(-y); });
   if (order < 0 && x < size) return not_a_number;  // a multiple of K, scaled unlike I, would matter
   // A negative order differs by a multiple of K, which is exp(-2x) times as large.
   if (takes_far_series(double(size), x)) return double(far_series(size, y, true) / std::sqrt(2 * pi * y));
-  const long double z = y / size, t = 1 / std::sqrt(1 + z * z);
-  return double(std::exp(size * uniform_exponent(z)) * std::sqrt(t / (2 * pi * size)) * uniform_series(size, t, 1));
+  return double(uniform_i(size, y, true));
+}
+
+double bt_iv(double order, double x) {
+  if (std::isnan(order) || std::isnan(x) || std::isinf(order)) return not_a_number;
+  if (x < 0) {
+    if (!is_whole(order)) return not_a_number;
+    const double mirrored = bt_iv(order, -x);
+    return std::fmod(order, 2) == 0 ? mirrored : -mirrored;
+  }
+  if (order < 0 && is_whole(order)) order = -order;
+  if (std::isinf(x)) return inf;
+  if (x == 0) return i_at_zero(order);
+  const long double v = order, y = x, size = std::fabs(v);
+  if (x <= largest_in_range && size <= large_order) return guarded([&] { return i_in_range(v, y); });
+  if (order < 0 && x < size) return not_a_number;  // as in ive
+  if (takes_far_series(double(size), x)) return inf;
+  return double(uniform_i(size, y, false));
+}
+
+double bt_ive_derivative(double order, double x) {
+  if (std::isnan(order) || std::isnan(x) || std::isinf(order)) return not_a_number;
+  if (x < 0) {
+    if (!is_whole(order)) return not_a_number;
+    const double mirrored = bt_ive_derivative(order, -x);
+    return std::fmod(order, 2) == 0 ? -mirrored : mirrored;
+  }
+  if (std::isinf(x)) return 0;
+  if (x == 0) return (bt_iv(order - 1, 0) + bt_iv(order + 1, 0)) / 2 - (order == 0 ? 0.5 : 0);
+  if (order < 0 && is_whole(order)) order = -order;
+  const long double v = order, y = x, size = std::fabs(v);
+  if (x >= far_enough && takes_far_series(double(size), x))
+    return double(-far_series(size, y, true, true) / (y * std::sqrt(2 * pi * y)));
+  if (x <= largest_in_range && size <= large_order) {
+    return guarded([&] {
+      const long double next = i_in_range(v + 1, y), here = i_in_range(v, y);
+      return (next + (v / y - 1) * here) * std::exp(-y);
+    });
+  }
+  if (order < 0) return not_a_number;
+  return double(uniform_i(v + 1, y, true) + (v / y - 1) * uniform_i(v, y, true));
 }
 
 double bt_kve(double order, double x) {
@@ -127,19 +186,48 @@ double bt_kve(double order, double x) {
   if (std::isinf(x)) return 0;
   const long double v = std::fabs(static_cast<long double>(order)), y = x;
   if (x <= largest_in_range && v <= large_order) {
-    const double scaled = guarded([&] { return boost::math::cyl_bessel_k(v, y, BesselPolicy()) * std::exp(y); });
+    const double scaled = guarded([&] { return k_in_range(v, y) * std::exp(y); });
     return std::isnan(scaled) ? inf : scaled;  // its recurrence overflowed
   }
   if (takes_far_series(double(v), x)) return double(far_series(v, y, false) * std::sqrt(pi / (2 * y)));
-  const long double z = y / v, t = 1 / std::sqrt(1 + z * z);
-  return double(std::exp(-v * uniform_exponent(z)) * std::sqrt(pi * t / (2 * v)) * uniform_series(v, t, -1));
+  return double(uniform_k(v, y, true));
+}
+
+double bt_kv(double order, double x) {
+  if (std::isnan(order) || std::isnan(x) || std::isinf(order) || x < 0) return not_a_number;
+  if (x == 0) return inf;
+  const long double v = std::fabs(static_cast<long double>(order)), y = x;
+  if (x <= largest_in_range && v <= large_order) {
+    const double value = guarded([&] { return k_in_range(v, y); });
+    return std::isnan(value) ? inf : value;  // its recurrence overflowed
+  }
+  if (takes_far_series(double(v), x)) return 0;
+  return double(uniform_k(v, y, false));
+}
+
+double bt_kve_derivative(double order, double x) {
+  if (std::isnan(order) || std::isnan(x) || std::isinf(order) || x < 0) return not_a_number;
+  if (x == 0) return -inf;
+  if (std::isinf(x)) return 0;
+  const long double v = std::fabs(static_cast<long double>(order)), y = x;
+  if (x >= far_enough && takes_far_series(double(v), x))
+    return double(-far_series(v, y, false, true) * std::sqrt(pi / (2 * y)) / y);
+  if (x <= largest_in_range && v <= large_order) {
+    const double value = guarded([&] {
+      const long double before = k_in_range(std::fabs(v - 1), y), here = k_in_range(v, y);
+      return ((1 - v / y) * here - before) * std::exp(y);
+    });
+    return std::isnan(value) ? -inf : value;
+  }
+  return double((1 - v / y) * uniform_k(v, y, true) - uniform_k(v - 1, y, true));
 }
 
 double bt_owens_t(double h, double a) {
   if (std::isnan(h) || std::isnan(a)) return not_a_number;
   if (std::isinf(h)) return 0;
   if (std::isinf(a)) return std::copysign(bt_ndtr(-std::fabs(h)) / 2, a);
-  return guarded([&] { return boost::math::owens_t(h, a, BesselPolicy()); });
+  return guarded(
+      [&] { return boost::math::owens_t(static_cast<long double>(h), static_cast<long double>(a), BesselPolicy()); });
 }
 
 double bt_ndtri_exp(double y) {
@@ -147,6 +235,10 @@ double bt_ndtri_exp(double y) {
   if (y == 0) return inf;
   if (y == -inf) return -inf;
   constexpr double root_two = 1.41421356237309504880, log_half = -0.693147180559945309417;
+  if (std::fabs(y - log_half) < 0.3) {  // near the zero, by the distance from log 1/2
+    const long double odds = std::expm1(y + 0.693147180559945309417232121458176568L);
+    return guarded([&] { return std::sqrt(2.0L) * boost::math::erf_inv(odds, BesselPolicy()); });
+  }
   if (y > log_half) return root_two * bt_erfcinv(-2 * std::expm1(y));
   if (y > -5) return -root_two * bt_erfcinv(2 * std::exp(y));
   // Newton's method, in which the derivative of log_ndtr is the inverse Mills ratio.
@@ -168,6 +260,10 @@ float bt_j1f(float x) { return float(bt_j1(x)); }
 float bt_jvf(float order, float x) { return float(bt_jv(order, x)); }
 float bt_ivef(float order, float x) { return float(bt_ive(order, x)); }
 float bt_kvef(float order, float x) { return float(bt_kve(order, x)); }
+float bt_ivf(float order, float x) { return float(bt_iv(order, x)); }
+float bt_kvf(float order, float x) { return float(bt_kv(order, x)); }
+float bt_ive_derivativef(float order, float x) { return float(bt_ive_derivative(order, x)); }
+float bt_kve_derivativef(float order, float x) { return float(bt_kve_derivative(order, x)); }
 float bt_owens_tf(float h, float a) { return float(bt_owens_t(h, a)); }
 float bt_ndtri_expf(float y) { return float(bt_ndtri_exp(y)); }
 
@@ -190,6 +286,14 @@ const RegisterFunctions bessel_functions{
     runtime_function("bt_ivef", bt_ivef, "order x"),
     runtime_function("bt_kve", bt_kve, "order x"),
     runtime_function("bt_kvef", bt_kvef, "order x"),
+    runtime_function("bt_iv", bt_iv, "order x"),
+    runtime_function("bt_ivf", bt_ivf, "order x"),
+    runtime_function("bt_kv", bt_kv, "order x"),
+    runtime_function("bt_kvf", bt_kvf, "order x"),
+    runtime_function("bt_ive_derivative", bt_ive_derivative, "order x"),
+    runtime_function("bt_ive_derivativef", bt_ive_derivativef, "order x"),
+    runtime_function("bt_kve_derivative", bt_kve_derivative, "order x"),
+    runtime_function("bt_kve_derivativef", bt_kve_derivativef, "order x"),
     runtime_function("bt_owens_t", bt_owens_t, "h a"),
     runtime_function("bt_owens_tf", bt_owens_tf, "h a"),
     runtime_function("bt_ndtri_exp", bt_ndtri_exp, "y"),

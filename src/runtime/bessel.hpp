@@ -7,8 +7,12 @@ double bt_i1(double x);
 double bt_j0(double x);
 double bt_j1(double x);
 double bt_jv(double order, double x);   // nan for x < 0 unless the order is whole
+double bt_iv(double order, double x);   // I_order(x), likewise
+double bt_kv(double order, double x);   // K_order(x); inf at 0, nan for x < 0
 double bt_ive(double order, double x);  // I_order(x) exp(-|x|)
 double bt_kve(double order, double x);  // K_order(x) exp(x); inf at 0, nan for x < 0
+double bt_ive_derivative(double order, double x);
+double bt_kve_derivative(double order, double x);
 double bt_owens_t(double h, double a);
 double bt_ndtri_exp(double y);  // the inverse of bt_log_ndtr
 float bt_i0f(float x);
@@ -17,6 +21,10 @@ float bt_j0f(float x);
 float bt_j1f(float x);
 float bt_jvf(float order, float x);
 float bt_ivef(float order, float x);
+float bt_ivf(float order, float x);
+float bt_kvf(float order, float x);
+float bt_ive_derivativef(float order, float x);
+float bt_kve_derivativef(float order, float x);
 float bt_kvef(float order, float x);
 float bt_owens_tf(float h, float a);
 float bt_ndtri_expf(float y);

@@ -166,11 +166,16 @@ Sum<Real> hypergeometric(const Real& a, const Real& b, const Real& c, const Real
   return scaled(Real(pow(rest, -a)), in_unit_interval(a, Real(c - b), c, Real(z / (z - 1)), Real(1 / rest)));
 }
 
-// Whether as many digits are left as a double has, plus a few for the rounding errors of the terms.
+// Whether as many digits are left as a double has, plus a few for the rounding errors of the terms; or both the value
+// and what was lost are far below the smallest double, as where a polynomial has a zero.
+template <class Real>
+bool is_accurate(const Real& value, const Real& lost) {
+  if (size(value) + lost < Real(0x1p-1000L) * Real(0x1p-100L)) return true;
+  return lost <= size(value) * Real(0x1p-53);
+}
 template <class Real>
 bool is_accurate(const Sum<Real>& sum) {
-  const Real lost = sum.largest * std::numeric_limits<Real>::epsilon() * 32;
-  return sum.is_complete && (sum.value == 0 ? sum.largest == 0 : bool(lost <= size(sum.value) * Real(0x1p-53)));
+  return sum.is_complete && is_accurate(sum.value, Real(sum.largest * std::numeric_limits<Real>::epsilon() * 32));
 }
 
 template <class Real>
@@ -190,9 +195,14 @@ bool try_derivative(double a, double b, double c, double z, bool is_by_c, double
     return hypergeometric<Real>(is_by_c ? Real(a) : Real(a + by), Real(b), is_by_c ? Real(c + by) : Real(c), Real(z));
   };
   const auto above = moved(step), below = moved(Real(-step));
-  const Real difference = above.value - below.value;
-  const Real lost = std::max(above.largest, below.largest) * std::numeric_limits<Real>::epsilon() * 32;
-  if (!above.is_complete || !below.is_complete || lost > size(difference) * Real(0x1p-53)) return false;
+  const Real difference = above.value - below.value, largest = std::max(above.largest, below.largest);
+  if (!above.is_complete || !below.is_complete) return false;
+  // A derivative this small beside the largest term is 0, as that of a polynomial at its extreme.
+  if (std::numeric_limits<Real>::digits10 >= 400 && size(difference) < largest * step * step * step * 1000) {
+    out = 0;
+    return true;
+  }
+  if (largest * std::numeric_limits<Real>::epsilon() * 32 > size(difference) * Real(0x1p-53)) return false;
   out = static_cast<double>(Real(difference / (2 * step)));
   return true;
 }

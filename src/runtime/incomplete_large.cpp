@@ -14,9 +14,6 @@ namespace {
 using Real = long double;
 using ExpansionPolicy = QuietPolicy<policies::evaluation_error<policies::ignore_error>>;
 
-// log(1 + x) - x without cancellation.
-Real log1p_minus(Real x) { return boost::math::log1pmx(x, ExpansionPolicy()); }
-
 // Closer to the mean than this, relative to the scale of the expansion, the coefficient is replaced by its limit.
 constexpr Real near_mean = 1e-9L;
 
@@ -43,6 +40,8 @@ Expansion gamma_expansion(Real k, Real x) {
 Real clipped(Real probability) { return probability < 0 ? 0 : probability > 1 ? 1 : probability; }
 
 }  // namespace
+
+Real log1p_minus(Real x) { return boost::math::log1pmx(x, ExpansionPolicy()); }
 
 double gammainc_of_large(double k, double x) {
   const Expansion e = gamma_expansion(k, x);

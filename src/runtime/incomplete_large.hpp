@@ -15,4 +15,7 @@ double gammaincc_of_large(double k, double x);
 // I_x(a, b) for finite a, b >= large_parameter and 0 < x < 1.
 double betainc_of_large(double a, double b, double x);
 
+// log(1 + x) - x without cancellation.
+long double log1p_minus(long double x);
+
 }  // namespace bitale::runtime

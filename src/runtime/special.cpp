@@ -116,7 +116,8 @@ double bt_polygamma(double order, double x) {
     return power == 0 ? not_a_number : (odd ? inf : -inf) * power;
   }
   if (x < 0 && order > 20) return polygamma_between_poles(int(order), x);
-  const double value = guarded([&] { return boost::math::polygamma(int(order), x, SpecialPolicy()); });
+  const double value =
+      guarded([&] { return boost::math::polygamma(int(order), static_cast<long double>(x), SpecialPolicy()); });
   if (!std::isinf(value)) return value;
   return odd || (x < 0 && x < std::rint(x)) ? inf : -inf;  // Boost's overflow has no sign
 }

@@ -170,6 +170,31 @@ TensorValue betainc(TensorBuilder& builder, const TensorValue& active, std::span
   });
 }
 
+TensorValue gammainc_density(TensorBuilder& builder, const TensorValue&, std::span<const TensorValue> in) {
+  return builder.map(DType::Float64, in, [](In in) {
+    const Expr k = in[0], x = in[1];
+    const Expr usual = math::exp((k - 1.0) * math::log(x) - x - math::gammaln(k));
+    const Expr at_zero =
+        select(k < 1, number(in, std::numeric_limits<double>::infinity()), select(k > 1, number(in, 0), number(in, 1)));
+    const Expr inside = select(equal(x, 0), at_zero, select(is_infinite(x), number(in, 0), usual));
+    return select((k > 0) & (x >= 0) & ~is_infinite(k), inside, not_a_number(in));
+  });
+}
+
+TensorValue betainc_density(TensorBuilder& builder, const TensorValue&, std::span<const TensorValue> in) {
+  return builder.map(DType::Float64, in, [](In in) {
+    const Expr a = in[0], b = in[1], x = in[2], infinity = number(in, std::numeric_limits<double>::infinity());
+    const Expr log_beta = math::gammaln(a) + math::gammaln(b) - math::gammaln(a + b);
+    const Expr usual = math::exp((a - 1.0) * math::log(x) + (b - 1.0) * math::log1p(-x) - log_beta);
+    const auto end = [&](Expr here, Expr other) {
+      return select(here < 1, infinity, select(here > 1, number(in, 0), other));
+    };
+    const Expr inside = select(equal(x, 0), end(a, b), select(equal(x, 1), end(b, a), usual));
+    const Expr is_valid = (a > 0) & (b > 0) & (x >= 0) & (x <= 1) & ~is_infinite(a) & ~is_infinite(b);
+    return select(is_valid, inside, not_a_number(in));
+  });
+}
+
 // By Newton's method from below, for logarithms up to that of 1/2: log_ndtr is concave, so each step stays below.
 TensorValue ndtri_exp(TensorBuilder& builder, const TensorValue& active, std::span<const TensorValue> in) {
   const Lanes lanes(builder, active);
@@ -219,11 +244,20 @@ TensorValue erfinv(TensorBuilder& builder, const TensorValue&, std::span<const T
 
 LaneFunction special_function(std::string_view name) {
   constexpr std::pair<std::string_view, LaneFunction> table[] = {
-      {"bt_gammainc", gammainc},   {"bt_gammaincf", narrow<gammainc>},
-      {"bt_gammaincc", gammaincc}, {"bt_gammainccf", narrow<gammaincc>},
-      {"bt_betainc", betainc},     {"bt_betaincf", narrow<betainc>},
-      {"bt_ndtri_exp", ndtri_exp}, {"bt_ndtri_expf", narrow<ndtri_exp>},
-      {"bt_erfinv", erfinv},       {"bt_erfinvf", erfinv},
+      {"bt_gammainc", gammainc},
+      {"bt_gammaincf", narrow<gammainc>},
+      {"bt_gammaincc", gammaincc},
+      {"bt_gammainccf", narrow<gammaincc>},
+      {"bt_betainc", betainc},
+      {"bt_betaincf", narrow<betainc>},
+      {"bt_gammainc_density", gammainc_density},
+      {"bt_gammainc_densityf", narrow<gammainc_density>},
+      {"bt_betainc_density", betainc_density},
+      {"bt_betainc_densityf", narrow<betainc_density>},
+      {"bt_ndtri_exp", ndtri_exp},
+      {"bt_ndtri_expf", narrow<ndtri_exp>},
+      {"bt_erfinv", erfinv},
+      {"bt_erfinvf", erfinv},
   };
   for (auto& [function, lanes] : table)
     if (function == name) return lanes;

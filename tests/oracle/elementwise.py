@@ -167,6 +167,10 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
 
 
+def _logit(x: np.ndarray) -> np.ndarray:
+    return np.where(abs(x - 0.5) < 0.25, np.log1p((2 * x - 1) / (1 - x)), np.log(x / (1 - x)))
+
+
 def _softplus(x: np.ndarray) -> np.ndarray:
     return np.log1p(np.exp(-np.abs(x))) + np.where((x > 0) | np.isnan(x), x, x.dtype.type(0))
 
@@ -245,6 +249,7 @@ for _name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "
     define(_name, as_float, getattr(np, _name), 4)
 define("sigmoid", as_float, _sigmoid, 4)
 define("softplus", as_float, _softplus, 4)
+define("logit", as_float, _logit, 4)
 define("log1mexp", as_float, _log1mexp, 8)
 define("hypot", as_float, np.hypot, 2)
 define("xlogy", as_float, lambda x, y: np.where((x == 0) & ~np.isnan(y), 0, x * np.log(y)), 4)
@@ -284,7 +289,7 @@ for _name, _function in (("j0", sp.j0), ("j1", sp.j1), ("jv", _jv)):
 # the result overflows beyond 1000, where SciPy's formula becomes inf - inf
 for _name, _limit in (("i0", np.abs), ("i1", np.positive)):
     define(_name, as_float, in_double(lambda x, f=getattr(sp, _name), limit=_limit: np.where(np.abs(x) > 1000, limit(x) * np.inf, f(x))), 2**14)
-for _name in ("ive", "kve", "owens_t", "ndtri_exp", "gammainc", "gammaincc", "gammaincinv",
+for _name in ("iv", "ive", "kv", "kve", "owens_t", "ndtri_exp", "gammainc", "gammaincc", "gammaincinv",
               "gammainccinv", "betainc", "betaincinv"):  # fmt: skip
     define(_name, as_float, in_double(getattr(sp, _name)), 2**14)
 
@@ -307,6 +312,11 @@ def _derivative(function: Callable[..., Any]) -> Callable[..., Any]:
 
 define("gammainc_derivative", as_float, in_double(_derivative(sp.gammainc)), 2**30)
 define("betainc_derivative", as_float, in_double(_derivative(sp.betainc)), 2**30)
+define("betainc_derivative_by_b", as_float, in_double(lambda a, b, x: _derivative(lambda k, a, x: sp.betainc(a, k, x))(b, a, x)), 2**30)
+define("gammainc_density", as_float, in_double(lambda k, x: np.exp(sp.xlogy(k - 1, x) - x - sp.gammaln(k))), 2**20)
+define("betainc_density", as_float, in_double(lambda a, b, x: np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b))), 2**20)
+define("ive_derivative", as_float, in_double(lambda v, x: (sp.ive(v - 1, x) + sp.ive(v + 1, x)) / 2 - np.sign(x) * sp.ive(v, x)), 2**20)
+define("kve_derivative", as_float, in_double(lambda v, x: sp.kve(v, x) - (sp.kve(v - 1, x) + sp.kve(v + 1, x)) / 2), 2**20)
 
 define("hyp2f1", as_float, in_double(sp.hyp2f1), 2**14)
 define("hyp2f1_derivative", as_float, in_double(_derivative(sp.hyp2f1)), 2**30)

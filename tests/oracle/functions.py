@@ -153,12 +153,6 @@ def logaddexp(x: Any, y: Any, *more: Any) -> Val:
 
 
 @formula(ulps=8, backward=2)
-def logit(x: Any) -> Val:
-    x = val(x)
-    return log(true_div(x, sub(1, x)))
-
-
-@formula(ulps=8, backward=2)
 def betaln(a: Any, b: Any) -> Val:
     return sub(add(gammaln(a), gammaln(b)), gammaln(add(a, b)))
 

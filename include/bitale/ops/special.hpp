@@ -8,10 +8,12 @@
 namespace bitale {
 
 // clang-format off
-#define BITALE_SPECIAL_FUNCTIONS_OF_ONE(X) X(i0) X(i1) X(j0) X(j1) X(ndtri_exp)
+#define BITALE_SPECIAL_FUNCTIONS_OF_ONE(X) X(i0) X(i1) X(j0) X(j1) X(logit) X(ndtri_exp)
 #define BITALE_SPECIAL_FUNCTIONS_OF_TWO(X)                                                                            \
-  X(jv) X(ive) X(kve) X(owens_t) X(gammainc) X(gammaincc) X(gammaincinv) X(gammainccinv) X(gammainc_derivative)
-#define BITALE_SPECIAL_FUNCTIONS_OF_THREE(X) X(betainc) X(betaincinv) X(betainc_derivative)
+  X(jv) X(iv) X(ive) X(ive_derivative) X(kv) X(kve) X(kve_derivative) X(owens_t) X(gammainc) X(gammaincc)             \
+  X(gammaincinv) X(gammainccinv) X(gammainc_density) X(gammainc_derivative)
+#define BITALE_SPECIAL_FUNCTIONS_OF_THREE(X)                                                                          \
+  X(betainc) X(betaincinv) X(betainc_density) X(betainc_derivative) X(betainc_derivative_by_b)
 #define BITALE_SPECIAL_FUNCTIONS_OF_FOUR(X) X(hyp2f1) X(hyp2f1_derivative) X(hyp2f1_derivative_by_c)
 // clang-format on
 #define X(name) Variable name(const Operand& x);
@@ -27,9 +29,7 @@ BITALE_SPECIAL_FUNCTIONS_OF_THREE(X)
 BITALE_SPECIAL_FUNCTIONS_OF_FOUR(X)
 #undef X
 
-// Modified Bessel functions that are not scaled; the order of kn is an integer.
-Variable iv(const Operand& order, const Operand& x);
-Variable kv(const Operand& order, const Operand& x);
+// kv of an integer order.
 Variable kn(const Operand& order, const Operand& x);
 // Incomplete gamma functions that are not regularised.
 Variable gammal(const Operand& k, const Operand& x);
@@ -40,7 +40,6 @@ Variable beta(const Operand& a, const Operand& b);
 Variable betaln(const Operand& a, const Operand& b);  // its logarithm
 Variable factorial(const Operand& n);                 // gamma(n + 1)
 Variable poch(const Operand& z, const Operand& m);    // gamma(z + m) / gamma(z)
-Variable logit(const Operand& x);                     // the inverse of sigmoid
 Variable xlogx(const Operand& x);                     // x log(x), 0 at 0
 // The nearest whole number; ties are rounded away from zero.
 Variable round_half_away_from_zero(const Operand& x);

@@ -215,7 +215,7 @@ from bitale.scalar.composite import Composite, ScalarInnerGraphOp  # it imports 
 
 def betainc_grad(p: typing.Any, q: typing.Any, x: typing.Any, wrtp: builtins.bool) -> typing.Any:
     """The derivative of betainc(p, q, x) by p, or by q unless wrtp."""
-    return _pt.betainc_derivative(p, q, x) if wrtp else -_pt.betainc_derivative(q, p, 1 - _pt.as_tensor_variable(x))
+    return _pt.betainc_derivative(p, q, x) if wrtp else _pt.betainc_derivative_by_b(p, q, x)
 
 
 def gammainc_grad(k: typing.Any, x: typing.Any) -> typing.Any:

@@ -2,6 +2,7 @@
 // runtime call per element. Derivatives by an order are not defined here.
 #include "runtime/bessel.hpp"
 
+#include "ops/scalar/exp_of_square.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
@@ -36,9 +37,7 @@ SCALAR_OP({
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_i1, x); }),
     .expand = [](Args in, DType) { return math_call("bt_i1", {in[0]}); },
     // (I0 + I2) / 2, which equals I0 - I1 / x.
-    .partials = {[](At a) {
-      return a.g * 0.5 * (of("i0", a.x) + of("ive", cast(2, a.x.dtype()), a.x) * exp(abs(a.x)));
-    }},
+    .partials = {[](At a) { return a.g * 0.5 * (of("i0", a.x) + of("iv", cast(2, a.x.dtype()), a.x)); }},
     .traits = odd | increasing | keeps_zero,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 700.0, inf, -inf, nan},
@@ -90,6 +89,42 @@ SCALAR_OP({
 });
 
 SCALAR_OP({
+    .name = "iv",
+    .title = "Iv",
+    .doc =
+        "The modified Bessel function of the first kind of real order x, of y; nan for negative y unless the order is "
+        "whole.",
+    .symbol = "iv",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto v, auto x) { return through_double(bt_iv, v, x); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_iv", {in[0], in[1]});
+        },
+    .partials = {no_derivative, [](At a) { return a.g * 0.5 * (of("iv", a.x - 1, a.y) + of("iv", a.x + 1, a.y)); }},
+    .domain = {{0.5, 3}, {0.5, 5}},
+    .edges = {0.0, 1.0, 2.5, 30.0, 711.0, inf, nan},
+});
+
+SCALAR_OP({
+    .name = "kv",
+    .title = "Kv",
+    .doc = "The modified Bessel function of the second kind of real order x, of y; nan for negative y.",
+    .symbol = "kv",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto v, auto x) { return through_double(bt_kv, v, x); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_kv", {in[0], in[1]});
+        },
+    .partials = {no_derivative, [](At a) { return -(a.g * 0.5 * (of("kv", a.x - 1, a.y) + of("kv", a.x + 1, a.y))); }},
+    .domain = {{0.5, 3}, {0.5, 5}},
+    .edges = {0.0, 1.0, 2.5, 30.0, 711.0, inf, nan},
+});
+
+SCALAR_OP({
     .name = "ive",
     .title = "Ive",
     .doc = "The modified Bessel function of the first kind of real order x, of y, times exp(-|y|).",
@@ -101,11 +136,7 @@ SCALAR_OP({
         [](Args in, DType) {
           return math_call("bt_ive", {in[0], in[1]});
         },
-    .partials = {no_derivative,
-                 [](At a) {
-                   const Variable around = of("ive", a.x - 1, a.y) + of("ive", a.x + 1, a.y);
-                   return a.g * (0.5 * around - sign(a.y) * a.out);
-                 }},
+    .partials = {no_derivative, [](At a) { return a.g * of("ive_derivative", a.x, a.y); }},
     .domain = {{0.5, 3}, {0.5, 5}},
     .edges = {0.0, 1.0, 2.5, 30.0, 1e5, inf, nan},
 });
@@ -122,13 +153,56 @@ SCALAR_OP({
         [](Args in, DType) {
           return math_call("bt_kve", {in[0], in[1]});
         },
-    .partials = {no_derivative,
-                 [](At a) {
-                   const Variable around = of("kve", a.x - 1, a.y) + of("kve", a.x + 1, a.y);
-                   return a.g * (a.out - 0.5 * around);
-                 }},
+    .partials = {no_derivative, [](At a) { return a.g * of("kve_derivative", a.x, a.y); }},
     .domain = {{0.5, 3}, {0.5, 5}},
     .edges = {0.0, 1.0, 2.5, 30.0, 1e5, inf, nan},
+});
+
+SCALAR_OP({
+    .name = "ive_derivative",
+    .title = "Ive_derivative",
+    .doc = "The derivative of ive by its argument y, for the order x.",
+    .symbol = "ive_derivative",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto v, auto x) { return through_double(bt_ive_derivative, v, x); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_ive_derivative", {in[0], in[1]});
+        },
+    .partials = {no_derivative,
+                 [](At a) {
+                   const auto around = [&](int distance) {
+                     return of("ive", a.x - distance, a.y) + of("ive", a.x + distance, a.y);
+                   };
+                   const Variable of_order = of("ive", a.x, a.y);
+                   return a.g * (0.25 * around(2) + 1.5 * of_order - sign(a.y) * around(1));
+                 }},
+    .domain = {{0.5, 3}, {0.5, 5}},
+    .edges = {1.0, 2.5, 30.0, 1e5, nan},
+});
+
+SCALAR_OP({
+    .name = "kve_derivative",
+    .title = "Kve_derivative",
+    .doc = "The derivative of kve by its argument y, for the order x.",
+    .symbol = "kve_derivative",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto v, auto x) { return through_double(bt_kve_derivative, v, x); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_kve_derivative", {in[0], in[1]});
+        },
+    .partials = {no_derivative,
+                 [](At a) {
+                   const auto around = [&](int distance) {
+                     return of("kve", a.x - distance, a.y) + of("kve", a.x + distance, a.y);
+                   };
+                   return a.g * (0.25 * around(2) + 1.5 * of("kve", a.x, a.y) - around(1));
+                 }},
+    .domain = {{0.5, 3}, {0.5, 5}},
+    .edges = {1.0, 2.5, 30.0, 1e5, nan},
 });
 
 SCALAR_OP({
@@ -143,11 +217,12 @@ SCALAR_OP({
         [](Args in, DType) {
           return math_call("bt_owens_t", {in[0], in[1]});
         },
-    .partials = {[](At a) { return -(a.g * one_over_root_8_pi * erf(a.y * a.x * root_half) * exp(-0.5 * sqr(a.x))); },
-                 [](At a) {
-                   const Variable s = 1 + sqr(a.y);
-                   return a.g * one_over_two_pi * exp(-0.5 * sqr(a.x) * s) / s;
-                 }},
+    .partials = {
+        [](At a) { return -(a.g * one_over_root_8_pi * erf(a.y * a.x * root_half) * exp_of_square(a.x, -0.5)); },
+        [](At a) {
+          const Variable density = exp_of_square(a.x, -0.5) * exp_of_square(a.x * a.y, -0.5);
+          return a.g * one_over_two_pi * density / (1 + sqr(a.y));
+        }},
     .domain = {{-2, 2}, {-2, 2}},
     .edges = {0.0, 1.0, -2.5, 30.0, inf, -inf, nan},
 });

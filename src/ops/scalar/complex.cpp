@@ -190,6 +190,11 @@ Parts log1p_parts(PartsOf in) {
   return {log1p_of_size(a, b), arctan2(b, a + 1)};
 }
 
+Parts logit_parts(PartsOf in) {
+  const Parts operands[] = {in[0], {1 - in[0].real, -imaginary(in[0])}}, odds[] = {quotient_of(operands)};
+  return log_of(odds);
+}
+
 // The larger of the square roots of (|z| + |a|) / 2 and (|z| - |a|) / 2 is computed first, the other one from it, so
 // that nothing cancels.
 Parts sqrt_of(PartsOf in) {
@@ -294,6 +299,10 @@ const ComplexImplementation complex_log2{
 const ComplexImplementation complex_log10{
     .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::log(x) / T(std::numbers::ln10); }),
     .parts = [](PartsOf in) { return scaled(log_of(in), 1 / std::numbers::ln10); },
+    .holomorphic = true};
+const ComplexImplementation complex_logit{
+    .loops = complex_loops<1>([](auto x) { return std::log(x / (decltype(x)(1) - x)); }),
+    .parts = logit_parts,
     .holomorphic = true};
 const ComplexImplementation complex_log1p{
     .loops = complex_loops<1>([](auto x) { return log1p_of(x); }), .parts = log1p_parts, .holomorphic = true};

@@ -8,14 +8,15 @@ namespace bitale::records {
 
 namespace {
 
-// The density of the gamma distribution with shape k: the derivative of gammainc by x.
-Variable gamma_density(const Variable& k, const Variable& x) { return exp(xlogy(k - 1, x) - x - gammaln(k)); }
+// The densities of the gamma and beta distributions, and the derivatives of their logarithms by the parameters.
+Variable gamma_density(const Variable& k, const Variable& x) { return of("gammainc_density", k, x); }
 Variable beta_density(const Variable& a, const Variable& b, const Variable& x) {
-  return exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - (gammaln(a) + gammaln(b) - gammaln(a + b)));
+  return of("betainc_density", a, b, x);
 }
-// d I_x(a, b) / db, since I_x(a, b) = 1 - I_{1-x}(b, a).
-Variable beta_derivative_by_b(const Variable& a, const Variable& b, const Variable& x) {
-  return -of("betainc_derivative", b, a, 1 - x);
+Variable gamma_score(const Variable& k, const Variable& x) { return log(x) - psi(k); }
+Variable beta_score(const Variable& a, const Variable& b, const Variable& x) { return log(x) - psi(a) + psi(a + b); }
+Variable beta_score_of_b(const Variable& a, const Variable& b, const Variable& x) {
+  return log1p(-x) - psi(b) + psi(a + b);
 }
 
 }  // namespace
@@ -69,7 +70,25 @@ SCALAR_OP({
           return math_call("bt_gammainc_derivative", {in[0], in[1]});
         },
     // The second: the density's derivative by its parameter.
-    .partials = {no_derivative, [](At a) { return a.g * gamma_density(a.x, a.y) * (log(a.y) - psi(a.x)); }},
+    .partials = {no_derivative, [](At a) { return a.g * gamma_density(a.x, a.y) * gamma_score(a.x, a.y); }},
+    .domain = {{0.5, 5}, {0.5, 5}},
+    .edges = {0.0, 1.0, 0.1, 30.0, inf, -1.0, nan},
+});
+
+SCALAR_OP({
+    .name = "gammainc_density",
+    .title = "Gammainc_density",
+    .doc = "The derivative of gammainc by y: the density at y of the gamma distribution with shape x.",
+    .symbol = "gammainc_density",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto k, auto x) { return through_double(bt_gammainc_density, k, x); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_gammainc_density", {in[0], in[1]});
+        },
+    .partials = {[](At a) { return a.g * a.out * gamma_score(a.x, a.y); },
+                 [](At a) { return a.g * a.out * ((a.x - 1) / a.y - 1); }},
     .domain = {{0.5, 5}, {0.5, 5}},
     .edges = {0.0, 1.0, 0.1, 30.0, inf, -1.0, nan},
 });
@@ -123,7 +142,7 @@ SCALAR_OP({
           return math_call("bt_betainc", {in[0], in[1], in[2]});
         },
     .partials = {[](At a) { return a.g * of("betainc_derivative", a.x, a.y, a.z); },
-                 [](At a) { return a.g * beta_derivative_by_b(a.x, a.y, a.z); },
+                 [](At a) { return a.g * of("betainc_derivative_by_b", a.x, a.y, a.z); },
                  [](At a) { return a.g * beta_density(a.x, a.y, a.z); }},
     .domain = {{0.5, 5}, {0.5, 5}, {0.1, 0.9}},
     .edges = {0.0, 1.0, 0.5, 30.0, inf, -1.0, nan},
@@ -143,7 +162,45 @@ SCALAR_OP({
           return math_call("bt_betainc_derivative", {in[0], in[1], in[2]});
         },
     .partials = {no_derivative, no_derivative,
-                 [](At a) { return a.g * beta_density(a.x, a.y, a.z) * (log(a.z) - psi(a.x) + psi(a.x + a.y)); }},
+                 [](At a) { return a.g * beta_density(a.x, a.y, a.z) * beta_score(a.x, a.y, a.z); }},
+    .domain = {{0.5, 5}, {0.5, 5}, {0.1, 0.9}},
+    .edges = {0.0, 1.0, 0.5, 30.0, -1.0, nan},
+});
+
+SCALAR_OP({
+    .name = "betainc_derivative_by_b",
+    .title = "Betainc_derivative_by_b",
+    .doc = "The derivative of betainc by its second parameter y, at z.",
+    .symbol = "betainc_derivative_by_b",
+    .arity = 3,
+    .dtypes = upgrade_to_float,
+    .loops = loops<3>(float_types,
+                      [](auto a, auto b, auto x) { return through_double(bt_betainc_derivative_by_b, a, b, x); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_betainc_derivative_by_b", {in[0], in[1], in[2]});
+        },
+    .partials = {no_derivative, no_derivative,
+                 [](At a) { return a.g * beta_density(a.x, a.y, a.z) * beta_score_of_b(a.x, a.y, a.z); }},
+    .domain = {{0.5, 5}, {0.5, 5}, {0.1, 0.9}},
+    .edges = {0.0, 1.0, 0.5, 30.0, -1.0, nan},
+});
+
+SCALAR_OP({
+    .name = "betainc_density",
+    .title = "Betainc_density",
+    .doc = "The derivative of betainc by z: the density at z of the beta distribution with parameters x and y.",
+    .symbol = "betainc_density",
+    .arity = 3,
+    .dtypes = upgrade_to_float,
+    .loops = loops<3>(float_types, [](auto a, auto b, auto x) { return through_double(bt_betainc_density, a, b, x); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_betainc_density", {in[0], in[1], in[2]});
+        },
+    .partials = {[](At a) { return a.g * a.out * beta_score(a.x, a.y, a.z); },
+                 [](At a) { return a.g * a.out * beta_score_of_b(a.x, a.y, a.z); },
+                 [](At a) { return a.g * a.out * ((a.x - 1) / a.z - (a.y - 1) / (1 - a.z)); }},
     .domain = {{0.5, 5}, {0.5, 5}, {0.1, 0.9}},
     .edges = {0.0, 1.0, 0.5, 30.0, -1.0, nan},
 });
@@ -162,7 +219,7 @@ SCALAR_OP({
         },
     .partials = {
         [](At a) { return -(a.g * of("betainc_derivative", a.x, a.y, a.out) / beta_density(a.x, a.y, a.out)); },
-        [](At a) { return -(a.g * beta_derivative_by_b(a.x, a.y, a.out) / beta_density(a.x, a.y, a.out)); },
+        [](At a) { return -(a.g * of("betainc_derivative_by_b", a.x, a.y, a.out) / beta_density(a.x, a.y, a.out)); },
         [](At a) { return a.g / beta_density(a.x, a.y, a.out); }},
     .domain = {{0.5, 5}, {0.5, 5}, {0.1, 0.9}},
     .edges = {0.0, 1.0, 0.5, 30.0, -1.0, nan},

@@ -15,6 +15,12 @@ T sigmoid_of(T x) {
   return (x >= 0 ? T(1) : small) / (1 + small);
 }
 
+// Near 1/2, the difference of the quotient from 1 is exact.
+template <class T>
+T logit_of(T x) {
+  return x > T(0.25) && x < T(0.75) ? std::log1p((2 * x - 1) / (1 - x)) : std::log(x / (1 - x));
+}
+
 template <class T>
 T softplus_of(T x) {
   return std::log1p(std::exp(-std::fabs(x))) + (x > 0 || x != x ? x : T(0));
@@ -77,7 +83,8 @@ SCALAR_OP({
     .complex = &complex_expm1,
     .expand = [](Args in, DType) { return math::expm1(in[0]); },
     .stablehlo = "stablehlo.exponential_minus_one",
-    .partials = {[](At a) { return a.g * (a.out + 1); }},
+    // Not from the value, which is -1 where x is far below 0.
+    .partials = {[](At a) { return a.g * exp(a.x); }},
     .traits = increasing | keeps_zero,
     .domain = {{-3, 3}},
     .edges = {0.0, -0.0, 1e-20, 709.0, 710.0, -40.0, inf, -inf, nan},
@@ -165,6 +172,22 @@ SCALAR_OP({
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 40.0, -40.0, 800.0, -800.0, inf, -inf, nan},
     .exact = exact_bounded<[](const exact::Number& x) { return 1 / (1 + exp(-x)); }>,
+});
+
+SCALAR_OP({
+    .name = "logit",
+    .title = "Logit",
+    .doc = "log(x / (1 - x)), the inverse of sigmoid, accurate near its zero at 1/2; infinite at 0 and 1, nan outside.",
+    .symbol = "logit",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return logit_of(x); }),
+    .complex = &complex_logit,
+    .expand = [](Args in, DType) { return math::logit(in[0]); },
+    .partials = {[](At a) { return a.g / (a.x * (1 - a.x)); }},
+    .traits = increasing,
+    .domain = {{0.1, 0.9}},
+    .edges = {0.0, -0.0, 0.5, 1.0, 1e-300, -1.0, 2.0, inf, -inf, nan},
+    .exact = [](Numbers a) { return a[0] <= 0 || a[0] >= 1 ? ExactValue() : ExactValue(log(a[0] / (1 - a[0]))); },
 });
 
 SCALAR_OP({

@@ -117,8 +117,15 @@ SCALAR_OP({
     .loops = loops<2>(float_types, [](auto x, auto y) { return std::atan2(x, y); }),
     .expand = [](Args in, DType) { return math::atan2(in[0], in[1]); },
     .stablehlo = "stablehlo.atan2",
-    .partials = {[](At a) { return a.g * a.y / (sqr(a.x) + sqr(a.y)); },
-                 [](At a) { return -(a.g * a.x) / (sqr(a.x) + sqr(a.y)); }},
+    // Without the squares, which may overflow or vanish.
+    .partials = {[](At a) {
+                   const Variable size = hypot(a.x, a.y);
+                   return a.g * (a.y / size) / size;
+                 },
+                 [](At a) {
+                   const Variable size = hypot(a.x, a.y);
+                   return -(a.g * (a.x / size) / size);
+                 }},
     .domain = {{-5, 5}, {0.5, 5}},
     .edges = {0.0, -0.0, 1.0, -1.0, inf, -inf, nan},
 });

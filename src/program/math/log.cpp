@@ -228,4 +228,14 @@ Expr log1p(Expr x) {
   return with_log_limits(u, copysign(value, x));  // of -0 too
 }
 
+Expr logit(Expr x) {
+  // The quotient with its rounding error and that of 1 - x: next to 1 the logarithm magnifies them.
+  const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
+  const Expr rest = 1.0 - x, lost = (1.0 - rest) - x, odds = x / rest;
+  const Expr correction = fma(-odds, lost, fma(-odds, rest, x)) / rest;
+  const Split parts = split(odds);
+  const Expr scaled = unscale(correction, max(number(-60), parts.k));
+  return with_log_limits(odds, log_by_table(natural(Format(x.dtype())), parts, scaled));
+}
+
 }  // namespace bitale::program::math

@@ -17,6 +17,7 @@ Expr log10(Expr x);
 Expr log1p(Expr x);
 Expr pow(Expr x, Expr y);
 Expr cbrt(Expr x);
+Expr logit(Expr x);     // log(x / (1 - x))
 Expr sigmoid(Expr x);   // 1 / (1 + exp(-x))
 Expr softplus(Expr x);  // log(1 + exp(x))
 Expr log1mexp(Expr x);  // log(1 - exp(x))

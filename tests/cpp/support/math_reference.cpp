@@ -63,6 +63,11 @@ constexpr W not_a_number = std::numeric_limits<W>::quiet_NaN();
 // ---- formulas that the C library does not have ----------------------------------------
 
 template <class W>
+W logit_of(W x) {
+  return x > W(0.25) && x < W(0.75) ? std::log1p((2 * x - 1) / (1 - x)) : std::log(x / (1 - x));
+}
+
+template <class W>
 W sigmoid_of(W x) {
   return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
 }
@@ -249,6 +254,7 @@ const MathReference references[] = {
     unary("log10", [](auto x) { return std::log10(x); }),
     unary("log1mexp", [](auto x) { return log1mexp_of(x); }),
     unary("log1p", [](auto x) { return std::log1p(x); }),
+    unary("logit", [](auto x) { return logit_of(x); }),
     unary("log2", [](auto x) { return std::log2(x); }),
     unary(
         "log_ndtr", [](auto x) { return log_ndtr_of(x); }, 2.5, worst_of_normal, 0,
@@ -287,11 +293,14 @@ constexpr std::string_view plain[] = {"abs",     "add",  "clip", "conj", "imag",
 // One call of the runtime for each element: compared with SciPy and mpmath in tests/python/test_elementwise.py; draws
 // are tested by their distributions in tests/python/test_random_stream.py.
 constexpr std::string_view called[] = {"betainc",
+                                       "betainc_density",
                                        "betainc_derivative",
+                                       "betainc_derivative_by_b",
                                        "betaincinv",
                                        "gammainc",
                                        "gammaincc",
                                        "gammaincinv",
+                                       "gammainc_density",
                                        "gammainc_derivative",
                                        "gammainccinv",
                                        "hyp2f1",
@@ -299,11 +308,15 @@ constexpr std::string_view called[] = {"betainc",
                                        "hyp2f1_derivative_by_c",
                                        "i0",
                                        "i1",
+                                       "iv",
                                        "ive",
+                                       "ive_derivative",
                                        "j0",
                                        "j1",
                                        "jv",
+                                       "kv",
                                        "kve",
+                                       "kve_derivative",
                                        "ndtri_exp",
                                        "owens_t",
                                        "random_gamma",
