@@ -338,8 +338,12 @@ class Program:
         if draws.chance(35) and self.inputs:
             cost = f"({made[-1]}).sum()"
             outputs = [*outputs, *self.define(f"bt.grad({cost}, {self.inputs[0].name}, disconnected_inputs='ignore')", [()])]
-        if not self.inputs:
-            self.new_input(())
+        if draws.chance(25):  # a batch of it
+            x = self.inputs[0]
+            batch = (draws.choice([2, 3, 17]), *x.value.shape)
+            value = np.random.default_rng(7).normal(size=batch).round(2)
+            self.inputs.append(Input(f"x{len(self.inputs)}", value, (draws.choice([None, batch[0]]), *x.static)))
+            outputs = [*outputs, *self.define(f"bt.vectorize_graph({made[-1]}, {{{x.name}: {self.inputs[-1].name}}})", [()])]
         return Case(tuple(self.inputs), tuple(self.steps), tuple(outputs))
 
 

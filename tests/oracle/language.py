@@ -8,8 +8,8 @@ from typing import Any, Callable
 from . import arrays, functions, loops, random
 from .values import Val, val
 
-# Derivatives have no formula in terms of values: their graphs are evaluated op by op (ops.evaluate).
-by_graph = ("bt.grad(", "bt.jacobian(", "bt.hessian(", "bt.hessian_vector_product(", "bt.pushforward(", "bt.pullback(")
+# Derivatives and batched graphs have no formula in terms of values: their graphs are evaluated op by op (ops.evaluate).
+by_graph = ("bt.vectorize_graph(", "bt.grad(", "bt.jacobian(", "bt.hessian(", "bt.hessian_vector_product(", "bt.pushforward(", "bt.pullback(")
 
 
 def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: Any = None) -> Any:
