@@ -7,6 +7,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/evaluate.hpp"
+#include "graph/support.hpp"
 
 namespace bitale {
 
@@ -21,6 +22,7 @@ class ForwardSweep {
  public:
   ForwardSweep(std::span<const Seed> seeds, const PointerSet& blocked, const DifferentiationOrder& order)
       : blocked_(blocked), order_(order) {
+    const SupportScope scope;
     for (const Seed& seed : seeds)
       if (!seed.gradient.is_disconnected()) add(seed.variable, seed.gradient);
     for (const DifferentiationOrder::Step& step : order.steps())

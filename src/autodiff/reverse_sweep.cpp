@@ -2,12 +2,14 @@
 // outputs through its op's pullback. Only nodes between the seeds and wrt are visited.
 #include <algorithm>
 
+#include "autodiff/choices.hpp"
 #include "autodiff/sweep.hpp"
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/evaluate.hpp"
+#include "graph/support.hpp"
 
 namespace bitale {
 
@@ -155,12 +157,29 @@ void ReverseSweep::pass_to_form(const StableForm& at, Slot& from, Slot& to) {
 
 namespace {
 
-Variables call_pullback(const Apply& node, const Variables& cotangents) {
+Variables pullback_of(const Apply& node, const Variables& cotangents) {
   Variables terms = with_node_context(node, [&] { return node.op().pullback(node, cotangents); });
   if (terms.size() != node.inputs().size())
     throw InternalError(cat(node.op().label(), ": pullback returned ", terms.size(), " cotangents for ",
                             node.inputs().size(), " inputs"));
   return terms;
+}
+
+// The pullback. If all cotangents are on one side of the same choices, so are the results.
+Variables call_pullback(const Apply& node, const Variables& cotangents) {
+  std::vector<Choice> common;
+  Variables chosen = cotangents;
+  bool any = false;
+  for (Variable& cotangent : chosen) {
+    if (cotangent.is_disconnected()) continue;
+    auto [choices, value] = chosen_cotangent(cotangent);
+    if (any && !are_same(choices, common)) return pullback_of(node, cotangents);
+    any = true;
+    common = std::move(choices);
+    cotangent = value;
+  }
+  if (common.empty()) return pullback_of(node, cotangents);
+  return within_choices(common, pullback_of(node, chosen), node.inputs());
 }
 
 Variable explained(const Apply& node, std::size_t input, const Variable& null) {
@@ -229,9 +248,7 @@ void ReverseSweep::add_term(const Apply& node, std::size_t i, Slot& at, const Va
 
 Variable ReverseSweep::total(Slot& at, const Variable& v) {
   if (at.null || at.total) return at.null ? at.null : at.total;
-  Variable total;
-  for (const Variable& term : at.terms) total = total ? add(total, term) : term;
-  at.total = total ? total : zero_gradient(v);
+  at.total = at.terms.empty() ? zero_gradient(v) : sum_of_terms(at.terms);
   return at.total;
 }
 
@@ -242,6 +259,7 @@ Variable ReverseSweep::gradient(const Variable& v) {
 }
 
 Variables reverse_sweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers) {
+  const SupportScope scope;
   ReverseSweep plain(seeds, wrt, blockers);
   Variables borders = wrt;
   for (const Seed& seed : seeds)

@@ -13,6 +13,7 @@
 #include "ops/range.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/update_value.hpp"
+#include "ops/support_masks.hpp"
 
 namespace bitale {
 namespace {
@@ -23,9 +24,9 @@ AdvancedIndex update_layout(const std::vector<int>& axes, const Apply& node) {
   return AdvancedIndex(axes, node.input(0).ndim(), node.input(2).ndim());
 }
 
-// A mask of the index positions: 1 for the position that is the last to write to its element, 0 for those that are
-// overwritten. It has the rank of the region, with length 1 in the dimensions kept whole.
-Variable last_writers(const std::vector<int>& axes, const Apply& node, DType dtype) {
+// A mask of the index positions: true for the position that is the last to write to its element, false for those that
+// are overwritten. It has the rank of the region, with length 1 in the dimensions kept whole.
+Variable last_writers(const std::vector<int>& axes, const Apply& node) {
   const Variables indices(update_indices(node).begin(), update_indices(node).end());
   std::vector<Shape> lengths;
   for (auto& index : indices) lengths.push_back(lengths_of(index));
@@ -42,7 +43,7 @@ Variable last_writers(const std::vector<int>& axes, const Apply& node, DType dty
   read = write;
   read.erase(read.begin() + 1);
   read[0] = (*make_ref<AdvancedIncSubtensor>(all, true))(write);
-  const Variable last = cast(eq((*make_ref<AdvancedSubtensor>(all))(read), numbers), dtype);
+  const Variable last = eq((*make_ref<AdvancedSubtensor>(all))(read), numbers);
   const AdvancedIndex layout = update_layout(axes, node);
   std::vector<int> order(std::size_t(layout.position()), new_axis);
   for (int k = 0; k < last.ndim(); ++k) order.push_back(k);
@@ -227,13 +228,21 @@ Variables AdvancedIncSubtensor::pullback(const Apply& node, std::span<const Vari
     return out;
   }
   Variable selected = (*make_ref<AdvancedSubtensor>(axes))(with_indices(node, {g}));
-  if (set && !selects_once(node)) selected = mul(selected, last_writers(axes, node, g.dtype()));
+  if (set && !selects_once(node)) selected = switch_(last_writers(axes, node), selected, 0);
   out[1] = gradient_of_value(node.input(1), selected);
   return out;
 }
 
 Variables AdvancedIncSubtensor::pushforward(const Apply& node, std::span<const Variable> tangents) const {
   return pushforward_of_update(*pure(), set, node, tangents);
+}
+
+std::vector<int> AdvancedIncSubtensor::support_carriers(const Apply&) const { return {0, 1}; }
+
+Support AdvancedIncSubtensor::support(const Apply& node, std::span<const Support> inputs) const {
+  static constexpr int moved[] = {0, 1};
+  if (!set && inputs[0].is_everywhere()) return {};
+  return moved_support(node, inputs, moved, true);
 }
 
 std::vector<std::vector<bool>> AdvancedIncSubtensor::connection_pattern(const Apply& node) const {

@@ -5,6 +5,7 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
+#include "graph/support.hpp"
 #include "ops/inplace.hpp"
 #include "ops/lowering.hpp"
 #include "ops/tensor_lowering.hpp"
@@ -14,6 +15,7 @@ namespace bitale {
 class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>,
                                    public InplaceForms,
                                    public StatesStructure,
+                                   public StatesSupport,
                                    public EmitsTensors {
  public:
   AdvancedIncSubtensor(std::vector<int> axes, bool set, bool inplace = false)
@@ -40,6 +42,8 @@ class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>,
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
+  std::vector<int> support_carriers(const Apply& node) const override;
+  Support support(const Apply& node, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;

@@ -64,8 +64,6 @@ Dims output_static_shape(std::string_view op, std::span<const Variable> inputs) 
   return out;
 }
 
-bool broadcasts(const Variable& input, std::size_t axis) { return input.static_shape()[axis] == 1; }
-
 Dims run_time_shape(const Apply& node, std::string_view op, std::span<const Array> in) {
   Dims out(std::size_t(in[0].ndim()), 1);
   std::vector<bool> decided(out.size(), false);
@@ -197,42 +195,6 @@ void check_inputs(const ScalarOp& scalar, std::span<const Variable> inputs) {
   }
 }
 
-// ---- derivatives ----------------------------------------
-
-ChainPoint chain_point(const Apply& node, const Variable& g) {
-  ChainPoint at{.g = g, .out = node.output()};
-  Variable* const names[] = {&at.x, &at.y, &at.z, &at.w};
-  for (std::size_t i = 0; i < node.inputs().size(); ++i) *names[i] = node.inputs()[i];
-  // Operands have the dtype in which the node is computed: a logarithm of a narrower one in a derivative would lose
-  // digits, and that of a real one beside a complex one would be another function.
-  const ScalarOp& scalar = *node.op().elementwise();
-  const DType compute = scalar_types(node).compute;
-  if (is_discrete(compute)) return at;
-  for (std::size_t i = scalar.has_condition; i < node.inputs().size(); ++i)
-    if (!scalar.gives_shape(int(i)) && node.inputs()[i].dtype() != compute) *names[i] = cast(*names[i], compute);
-  return at;
-}
-
-// Sums over the dimensions along which `input` was repeated.
-Variable sum_to(const Variable& value, const Variable& input) {
-  std::vector<int> repeated;
-  for (std::size_t axis = 0; axis < input.static_shape().size(); ++axis)
-    if (broadcasts(input, axis) && !broadcasts(value, axis)) repeated.push_back(int(axis));
-  return repeated.empty() ? value : sum(value, repeated, true);
-}
-
-Variable zeros_for(const Variable& input) {
-  return zeros_like(input, is_discrete(input.dtype()) ? config::float_x() : input.dtype());
-}
-
-bool is_connected(const ScalarOp& scalar, const Apply& node, std::size_t input) {
-  return !is_discrete(node.output().dtype()) && !scalar.partials.empty() && scalar.partials[input] != not_connected;
-}
-
-bool is_zero(const ScalarOp& scalar, const Apply& node, std::size_t input) {
-  return scalar.partials[input] == &zero_derivative || is_discrete(node.inputs()[input].dtype());
-}
-
 // Instances by record name.
 struct Instances {
   std::mutex mutex;
@@ -240,11 +202,6 @@ struct Instances {
 };
 
 }  // namespace
-
-Variable zero_derivative(const ChainPoint& at) { return zeros_like(at.g); }
-Variable no_derivative(const ChainPoint& at) {
-  return undefined_gradient(cat("`", at.out.str(), "` has no derivative by this input"));
-}
 
 // The leading mark keeps these names apart from those of ops: no op's name begins with it.
 std::string Elemwise::kind_name() const { return '\0' + std::string(scalar.name); }
@@ -385,18 +342,6 @@ void Elemwise::emit_tensors(TensorLowering& to, const Apply& node) const {
   to.out(0, builder.convert(value, types.out));
 }
 
-// Converts a partial derivative to the gradient of that input: sums it where the input was broadcast.
-static Variable gradient_of(const Variable& partial, const Variable& input) {
-  return partial.is_null() ? partial : cast(sum_to(partial, input), input.dtype());
-}
-
-// The same for a complex partial derivative conj(g) f', f' being the derivative: the gradient is g conj(f').
-static Variable complex_gradient_of(const Variable& partial, const Variable& input) {
-  if (partial.is_null()) return partial;
-  const Variable total = sum_to(conj(partial), input);
-  return cast(is_complex(input) ? total : real(total), input.dtype());
-}
-
 PartsOfOutputs Elemwise::complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const {
   if (!scalar.complex || !scalar.complex->parts) return {};
   const ScalarTypes types = types_of(scalar, node.inputs());
@@ -411,55 +356,6 @@ PartsOfOutputs Elemwise::complex_parts(const Apply& node, std::span<const Comple
   if (!is_complex(types.out)) return {{{cast(out.real, types.out), {}}}};
   if (!out.imag) out.imag = zeros_like(out.real);
   return {{out}};
-}
-
-Variables Elemwise::pullback(const Apply& node, std::span<const Variable> cotangents) const {
-  Variables out(node.inputs().size(), disconnected());
-  if (cotangents[0].is_disconnected()) return out;
-  const bool complex = touches_complex(node);
-  if (complex && !scalar.complex->holomorphic) return pullback_through_parts(node, cotangents);
-  const ChainPoint at = chain_point(node, complex ? conj(cotangents[0]) : cotangents[0]);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const Variable& input = node.inputs()[i];
-    if (!is_connected(scalar, node, i)) continue;
-    if (is_zero(scalar, node, i))
-      out[i] = zeros_for(input);
-    else if (complex)
-      out[i] = complex_gradient_of(scalar.partials[i](at), input);
-    else
-      out[i] = gradient_of(scalar.partials[i](at), input);
-  }
-  return out;
-}
-
-Variables Elemwise::pushforward(const Apply& node, std::span<const Variable> tangents) const {
-  const Variable output = node.output();
-  if (touches_complex(node) && !scalar.complex->holomorphic) {
-    for (auto& tangent : tangents)
-      if (!tangent.is_disconnected()) return pushforward_through_parts(node, tangents);
-    return {disconnected()};
-  }
-  Variable total;
-  bool connected = false;
-  for (std::size_t i = 0; i < tangents.size(); ++i) {
-    if (tangents[i].is_disconnected() || !is_connected(scalar, node, i)) continue;
-    connected = true;
-    if (is_zero(scalar, node, i)) continue;
-    const Variable part = scalar.partials[i](chain_point(node, tangents[i]));
-    if (part.is_null()) return {part};
-    total = total ? add(total, part) : part;
-  }
-  if (!connected) return {disconnected()};
-  if (!total) return {zeros_like(output)};
-  for (std::size_t axis = 0; axis < output.static_shape().size(); ++axis)
-    if (broadcasts(total, axis) && !broadcasts(output, axis)) return {second(output, cast(total, output.dtype()))};
-  return {cast(total, output.dtype())};
-}
-
-std::vector<std::vector<bool>> Elemwise::connection_pattern(const Apply& node) const {
-  std::vector<std::vector<bool>> out;
-  for (std::size_t i = 0; i < node.inputs().size(); ++i) out.push_back({is_connected(scalar, node, i)});
-  return out;
 }
 
 Apply Elemwise::vectorize(const Apply&, std::span<const Variable> batched) const {

@@ -3,13 +3,14 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
+#include "graph/support.hpp"
 #include "ops/inplace.hpp"
 #include "ops/scalar_op.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Elemwise final : public Op, public InplaceForms, public StatesStructure, public EmitsTensors {
+class Elemwise final : public Op, public InplaceForms, public StatesStructure, public StatesSupport, public EmitsTensors {
  public:
   explicit Elemwise(const ScalarOp& scalar, int inplace = -1) : scalar(scalar), inplace(inplace) {}
   const ScalarOp& scalar;
@@ -33,6 +34,8 @@ class Elemwise final : public Op, public InplaceForms, public StatesStructure, p
   ComplexForm complex_form() const override { return ComplexForm::own; }
   PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
+  std::vector<int> support_carriers(const Apply& node) const override;
+  Support support(const Apply& node, std::span<const Support> inputs) const override;
   std::vector<int> destroys(const Apply& node, int output) const override;
   OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const override;
 
@@ -40,6 +43,8 @@ class Elemwise final : public Op, public InplaceForms, public StatesStructure, p
   std::string kind_name() const override;
 };
 
+// Whether the operand is repeated along this axis.
+inline bool broadcasts(const Variable& input, std::size_t axis) { return input.static_shape()[axis] == 1; }
 // The shared Elemwise instance of a record.
 const OpRef& elemwise(std::string_view scalar_name);
 // The inputs, padded in front with dimensions of length 1 to a common rank.

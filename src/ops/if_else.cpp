@@ -126,18 +126,16 @@ Variables IfElse::pullback(const Apply& node, std::span<const Variable> cotangen
   for (int k = 0; k < int(n_outs); ++k)
     if (!cotangents[std::size_t(k)].is_disconnected()) connected.push_back(k);
   if (connected.empty()) return out;
-  Variables given, then_zeros, else_zeros;
-  for (int k : connected) {
-    given.push_back(cotangents[std::size_t(k)]);
-    then_zeros.push_back(zeros_like(node.input(then_input(k)), given.back().dtype()));
-    else_zeros.push_back(zeros_like(node.input(else_input(k)), given.back().dtype()));
-  }
-  const Variables to_then = ifelse(node.input(0), given, then_zeros),
-                  to_else = ifelse(node.input(0), else_zeros, given);
-  for (std::size_t i = 0; i < connected.size(); ++i) {
-    const int k = connected[i];
-    out[std::size_t(then_input(k))] = with_static_shape_of(node.input(then_input(k)), to_then[i]);
-    out[std::size_t(else_input(k))] = with_static_shape_of(node.input(else_input(k)), to_else[i]);
+  for (const bool side : {true, false}) {
+    Variables given, zeros;
+    const auto input_of = [&](int k) { return side ? then_input(k) : else_input(k); };
+    for (int k : connected) {
+      const Variable& cotangent = cotangents[std::size_t(k)];
+      given.push_back(with_static_shape_of(node.input(input_of(k)), cotangent));
+      zeros.push_back(zeros_like(node.input(input_of(k)), cotangent.dtype()));
+    }
+    const Variables chosen = side ? ifelse(node.input(0), given, zeros) : ifelse(node.input(0), zeros, given);
+    for (std::size_t i = 0; i < connected.size(); ++i) out[std::size_t(input_of(connected[i]))] = chosen[i];
   }
   return out;
 }

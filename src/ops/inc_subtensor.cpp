@@ -6,6 +6,7 @@
 #include "ops/sample_values.hpp"
 #include "ops/subtensor.hpp"
 #include "ops/update_value.hpp"
+#include "ops/support_masks.hpp"
 
 namespace bitale {
 
@@ -79,6 +80,14 @@ Variables IncSubtensor::pullback(const Apply& node, std::span<const Variable> co
 
 Variables IncSubtensor::pushforward(const Apply& node, std::span<const Variable> tangents) const {
   return pushforward_of_update(*pure(), set, node, tangents);
+}
+
+std::vector<int> IncSubtensor::support_carriers(const Apply&) const { return {0, 1}; }
+
+Support IncSubtensor::support(const Apply& node, std::span<const Support> inputs) const {
+  static constexpr int moved[] = {0, 1};
+  if (!set && inputs[0].is_everywhere()) return {};
+  return moved_support(node, inputs, moved, true);
 }
 
 std::vector<std::vector<bool>> IncSubtensor::connection_pattern(const Apply& node) const {

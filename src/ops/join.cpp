@@ -1,10 +1,13 @@
 #include "ops/join.hpp"
 
+#include <numeric>
+
 #include "bitale/ops/ops.hpp"
 #include "ops/interval.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/support_masks.hpp"
 
 namespace bitale {
 
@@ -119,6 +122,16 @@ Variables Join::pushforward(const Apply& node, std::span<const Variable> tangent
       any = true;
   }
   return {any ? (*this)(parts) : disconnected()};
+}
+
+std::vector<int> Join::support_carriers(const Apply& node) const { 
+  std::vector<int> out(node.inputs().size());
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+ }
+
+Support Join::support(const Apply& node, std::span<const Support> inputs) const {
+  return moved_support(node, inputs, support_carriers(node));
 }
 
 std::vector<std::vector<bool>> Join::connection_pattern(const Apply& node) const {

@@ -18,14 +18,16 @@
 #include "ops/lengths.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/support_masks.hpp"
 
 namespace bitale {
 
 // A derivative of the graph as an op of its own, whose inputs are the graph's inputs and the connected cotangents (or
-// tangents).
+// tangents), and the masks of those that have a support (graph/support.hpp).
 struct OpFromGraph::Derivative {
   OpRef op;                  // null if no answer needs computing
   std::vector<int> outputs;  // per answer, the number of the op's output, or -1
+  std::vector<int> masks;    // per answer, the number of the output that is the mask of its support, or -1
   Variables others;          // per answer without an output: disconnected, or undefined
 };
 
@@ -252,16 +254,19 @@ void OpFromGraph::perform(const Apply&, std::span<const Array> in, std::span<Arr
 
 // ---- derivatives ----------------------------------------------------------------------------------------------------
 
-const OpFromGraph::Derivative& OpFromGraph::derivative(bool is_pullback, std::span<const Variable> given) const {
+const OpFromGraph::Derivative& OpFromGraph::derivative(bool is_pullback, std::span<const Variable> given,
+                                                       std::span<const Support> supports) const {
   std::pair<bool, std::vector<int>> key{is_pullback, {}};
   for (auto& each : given) key.second.push_back(each.is_disconnected() ? -1 : int(each.dtype()));
+  for (auto& each : supports) key.second.push_back(each.is_masked());
   {
     std::lock_guard lock(found_->mutex);
     if (auto known = found_->derivatives.find(key); known != found_->derivatives.end()) return *known->second;
   }
   const TestValuesOff none_are_known;
   const Variables &inputs = graph_->inputs(), &outputs = graph_->outputs();
-  Variables leaves = inputs, seeds;
+  Variables leaves = inputs, seeds, masks;
+  SupportScope scope;
   for (std::size_t k = 0; k < given.size(); ++k) {
     if (given[k].is_disconnected()) {
       seeds.push_back(disconnected());
@@ -270,7 +275,11 @@ const OpFromGraph::Derivative& OpFromGraph::derivative(bool is_pullback, std::sp
     const Variable& like = is_pullback ? outputs[k] : inputs[k];
     seeds.emplace_back(tensor_type(given[k].dtype(), like.static_shape()));
     leaves.push_back(seeds.back());
+    if (!supports[k].is_masked()) continue;
+    masks.emplace_back(tensor_type(DType::Bool, like.static_shape()));
+    scope.state(seeds.back(), {Support::Kind::masked, masks.back()});
   }
+  leaves.insert(leaves.end(), masks.begin(), masks.end());
   Variables answers =
       is_pullback ? calculus().pullback(outputs, inputs, seeds) : calculus().pushforward(outputs, inputs, seeds);
   auto fresh = std::make_unique<Derivative>();
@@ -278,8 +287,14 @@ const OpFromGraph::Derivative& OpFromGraph::derivative(bool is_pullback, std::sp
   for (std::size_t k = 0; k < answers.size(); ++k) {
     fresh->outputs.push_back(is_plain(answers[k]) ? int(computed.size()) : -1);
     fresh->others.push_back(is_plain(answers[k]) ? Variable() : answers[k]);
-    if (is_plain(answers[k]))
-      computed.push_back(with_static_shape_of(is_pullback ? inputs[k] : outputs[k], answers[k]));
+    fresh->masks.push_back(-1);
+    if (!is_plain(answers[k])) continue;
+    const Variable& like = is_pullback ? inputs[k] : outputs[k];
+    const Support support = masks.empty() ? Support() : support_of(answers[k]);
+    computed.push_back(with_static_shape_of(like, answers[k]));
+    if (!support.is_masked()) continue;
+    fresh->masks.back() = int(computed.size());
+    computed.push_back(full_mask(support, like));
   }
   if (!computed.empty()) {
     OpFromGraphOptions options;
@@ -292,14 +307,23 @@ const OpFromGraph::Derivative& OpFromGraph::derivative(bool is_pullback, std::sp
 }
 
 Variables OpFromGraph::derived(bool is_pullback, const Apply& node, std::span<const Variable> given) const {
-  const Derivative& found = derivative(is_pullback, given);
+  std::vector<Support> supports;
+  for (auto& each : given) supports.push_back(each.is_disconnected() ? Support() : support_of(each));
+  const Derivative& found = derivative(is_pullback, given, supports);
   Variables inputs = node.inputs(), answers = found.others;
   if (!found.op) return answers;
   for (auto& each : given)
     if (!each.is_disconnected()) inputs.push_back(each);
+  for (std::size_t k = 0; k < given.size(); ++k)
+    if (supports[k].is_masked())
+      inputs.push_back(full_mask(supports[k], is_pullback ? node.output(int(k)) : node.input(int(k))));
   const Apply applied = found.op->make_node(inputs);
   for (std::size_t k = 0; k < answers.size(); ++k)
-    if (found.outputs[k] >= 0) answers[k] = applied.output(found.outputs[k]);
+    if (found.outputs[k] >= 0) {
+      answers[k] = applied.output(found.outputs[k]);
+      if (found.masks[k] >= 0)
+        answers[k] = restricted(answers[k], {Support::Kind::masked, applied.output(found.masks[k])});
+    }
   return answers;
 }
 

@@ -8,6 +8,7 @@
 #include "bitale/ops/op_from_graph.hpp"
 #include "graph/expansion.hpp"
 #include "graph/optional_outputs.hpp"
+#include "graph/support.hpp"
 
 namespace bitale {
 
@@ -43,7 +44,8 @@ class OpFromGraph final : public Op, public HasInnerGraph, public Expansion, pub
   struct Found;
   struct Derivative;
   std::vector<Type> types_for(const Variables& inputs) const;
-  const Derivative& derivative(bool is_pullback, std::span<const Variable> given) const;
+  const Derivative& derivative(bool is_pullback, std::span<const Variable> given,
+                               std::span<const Support> supports) const;
   Variables derived(bool is_pullback, const Apply& node, std::span<const Variable> given) const;
   Variables overridden(bool is_pullback, const Apply& node, std::span<const Variable> given) const;
   std::string called() const;

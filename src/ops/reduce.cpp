@@ -18,6 +18,7 @@
 #include "ops/regions.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/support_masks.hpp"
 
 namespace bitale {
 
@@ -395,7 +396,10 @@ Variables CAReduce::pullback(const Apply& node, std::span<const Variable> cotang
   if (kind.combiner == Combiner::add) return {cast(second(x, g), x.dtype())};
   if (is_complex(x) && kind.combiner == Combiner::mul)
     return {undefined_gradient("the gradient of a product of complex numbers is not implemented")};
-  if (kind.combiner == Combiner::mul) return {cast(g * product_of_others(*this, x), x.dtype())};
+  if (kind.combiner == Combiner::mul) {
+    const auto [value, support] = restricted_value(g);
+    return {cast(restricted(value * product_of_others(*this, x), support), x.dtype())};
+  }
   // Every element that equals the extreme value gets the whole gradient.
   const Variable extreme = keep_dimensions(node.output(), over, x.ndim());
   return {cast(switch_(eq(x, extreme), g, 0), x.dtype())};
@@ -408,9 +412,22 @@ Variables CAReduce::pushforward(const Apply& node, std::span<const Variable> tan
   if (is_discrete(x.dtype())) return {zeros_like(node.output())};
   const std::vector<int> over = axes_or_all(kind.name, axes, x.ndim());
   if (kind.combiner == Combiner::add) return {cast(sum(t, over), out)};
-  if (kind.combiner == Combiner::mul) return {cast(sum(t * product_of_others(*this, x), over), out)};
+  if (kind.combiner == Combiner::mul) {
+    const auto [value, support] = restricted_value(t);
+    return {cast(sum(restricted(value * product_of_others(*this, x), support), over), out)};
+  }
   const Variable extreme = keep_dimensions(node.output(), over, x.ndim());
   return {cast(sum(switch_(eq(x, extreme), t, 0), over), out)};
+}
+
+std::vector<int> CAReduce::support_carriers(const Apply&) const { 
+  return kind.combiner == Combiner::add ? std::vector<int>{0} : std::vector<int>();
+ }
+
+Support CAReduce::support(const Apply& node, std::span<const Support> inputs) const {
+  if (!inputs[0].is_masked()) return inputs[0];
+  const std::vector<int> over = axes_or_all(kind.name, axes, node.input(0).ndim());
+  return {Support::Kind::masked, any(inputs[0].mask, over), true};
 }
 
 Apply CAReduce::vectorize(const Apply& node, std::span<const Variable> batched) const {

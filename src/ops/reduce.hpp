@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bitale/graph/op.hpp"
+#include "graph/support.hpp"
 #include "ops/tensor_lowering.hpp"
 #include "program/expr.hpp"
 
@@ -22,7 +23,7 @@ struct Reduction {
 // KeyError for an unknown name. The record is never destroyed.
 const Reduction& reduction(std::string_view name);
 
-class CAReduce final : public Op, public EmitsTensors {
+class CAReduce final : public Op, public StatesSupport, public EmitsTensors {
  public:
   // `axes`: increasing and not negative, nullopt for all. `dtype`: of the output, only for reductions that widen.
   CAReduce(const Reduction& kind, std::optional<std::vector<int>> axes, std::optional<DType> dtype = {})
@@ -53,6 +54,8 @@ class CAReduce final : public Op, public EmitsTensors {
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
+  std::vector<int> support_carriers(const Apply& node) const override;
+  Support support(const Apply& node, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
 };

@@ -13,11 +13,13 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/calculus.hpp"
 #include "graph/pointer_map.hpp"
+#include "graph/support.hpp"
 #include "ops/guarded.hpp"
 #include "ops/lengths.hpp"
 #include "ops/scalar_op.hpp"
 #include "ops/scan.hpp"
 #include "ops/shape.hpp"
+#include "ops/support_masks.hpp"
 
 namespace bitale {
 
@@ -72,6 +74,41 @@ Variables pushed_forward(const InnerGraph& graph, const Variables& seeds) {
   return spread(calculus().pushforward(tensors.outputs, tensors.inputs, picked(seeds, tensors.input_places)),
                 tensors.output_places, graph.outputs().size());
 }
+
+// The supports of the seeds of one backward step: a bool variable for each seed that may be zero by structure, null
+// for the others.
+class StepSupports {
+ public:
+  // `given`: the supports of the cotangents, one per seed.
+  StepSupports(const Variables& seeds, std::vector<Support> given) : given_(std::move(given)), masks_(seeds.size()) {
+    for (std::size_t k = 0; k < given_.size(); ++k)
+      if (!seeds[k].is_disconnected() && !given_[k].is_everywhere())
+        masks_[k] = Variable(tensor_type(DType::Bool, seeds[k].static_shape()));
+  }
+
+  const Variable& mask(std::size_t seed) const { return masks_[seed]; }
+  // The mask of the cotangent of a seed, which is like this variable.
+  Variable given_mask(std::size_t seed, const Variable& like) const { return full_mask(given_[seed], like); }
+  void state_in(SupportScope& scope, const Variables& seeds) const {
+    for (std::size_t k = 0; k < masks_.size(); ++k)
+      if (masks_[k]) scope.state(seeds[k], {Support::Kind::masked, masks_[k]});
+  }
+  // Drops the masks of states whose adjoint may be nonzero everywhere after a step. Whether there were any.
+  bool drop(const Variables& answers_of_states) {
+    bool any = false;
+    for (std::size_t k = 0; k < answers_of_states.size(); ++k) {
+      const Variable& answer = answers_of_states[k];
+      if (!masks_[k] || !is_plain(answer) || !support_of(answer).is_everywhere()) continue;
+      masks_[k] = {};
+      any = true;
+    }
+    return any;
+  }
+
+ private:
+  std::vector<Support> given_;
+  Variables masks_;
+};
 
 Variable leaf_like(const Variable& v) { return Variable(tensor_type(v.dtype(), v.static_shape())); }
 
@@ -243,6 +280,31 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
       grows = true;
     }
   }
+  // Zeros by structure are carried through the steps where a step may multiply them by something infinite.
+  const auto answers_of_states = [&] {
+    return Variables(inner.begin() + layout_.sequences, inner.begin() + layout_.sequences + states);
+  };
+  std::vector<Support> given;
+  for (std::size_t k = 0; k < std::size_t(states + traces); ++k)
+    given.push_back(is_plain(cotangents[k]) ? support_of(cotangents[k]) : Support{.kind = Support::Kind::nowhere});
+  const auto is_masked = [](const Variable& v) { return is_plain(v) && support_of(v).is_masked(); };
+  const bool has_masks = std::ranges::any_of(given, &Support::is_masked) || std::ranges::any_of(answers_of_states(), is_masked);
+  const bool carries_masks = has_masks && std::ranges::any_of(outputs, [](const Variable& v) {
+                               return has_derivatives(v) && may_be_irregular(v, true);
+                             });
+  std::optional<StepSupports> supports;
+  std::optional<SupportScope> scope;
+  if (carries_masks) {
+    supports.emplace(seeds, given);
+    do {
+      scope.reset();
+      scope.emplace();
+      supports->state_in(*scope, seeds);
+      inner = pulled_back(*graph_, seeds);
+    } while (supports->drop(answers_of_states()));
+  }
+  const auto has_mask = [&](std::size_t k) { return supports && supports->mask(k); };
+
   // A derivative that is undefined in one step is undefined as a whole.
   for (int k = 0; k < states; ++k)
     if (const Variable& undefined = inner[std::size_t(layout_.sequences + k)]; undefined.is_null()) {
@@ -258,6 +320,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
     int input;  // of the node
     bool is_trace;
     int place;  // among the traces, or the states, of the backward scan
+    int mask = -1;  // the place of its support, if that is carried
   };
   std::vector<Target> targets;
   for (int k = 0; k < states; ++k) {
@@ -287,6 +350,19 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
     if (!is_plain(answer)) continue;
     targets.push_back({sequence_input(k), true, int(back.traced.size())});
     back.traced.push_back(with_static_shape_of(element(k), answer));
+    if (const Support support = supports ? support_of(answer) : Support(); support.is_masked()) {
+      targets.back().mask = int(back.traced.size());
+      back.traced.push_back(full_mask(support, element(k)));
+    }
+  }
+  for (int k = 0; k < states; ++k) {
+    if (!has_mask(std::size_t(k))) continue;
+    const Variable& answer = inner[std::size_t(layout_.sequences + k)];
+    const auto target = std::ranges::find_if(targets, [&](const Target& at) { return at.input == initial_input(k); });
+    target->mask = int(back.states.size());
+    back.states.push_back(supports->mask(std::size_t(k)));
+    back.next.push_back(full_mask(is_plain(answer) ? support_of(answer) : Support{.kind = Support::Kind::nowhere}, state(k)));
+    back.initial.push_back(supports->given_mask(std::size_t(k), node.input(initial_input(k))));
   }
   if (targets.empty()) return answers;
 
@@ -304,6 +380,8 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   for (auto& each : seeds)
     if (!each.is_disconnected()) adjoints.push_back(each);
   for (std::size_t k = 0; k < back.states.size(); ++k) adjoints.push_back(back.states[k]);
+  for (std::size_t k = std::size_t(states); k < std::size_t(states + traces); ++k)
+    if (has_mask(k)) adjoints.push_back(supports->mask(k));
   Variables kept = worth_saving(computed, adjoints, graph_->inputs(), varying);
   Replacements from_traces;
   for (auto& each : kept) from_traces.emplace_back(each, leaf_like(each));
@@ -358,6 +436,8 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
     if (adjoint.is_disconnected()) continue;
     const Variable& given = cotangents[std::size_t(trace_output(k))];
     read(adjoint, given.dtype() == adjoint.dtype() ? given : cast(given, adjoint.dtype()));
+    if (const auto seed = std::size_t(states + k); has_mask(seed))
+      read(supports->mask(seed), supports->given_mask(seed, given));
   }
   for (int k = 0; k < constant_count(); ++k)
     back.constants.emplace_back(inner_constant(k), node.input(constant_input(k)));
@@ -367,12 +447,16 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
     Variable& answer = answers[std::size_t(target.input)];
     if (!target.is_trace) {
       answer = scan.output(target.place);
+      if (target.mask >= 0) answer = restricted(answer, {Support::Kind::masked, scan.output(target.mask)});
       // If the gradient ends before the first step, an initial value has no effect.
       if (is_cut && target.input < constant_input(0))
         answer = switch_(eq(back.n_steps, steps), answer, zeros_like(answer));
       continue;
     }
-    const Variable stack = reversed(scan.output(int(back.states.size()) + target.place));
+    const auto stack_at = [&](int place) { return reversed(scan.output(int(back.states.size()) + place)); };
+    const Variable stack = target.mask < 0 ? stack_at(target.place)
+                                           : restricted(stack_at(target.place),
+                                                        {Support::Kind::masked, stack_at(target.mask)});
     const Variable& whole = node.input(target.input);
     answer = !layout_.has_until && !is_cut
                  ? stack

@@ -4,12 +4,13 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "graph/support.hpp"
 #include "ops/index_pattern.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Subtensor final : public OpOf<Subtensor>, public EmitsTensors {
+class Subtensor final : public OpOf<Subtensor>, public StatesSupport, public EmitsTensors {
  public:
   explicit Subtensor(IndexPattern pattern) : pattern(std::move(pattern)) {}
 
@@ -28,6 +29,8 @@ class Subtensor final : public OpOf<Subtensor>, public EmitsTensors {
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
+  std::vector<int> support_carriers(const Apply& node) const override;
+  Support support(const Apply& node, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;

@@ -77,9 +77,16 @@ std::optional<Variables> Equation::apply(FunctionGraph& graph, const Apply& node
   Binding binding{Variables(leaves_.size()), std::vector<OpRef>(ops_.size()), {}};
   const Variable output = node.output();
   if (!match(left_, graph, output, binding)) return std::nullopt;
-  auto fits = [&](const Variable& leaf) { return is_among(leaf.dtype(), dtypes) || scalar_constant(leaf); };
-  if (!std::all_of(binding.leaves.begin(), binding.leaves.end(), fits) || !is_among(output.dtype(), dtypes | bools))
-    return std::nullopt;
+  // An integer that the operations of the left side convert to a float is converted for those of the right side.
+  const auto fits = [&](std::size_t slot) {
+    const Variable& leaf = binding.leaves[slot];
+    if (is_among(leaf.dtype(), dtypes) || scalar_constant(leaf)) return true;
+    const int region = left_.region_of_leaf(int(slot));
+    return region >= 0 && is_discrete(leaf.dtype()) && is_among(binding.dtypes[std::size_t(region)], dtypes & floats);
+  };
+  for (std::size_t slot = 0; slot < binding.leaves.size(); ++slot)
+    if (!fits(slot)) return std::nullopt;
+  if (!is_among(output.dtype(), dtypes | bools)) return std::nullopt;
   const Match found(graph, node, leaves_, binding.leaves);
   for (auto& condition : conditions)
     if (!condition(found)) return std::nullopt;

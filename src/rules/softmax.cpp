@@ -40,11 +40,12 @@ bool is_shifted_by_maximum(const Variable& x) {
   return false;
 }
 
-// The argument of an exponential that is not shifted yet.
+// The argument of an exponential that is not shifted yet, as a float.
 std::optional<Variable> naive_exponent(const Variable& v) {
   if (!is_elemwise(v, "exp")) return std::nullopt;
   const Variable x = v.owner().input(0);
-  return is_shifted_by_maximum(x) ? std::nullopt : std::optional(x);
+  if (is_shifted_by_maximum(x)) return std::nullopt;
+  return is_discrete(x.dtype()) ? cast(x, v.dtype()) : x;
 }
 
 // log(sum(exp(x))), also with the reduced dimensions kept.
@@ -205,7 +206,9 @@ void declare_softmax(Rules& rules) {
       .sample([] { return exp(log_softmax(sample_vector(), std::vector<int>{0})); });
   rules.function("softmax", Root::scalar({"true_div"}), naive_softmax)
       .doc("Shifts exp(x) / sum(exp(x)) by the maximum of x.")
-      .tags(stabilize, symbolic_op_recognition, shape_unsafe, "local_softmax_stabilize")
+      // Also among the canonical forms: these move indices and views to the operands of the quotient, and factors out
+      // of sums, after which it is not recognised.
+      .tags(canonicalize, stabilize, symbolic_op_recognition, shape_unsafe, "local_softmax_stabilize")
       .differs_at({std::numeric_limits<double>::infinity()})
       .depth(4)
       .wider_domain()

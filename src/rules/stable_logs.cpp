@@ -237,7 +237,8 @@ std::optional<Weighted> weighted(const Variable& v) {
   return out;
 }
 
-// The exponent, or -inf where the coefficient is zero, so that it does not count in a maximum.
+// The exponent, or -inf where the coefficient is zero, so that it does not count in a maximum. Only the shift uses it:
+// the derivative by a coefficient that is zero needs the exponent itself.
 Variable counted(const Weighted& term) {
   if (!term.coefficient || scalar_constant(term.coefficient).value_or(0) != 0) return term.exponent;
   return switch_(neq(term.coefficient, 0), term.exponent, -inf);
@@ -248,7 +249,16 @@ Variable finite(const Variable& high) {
   return switch_(isinf(held), 0, held);
 }
 
-// Whether `search` contains a maximum of `base`.
+// exp of the shifted exponent. Only the exponent of a coefficient that is zero may be above the shift, and is bounded,
+// so that its power is finite and the product zero.
+Variable bounded_power(const Weighted& term, const Variable& shift) {
+  const Variable exponent = term.exponent - shift;
+  if (!term.coefficient || scalar_constant(term.coefficient).value_or(0) != 0) return exp(exponent);
+  const double largest = exponent.dtype() == DType::Float64 ? 709 : exponent.dtype() == DType::Float32 ? 88 : 11;
+  return exp(minimum(exponent, constant_like(largest, exponent.dtype())));
+}
+
+// Whether `search` contains a maximum of `base`, or of those elements of it that a switch selects.
 bool has_maximum_of(const Variable& search, const Variable& base) {
   std::vector<std::pair<Variable, int>> open{{search, 0}};
   constexpr int deepest = 10;
@@ -259,7 +269,8 @@ bool has_maximum_of(const Variable& search, const Variable& base) {
     const auto* op = op_as<CAReduce>(v);
     const bool is_maximum = is_elemwise(v, "maximum") || (op && op->kind.name == "max");
     for (auto& input : v.owner().inputs()) {
-      if (is_maximum && input.same_as(base)) return true;
+      if (is_maximum && (input.same_as(base) || (is_elemwise(input, "switch") && operand(input, 1).same_as(base))))
+        return true;
       if (depth < deepest) open.emplace_back(input, depth + 1);
     }
   }
@@ -272,7 +283,7 @@ bool is_shifted(const Variable& exponent) {
 
 // Whether the exponent is shifted by a maximum that takes the weights into account.
 bool is_shifted_with_weights(const Variable& exponent) {
-  return is_shifted(exponent) && is_elemwise(operand(exponent, 0), "switch");
+  return is_elemwise(exponent, "minimum") && is_shifted(operand(exponent, 0));
 }
 
 // log(a * exp(x) + b * exp(y) + c): the largest exponent is factored out.
@@ -288,7 +299,8 @@ std::optional<Variables> log_of_weighted_terms(FunctionGraph&, const Apply& node
   bool any = false;
   for (auto& [part, is_negative] : parts) {
     auto term = weighted(part);
-    if (!term || (term->exponent && is_shifted(term->exponent))) return std::nullopt;
+    if (!term) return std::nullopt;
+    if (term->exponent && (is_shifted(term->exponent) || is_shifted_with_weights(term->exponent))) return std::nullopt;
     any |= bool(term->exponent);
     if (term->coefficient) term->coefficient = cast(term->coefficient, value.dtype());
     if (is_negative) term->coefficient = term->coefficient ? -term->coefficient : constant_like(-1, value.dtype());
@@ -298,12 +310,12 @@ std::optional<Variables> log_of_weighted_terms(FunctionGraph&, const Apply& node
   Variable high, total;
   for (auto& term : terms) {
     if (!term.exponent) term.exponent = constant_like(0, value.dtype());
-    term.exponent = counted(term);
-    high = high ? maximum(term.exponent, high) : term.exponent;
+    const Variable exponent = counted(term);
+    high = high ? maximum(exponent, high) : exponent;
   }
   const Variable shift = finite(high);
   for (auto& term : terms) {
-    const Variable power = exp(term.exponent - shift);
+    const Variable power = bounded_power(term, shift);
     const Variable part = term.coefficient ? term.coefficient * power : power;
     total = total ? total + part : part;
   }
@@ -336,8 +348,8 @@ std::optional<Variables> log_of_weighted_sum(FunctionGraph&, const Apply& node) 
   const bool is_constant = scalar_constant(term->coefficient).value_or(0) != 0;
   if ((is_constant || range_of(term->coefficient).is_positive()) && is_shifted(term->exponent)) return std::nullopt;
   if (is_constant && !same_broadcast(term->exponent, terms)) return std::nullopt;
-  const Variable exponent = counted(*term), shift = finite(max(exponent, axes, true));
-  const Variable shifted = log(sum(term->coefficient * exp(exponent - shift), axes, true)) + shift;
+  const Variable shift = finite(max(counted(*term), axes, true));
+  const Variable shifted = log(sum(term->coefficient * bounded_power(*term, shift), axes, true)) + shift;
   std::vector<int> kept;
   for (int axis = 0; axis < terms.ndim(); ++axis)
     if (!op->reduces(axis)) kept.push_back(axis);

@@ -26,7 +26,7 @@ ScalarOp cast_record(const char* name, const char* title) {
       .loops = loops<1>(Types<T>(), [](auto x) { return x; }),
       .expand = [](Args in, DType) { return in[0]; },
       .partials = {[](At a) { return a.g; }},
-      .traits = cheap,
+      .traits = is_float(target) ? cheap | linear | regular : std::uint32_t(cheap),
       .domain = {{-5, 5}},
       .edges = {0.0, -0.0, 0.9, -0.9, 300.0, 1e20, -1e20, inf, -inf, nan},
       .range = [](Ranges a, DType) { return a[0]; },

@@ -55,7 +55,7 @@ SCALAR_OP({
     .expand = [](Args in, DType) { return math::tanh(in[0]); },
     .stablehlo = "stablehlo.tanh",
     .partials = {[](At a) { return a.g * (1 - sqr(a.out)); }},
-    .traits = odd | increasing | keeps_zero,
+    .traits = odd | increasing | keeps_zero | regular,
     .domain = {{-3, 3}},
     .edges = {0.0, -0.0, 1e-20, 30.0, -30.0, 1000.0, inf, -inf, nan},
     .exact = exact_bounded<[](const exact::Number& x) { return expm1(2 * x) / (exp(2 * x) + 1); }>,
@@ -73,7 +73,7 @@ SCALAR_OP({
     .stablehlo = "chlo.asinh",
     // Without the square, which may overflow.
     .partials = {[](At a) { return a.g / (is_complex(a.x.dtype()) ? sqrt(1 + sqr(a.x)) : hypot(1, a.x)); }},
-    .traits = odd | increasing | keeps_zero,
+    .traits = odd | increasing | keeps_zero | regular,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 1e300, inf, -inf, nan},
     .exact = [](Numbers a) -> ExactValue { return a[0] < 0 ? -exact_arcsinh(-a[0]) : exact_arcsinh(a[0]); },

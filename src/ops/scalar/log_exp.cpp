@@ -168,7 +168,7 @@ SCALAR_OP({
     // 1 - out would cancel where out is near 1; sigmoid(-x) does not.
     .stablehlo = "stablehlo.logistic",
     .partials = {[](At a) { return a.g * a.out * sigmoid(-a.x); }},
-    .traits = increasing,
+    .traits = increasing | regular,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 40.0, -40.0, 800.0, -800.0, inf, -inf, nan},
     .exact = exact_bounded<[](const exact::Number& x) { return 1 / (1 + exp(-x)); }>,
@@ -199,7 +199,7 @@ SCALAR_OP({
     .loops = loops<1>(float_types, [](auto x) { return softplus_of(x); }),
     .expand = [](Args in, DType) { return math::softplus(in[0]); },
     .partials = {[](At a) { return a.g * sigmoid(a.x); }},
-    .traits = increasing,
+    .traits = increasing | regular,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 40.0, -40.0, 800.0, -800.0, inf, -inf, nan},
     .exact = exact_bounded<[](const exact::Number& x) { return log1p(exp(x)); }>,

@@ -1,0 +1,107 @@
+#include "ops/support_masks.hpp"
+
+#include <algorithm>
+
+#include "bitale/ops/ops.hpp"
+#include "ops/elemwise.hpp"
+
+namespace bitale {
+
+namespace {
+
+bool is_application_of(const Variable& v, std::string_view scalar) {
+  const ScalarOp* op = scalar_op_of(v);
+  return op && op->name == scalar;
+}
+
+bool is_negation(const Variable& a, const Variable& b) {
+  const auto negates = [](const Variable& v, const Variable& of) {
+    return is_application_of(v, "invert") && v.owner().input(0).same_as(of);
+  };
+  return negates(a, b) || negates(b, a);
+}
+
+// Whether `mask` is one of the operands of a conjunction or disjunction, by `scalar`.
+bool contains(const Variable& whole, const Variable& mask, std::string_view scalar) {
+  if (whole.same_as(mask)) return true;
+  if (!is_application_of(whole, scalar)) return false;
+  return std::ranges::any_of(whole.owner().inputs(), [&](const Variable& operand) { return operand.same_as(mask); });
+}
+
+Variable truth(const Variable& condition) {
+  return condition.dtype() == DType::Bool ? condition : neq(condition, cast(0, condition.dtype()));
+}
+
+constexpr std::size_t max_inspected_nodes = 64;
+
+}  // namespace
+
+Support united(const Support& a, const Support& b) {
+  if (a.is_everywhere() || b.is_nowhere()) return a;
+  if (b.is_everywhere() || a.is_nowhere()) return b;
+  if (contains(a.mask, b.mask, "or")) return a;
+  if (contains(b.mask, a.mask, "or")) return b;
+  if (is_negation(a.mask, b.mask)) return {};
+  return {Support::Kind::masked, or_(a.mask, b.mask), a.costly || b.costly};
+}
+
+Support selected(const Variable& condition, bool holds, const Support& support) {
+  if (support.is_nowhere()) return support;
+  const Variable mask = holds ? truth(condition) : invert(truth(condition));
+  if (support.is_everywhere() || contains(mask, support.mask, "and")) return {Support::Kind::masked, mask};
+  if (contains(support.mask, mask, "and")) return support;
+  return {Support::Kind::masked, and_(mask, support.mask), support.costly};
+}
+
+Variable full_mask(const Support& support, const Variable& like) {
+  return second(like, support.is_masked() ? support.mask : constant(Array(support.is_everywhere())));
+}
+
+Support moved_support(const Apply& node, std::span<const Support> inputs, std::span<const int> moved, bool costly) {
+  const auto of = [&](int i) -> const Support& { return inputs[std::size_t(i)]; };
+  if (std::ranges::all_of(moved, [&](int i) { return of(i).is_everywhere(); })) return {};
+  if (std::ranges::all_of(moved, [&](int i) { return of(i).is_nowhere(); })) return of(moved[0]);
+  Variables masks = node.inputs();
+  for (int i : moved) {
+    costly |= of(i).costly;
+    masks[std::size_t(i)] = full_mask(of(i), node.input(i));
+  }
+  return {Support::Kind::masked, node.op().make_node(masks).output(), costly};
+}
+
+RestrictedValue restricted_value(const Variable& derivative) {
+  RestrictedValue out{derivative, support_of(derivative)};
+  // The innermost value of nested selections; their conditions are part of the support.
+  while (out.support.is_masked() && is_application_of(out.value, "switch")) {
+    const Apply node = out.value.owner();
+    const bool keeps_first = support_of(node.input(2)).is_nowhere(), keeps_second = support_of(node.input(1)).is_nowhere();
+    if (keeps_first == keeps_second) break;
+    const Variable& kept = node.input(keeps_first ? 1 : 2);
+    if (kept.dtype() != derivative.dtype()) break;
+    out.value = kept;
+  }
+  return out;
+}
+
+Variable restricted(const Variable& value, const Support& support) {
+  if (support.is_everywhere()) return value;
+  if (support.is_nowhere()) return zeros_like(value);
+  return switch_(support.mask, value, cast(0, value.dtype()));
+}
+
+bool may_be_irregular(const Variable& operand, bool repeated) {
+  std::vector<Variable> open{operand};
+  for (std::size_t at = 0; at < open.size(); ++at) {
+    const Variable v = open[at];
+    const bool is_single = std::ranges::all_of(v.static_shape(), [](std::int64_t length) { return length == 1; });
+    if ((is_single && !repeated) || !v.has_owner()) continue;
+    if (const ScalarOp* scalar = scalar_op_of(v); scalar && !scalar->has(regular) && !scalar->has(discrete_output))
+      return true;
+    if (at >= max_inspected_nodes) return true;
+    for (const Variable& input : v.owner().inputs())
+      if (as_tensor(input.type()) && !is_discrete(input.dtype())) open.push_back(input);
+  }
+  return false;
+}
+
+}  // namespace bitale

@@ -1,0 +1,34 @@
+// Masks of supports (graph/support.hpp): how ops combine those of their inputs, and how a derivative is restricted to
+// its support.
+#pragma once
+
+#include "graph/support.hpp"
+
+namespace bitale {
+
+// Where at least one of them may be nonzero.
+Support united(const Support& a, const Support& b);
+// Where the condition holds (or, with `holds` false, does not hold) and the tensor may be nonzero.
+Support selected(const Variable& condition, bool holds, const Support& support);
+// The support of the output of an op that moves or adds elements: the same op, applied to masks in place of the inputs
+// `moved` (by position). Outside the mask no element is added, so the result is true where an element may be nonzero.
+Support moved_support(const Apply& node, std::span<const Support> inputs, std::span<const int> moved,
+                      bool costly = false);
+// The mask as a bool tensor of the shape of `like`.
+Variable full_mask(const Support& support, const Variable& like);
+
+// A derivative as a value that is restricted to its support.
+struct RestrictedValue {
+  Variable value;  // equal to the derivative on the support; whatever is convenient elsewhere
+  Support support;
+};
+RestrictedValue restricted_value(const Variable& derivative);
+// The value on the support, zero outside.
+Variable restricted(const Variable& value, const Support& support);
+
+// Whether an element of the operand may be infinite or undefined though all leaves are finite. An operand of one
+// element concerns all elements of the result alike, so that no zero among them has to be protected from it; unless it
+// is `repeated`, since the steps of a loop compute one element each.
+bool may_be_irregular(const Variable& operand, bool repeated = false);
+
+}  // namespace bitale
