@@ -46,6 +46,17 @@ Variable sum_of_nonzero(std::span<const Variable> terms) {
   return nonzero.empty() ? terms[0] : sum_of_terms(nonzero);
 }
 
+// The side of a choice whose condition is known within other choices.
+Variable resolved(Variable value, std::span<const Choice> choices) {
+  while (const auto found = alternatives_of(value)) {
+    const auto known =
+        std::ranges::find_if(choices, [&](const Choice& c) { return c.condition.same_as(found->condition); });
+    if (known == choices.end()) break;
+    value = known->side ? found->if_true : found->if_false;
+  }
+  return value;
+}
+
 }  // namespace
 
 ChosenCotangent chosen_cotangent(const Variable& cotangent) {
@@ -55,22 +66,23 @@ ChosenCotangent chosen_cotangent(const Variable& cotangent) {
     if (!found || is_zero(found->if_true) == is_zero(found->if_false)) break;
     const bool side = !is_zero(found->if_true);
     out.choices.push_back({found->condition, side});
-    out.value = side ? found->if_true : found->if_false;
+    out.value = resolved(side ? found->if_true : found->if_false, out.choices);
   }
   return out;
 }
 
 bool are_same(std::span<const Choice> a, std::span<const Choice> b) {
-  return std::ranges::equal(a, b, [](const Choice& x, const Choice& y) {
-    return x.side == y.side && x.condition.same_as(y.condition);
-  });
+  return std::ranges::equal(
+      a, b, [](const Choice& x, const Choice& y) { return x.side == y.side && x.condition.same_as(y.condition); });
 }
 
 Variables within_choices(std::span<const Choice> choices, Variables terms, std::span<const Variable> variables) {
   std::vector<std::size_t> positions;
   Variables values, zeros;
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (!terms[i] || terms[i].is_disconnected() || terms[i].is_null() || is_zero(terms[i])) continue;
+    if (!terms[i] || terms[i].is_disconnected() || terms[i].is_null()) continue;
+    terms[i] = resolved(terms[i], choices);
+    if (is_zero(terms[i])) continue;
     positions.push_back(i);
     values.push_back(terms[i]);
     zeros.push_back(zeros_like(variables[i], terms[i].dtype()));

@@ -48,7 +48,7 @@ Support support_of(const Variable& v) {
       continue;
     }
     const Apply node = at.owner();
-    const std::vector<int> carriers = states->support_carriers(node);
+    const std::vector<int> carriers = states->support_carriers(node, at.index());
     std::vector<Support> inputs(node.inputs().size());
     bool complete = true;
     for (int i : carriers) {
@@ -60,7 +60,7 @@ Support support_of(const Variable& v) {
         complete = false;
       }
     }
-    if (complete) scope.state(at, carriers.empty() ? Support() : states->support(node, inputs));
+    if (complete) scope.state(at, carriers.empty() ? Support() : states->support(node, at.index(), inputs));
   }
   return scope.find(v.node())->support;
 }

@@ -30,10 +30,10 @@ struct Support {
 class StatesSupport {
  public:
   virtual ~StatesSupport() = default;
-  // The inputs whose zeros become zeros of the output. None: the output may be nonzero everywhere.
-  virtual std::vector<int> support_carriers(const Apply& node) const = 0;
-  // The support of the only output. One support per input, of which only those of the carriers are known.
-  virtual Support support(const Apply& node, std::span<const Support> inputs) const = 0;
+  // The inputs whose zeros become zeros of an output. None: the output may be nonzero everywhere.
+  virtual std::vector<int> support_carriers(const Apply& node, int output) const = 0;
+  // The support of an output. One support per input, of which only those of the carriers are known.
+  virtual Support support(const Apply& node, int output, std::span<const Support> inputs) const = 0;
 };
 
 // The support of a variable, found through its expression. The search is iterative. Within a SupportScope, what was

@@ -12,8 +12,8 @@
 #include "ops/nonzero.hpp"
 #include "ops/range.hpp"
 #include "ops/sample_values.hpp"
-#include "ops/update_value.hpp"
 #include "ops/support_masks.hpp"
+#include "ops/update_value.hpp"
 
 namespace bitale {
 namespace {
@@ -237,9 +237,9 @@ Variables AdvancedIncSubtensor::pushforward(const Apply& node, std::span<const V
   return pushforward_of_update(*pure(), set, node, tangents);
 }
 
-std::vector<int> AdvancedIncSubtensor::support_carriers(const Apply&) const { return {0, 1}; }
+std::vector<int> AdvancedIncSubtensor::support_carriers(const Apply&, int) const { return {0, 1}; }
 
-Support AdvancedIncSubtensor::support(const Apply& node, std::span<const Support> inputs) const {
+Support AdvancedIncSubtensor::support(const Apply& node, int, std::span<const Support> inputs) const {
   static constexpr int moved[] = {0, 1};
   if (!set && inputs[0].is_everywhere()) return {};
   return moved_support(node, inputs, moved, true);

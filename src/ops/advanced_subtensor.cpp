@@ -98,9 +98,9 @@ Variables AdvancedSubtensor::pushforward(const Apply& node, std::span<const Vari
   return {(*this)(inputs)};
 }
 
-std::vector<int> AdvancedSubtensor::support_carriers(const Apply&) const { return {0}; }
+std::vector<int> AdvancedSubtensor::support_carriers(const Apply&, int) const { return {0}; }
 
-Support AdvancedSubtensor::support(const Apply& node, std::span<const Support> inputs) const {
+Support AdvancedSubtensor::support(const Apply& node, int, std::span<const Support> inputs) const {
   static constexpr int moved[] = {0};
   return moved_support(node, inputs, moved);
 }

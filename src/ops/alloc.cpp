@@ -137,9 +137,9 @@ Variables Alloc::pushforward(const Apply& node, std::span<const Variable> tangen
   return {(*this)(inputs)};
 }
 
-std::vector<int> Alloc::support_carriers(const Apply&) const { return {0}; }
+std::vector<int> Alloc::support_carriers(const Apply&, int) const { return {0}; }
 
-Support Alloc::support(const Apply& node, std::span<const Support> inputs) const {
+Support Alloc::support(const Apply& node, int, std::span<const Support> inputs) const {
   static constexpr int moved[] = {0};
   return moved_support(node, inputs, moved);
 }

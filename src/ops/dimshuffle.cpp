@@ -174,9 +174,9 @@ Variables DimShuffle::pushforward(const Apply&, std::span<const Variable> tangen
   return {(*this)(tangents)};
 }
 
-std::vector<int> DimShuffle::support_carriers(const Apply&) const { return {0}; }
+std::vector<int> DimShuffle::support_carriers(const Apply&, int) const { return {0}; }
 
-Support DimShuffle::support(const Apply& node, std::span<const Support> inputs) const {
+Support DimShuffle::support(const Apply& node, int, std::span<const Support> inputs) const {
   static constexpr int moved[] = {0};
   return moved_support(node, inputs, moved);
 }

@@ -35,8 +35,8 @@ class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure, public
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
-  std::vector<int> support_carriers(const Apply& node) const override;
-  Support support(const Apply& node, std::span<const Support> inputs) const override;
+  std::vector<int> support_carriers(const Apply& node, int output) const override;
+  Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;

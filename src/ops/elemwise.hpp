@@ -10,7 +10,11 @@
 
 namespace bitale {
 
-class Elemwise final : public Op, public InplaceForms, public StatesStructure, public StatesSupport, public EmitsTensors {
+class Elemwise final : public Op,
+                       public InplaceForms,
+                       public StatesStructure,
+                       public StatesSupport,
+                       public EmitsTensors {
  public:
   explicit Elemwise(const ScalarOp& scalar, int inplace = -1) : scalar(scalar), inplace(inplace) {}
   const ScalarOp& scalar;
@@ -34,8 +38,8 @@ class Elemwise final : public Op, public InplaceForms, public StatesStructure, p
   ComplexForm complex_form() const override { return ComplexForm::own; }
   PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
-  std::vector<int> support_carriers(const Apply& node) const override;
-  Support support(const Apply& node, std::span<const Support> inputs) const override;
+  std::vector<int> support_carriers(const Apply& node, int output) const override;
+  Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   std::vector<int> destroys(const Apply& node, int output) const override;
   OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const override;
 

@@ -138,7 +138,7 @@ std::vector<std::vector<bool>> Elemwise::connection_pattern(const Apply& node) c
 
 // ---- support --------------------------------------------------------------------------------------------------------
 
-std::vector<int> Elemwise::support_carriers(const Apply& node) const {
+std::vector<int> Elemwise::support_carriers(const Apply& node, int) const {
   if (touches_complex(node)) return {};
   if (scalar.has_condition || scalar.has(linear)) {
     std::vector<int> out;
@@ -149,7 +149,7 @@ std::vector<int> Elemwise::support_carriers(const Apply& node) const {
   return {};
 }
 
-Support Elemwise::support(const Apply& node, std::span<const Support> inputs) const {
+Support Elemwise::support(const Apply& node, int, std::span<const Support> inputs) const {
   if (scalar.has_condition)
     return united(selected(node.input(0), true, inputs[1]), selected(node.input(0), false, inputs[2]));
   Support out = inputs[std::size_t(scalar.reads_shape_of_first)];

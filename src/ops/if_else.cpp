@@ -8,6 +8,7 @@
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/support_masks.hpp"
 
 namespace bitale {
 namespace {
@@ -154,6 +155,20 @@ Variables IfElse::pushforward(const Apply& node, std::span<const Variable> tange
   const Variables chosen = ifelse(node.input(0), sides[0], sides[1]);
   for (std::size_t i = 0; i < connected.size(); ++i) out[std::size_t(connected[i])] = chosen[i];
   return out;
+}
+
+std::vector<int> IfElse::support_carriers(const Apply&, int output) const {
+  return {then_input(output), else_input(output)};
+}
+
+// The mask is a choice, too: the mask of a side may be computed only if that side is taken.
+Support IfElse::support(const Apply& node, int output, std::span<const Support> inputs) const {
+  const auto then_at = std::size_t(then_input(output)), else_at = std::size_t(else_input(output));
+  const Support &a = inputs[then_at], &b = inputs[else_at];
+  if (a.is_everywhere() && b.is_everywhere()) return {};
+  if (a.is_nowhere() && b.is_nowhere()) return a;
+  return {Support::Kind::masked,
+          ifelse(node.input(0), full_mask(a, node.inputs()[then_at]), full_mask(b, node.inputs()[else_at])), true};
 }
 
 std::vector<std::vector<bool>> IfElse::connection_pattern(const Apply& node) const {

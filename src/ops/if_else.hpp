@@ -4,12 +4,13 @@
 
 #include "bitale/graph/op.hpp"
 #include "graph/lazy.hpp"
+#include "graph/support.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 // Inputs: the condition, then n_outs tensors, then as many others of the same dtypes and ranks.
-class IfElse final : public OpOf<IfElse>, public LazyInputs, public EmitsTensors {
+class IfElse final : public OpOf<IfElse>, public LazyInputs, public StatesSupport, public EmitsTensors {
  public:
   explicit IfElse(std::int64_t n_outs) : n_outs(n_outs) {}
 
@@ -29,6 +30,8 @@ class IfElse final : public OpOf<IfElse>, public LazyInputs, public EmitsTensors
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
+  std::vector<int> support_carriers(const Apply& node, int output) const override;
+  Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;

@@ -5,8 +5,8 @@
 #include "ops/basic_index.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/subtensor.hpp"
-#include "ops/update_value.hpp"
 #include "ops/support_masks.hpp"
+#include "ops/update_value.hpp"
 
 namespace bitale {
 
@@ -82,9 +82,9 @@ Variables IncSubtensor::pushforward(const Apply& node, std::span<const Variable>
   return pushforward_of_update(*pure(), set, node, tangents);
 }
 
-std::vector<int> IncSubtensor::support_carriers(const Apply&) const { return {0, 1}; }
+std::vector<int> IncSubtensor::support_carriers(const Apply&, int) const { return {0, 1}; }
 
-Support IncSubtensor::support(const Apply& node, std::span<const Support> inputs) const {
+Support IncSubtensor::support(const Apply& node, int, std::span<const Support> inputs) const {
   static constexpr int moved[] = {0, 1};
   if (!set && inputs[0].is_everywhere()) return {};
   return moved_support(node, inputs, moved, true);

@@ -124,14 +124,14 @@ Variables Join::pushforward(const Apply& node, std::span<const Variable> tangent
   return {any ? (*this)(parts) : disconnected()};
 }
 
-std::vector<int> Join::support_carriers(const Apply& node) const { 
+std::vector<int> Join::support_carriers(const Apply& node, int) const {
   std::vector<int> out(node.inputs().size());
   std::iota(out.begin(), out.end(), 0);
   return out;
- }
+}
 
-Support Join::support(const Apply& node, std::span<const Support> inputs) const {
-  return moved_support(node, inputs, support_carriers(node));
+Support Join::support(const Apply& node, int, std::span<const Support> inputs) const {
+  return moved_support(node, inputs, support_carriers(node, 0));
 }
 
 std::vector<std::vector<bool>> Join::connection_pattern(const Apply& node) const {

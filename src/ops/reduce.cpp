@@ -420,11 +420,11 @@ Variables CAReduce::pushforward(const Apply& node, std::span<const Variable> tan
   return {cast(sum(switch_(eq(x, extreme), t, 0), over), out)};
 }
 
-std::vector<int> CAReduce::support_carriers(const Apply&) const { 
+std::vector<int> CAReduce::support_carriers(const Apply&, int) const {
   return kind.combiner == Combiner::add ? std::vector<int>{0} : std::vector<int>();
- }
+}
 
-Support CAReduce::support(const Apply& node, std::span<const Support> inputs) const {
+Support CAReduce::support(const Apply& node, int, std::span<const Support> inputs) const {
   if (!inputs[0].is_masked()) return inputs[0];
   const std::vector<int> over = axes_or_all(kind.name, axes, node.input(0).ndim());
   return {Support::Kind::masked, any(inputs[0].mask, over), true};

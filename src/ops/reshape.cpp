@@ -197,9 +197,9 @@ Variables Reshape::pushforward(const Apply& node, std::span<const Variable> tang
   return {(*this)({tangents[0], node.input(1)})};
 }
 
-std::vector<int> Reshape::support_carriers(const Apply&) const { return {0}; }
+std::vector<int> Reshape::support_carriers(const Apply&, int) const { return {0}; }
 
-Support Reshape::support(const Apply& node, std::span<const Support> inputs) const {
+Support Reshape::support(const Apply& node, int, std::span<const Support> inputs) const {
   static constexpr int moved[] = {0};
   return moved_support(node, inputs, moved);
 }

@@ -45,7 +45,7 @@ enum Trait : std::uint32_t {
   cheap = 1u << 10,            // costs no more than a load to recompute
   discrete_output = 1u << 11,  // piecewise constant: the derivative is zero wherever it exists
   linear = 1u << 12,           // f(a + b) = f(a) + f(b)
-  regular = 1u << 13,          // value and derivatives are finite for finite operands, unless a product or sum overflows
+  regular = 1u << 13,  // value and derivatives are finite for finite operands, unless a product or sum overflows
 };
 
 // Evaluates n elements: strides in bytes, one pointer per input, dtype is the compute dtype.

@@ -288,7 +288,8 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   for (std::size_t k = 0; k < std::size_t(states + traces); ++k)
     given.push_back(is_plain(cotangents[k]) ? support_of(cotangents[k]) : Support{.kind = Support::Kind::nowhere});
   const auto is_masked = [](const Variable& v) { return is_plain(v) && support_of(v).is_masked(); };
-  const bool has_masks = std::ranges::any_of(given, &Support::is_masked) || std::ranges::any_of(answers_of_states(), is_masked);
+  const bool has_masks =
+      std::ranges::any_of(given, &Support::is_masked) || std::ranges::any_of(answers_of_states(), is_masked);
   const bool carries_masks = has_masks && std::ranges::any_of(outputs, [](const Variable& v) {
                                return has_derivatives(v) && may_be_irregular(v, true);
                              });
@@ -319,7 +320,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   struct Target {
     int input;  // of the node
     bool is_trace;
-    int place;  // among the traces, or the states, of the backward scan
+    int place;      // among the traces, or the states, of the backward scan
     int mask = -1;  // the place of its support, if that is carried
   };
   std::vector<Target> targets;
@@ -361,7 +362,8 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
     const auto target = std::ranges::find_if(targets, [&](const Target& at) { return at.input == initial_input(k); });
     target->mask = int(back.states.size());
     back.states.push_back(supports->mask(std::size_t(k)));
-    back.next.push_back(full_mask(is_plain(answer) ? support_of(answer) : Support{.kind = Support::Kind::nowhere}, state(k)));
+    back.next.push_back(
+        full_mask(is_plain(answer) ? support_of(answer) : Support{.kind = Support::Kind::nowhere}, state(k)));
     back.initial.push_back(supports->given_mask(std::size_t(k), node.input(initial_input(k))));
   }
   if (targets.empty()) return answers;
@@ -454,9 +456,9 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
       continue;
     }
     const auto stack_at = [&](int place) { return reversed(scan.output(int(back.states.size()) + place)); };
-    const Variable stack = target.mask < 0 ? stack_at(target.place)
-                                           : restricted(stack_at(target.place),
-                                                        {Support::Kind::masked, stack_at(target.mask)});
+    const Variable stack = target.mask < 0
+                               ? stack_at(target.place)
+                               : restricted(stack_at(target.place), {Support::Kind::masked, stack_at(target.mask)});
     const Variable& whole = node.input(target.input);
     answer = !layout_.has_until && !is_cut
                  ? stack

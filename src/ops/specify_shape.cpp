@@ -96,9 +96,9 @@ std::vector<std::vector<bool>> SpecifyShape::connection_pattern(const Apply& nod
   return connect_first(node, 1);
 }
 
-std::vector<int> SpecifyShape::support_carriers(const Apply&) const { return {0}; }
+std::vector<int> SpecifyShape::support_carriers(const Apply&, int) const { return {0}; }
 
-Support SpecifyShape::support(const Apply& node, std::span<const Support> inputs) const {
+Support SpecifyShape::support(const Apply& node, int, std::span<const Support> inputs) const {
   static constexpr int moved[] = {0};
   return moved_support(node, inputs, moved);
 }

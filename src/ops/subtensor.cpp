@@ -63,9 +63,9 @@ Variables Subtensor::pushforward(const Apply& node, std::span<const Variable> ta
   return {(*this)(inputs)};
 }
 
-std::vector<int> Subtensor::support_carriers(const Apply&) const { return {0}; }
+std::vector<int> Subtensor::support_carriers(const Apply&, int) const { return {0}; }
 
-Support Subtensor::support(const Apply& node, std::span<const Support> inputs) const {
+Support Subtensor::support(const Apply& node, int, std::span<const Support> inputs) const {
   static constexpr int moved[] = {0};
   return moved_support(node, inputs, moved);
 }

@@ -74,7 +74,8 @@ RestrictedValue restricted_value(const Variable& derivative) {
   // The innermost value of nested selections; their conditions are part of the support.
   while (out.support.is_masked() && is_application_of(out.value, "switch")) {
     const Apply node = out.value.owner();
-    const bool keeps_first = support_of(node.input(2)).is_nowhere(), keeps_second = support_of(node.input(1)).is_nowhere();
+    const bool keeps_first = support_of(node.input(2)).is_nowhere(),
+               keeps_second = support_of(node.input(1)).is_nowhere();
     if (keeps_first == keeps_second) break;
     const Variable& kept = node.input(keeps_first ? 1 : 2);
     if (kept.dtype() != derivative.dtype()) break;

@@ -8,6 +8,7 @@
 #include "bitale/graph/test_value.hpp"
 #include "core/limits.hpp"
 #include "graph/evaluate.hpp"
+#include "rewriting/check_derivatives.hpp"
 #include "rewriting/check_equation.hpp"
 #include "rewriting/database.hpp"
 #include "rewriting/engine.hpp"
@@ -18,20 +19,27 @@ namespace {
 
 // ---- values of a sample's leaves ------------------------------------------------------------------------------------
 
+// `with_zeros`: floats among which some are 0, as weights and masks are. `special`: also those that overflow.
+enum class Values : std::uint8_t { ordinary, with_zeros, special };
+
 // Integer scalars, which are lengths or positions, are 3. Ordinary floats are never 0; integers may be, unless
 // `without_zeros`.
-Array value_of(const Variable& leaf, int seed, std::int64_t length, bool special, bool without_zeros) {
+Array value_of(const Variable& leaf, int seed, std::int64_t length, Values kind, bool without_zeros) {
   Dims shape;
   for (std::int64_t known : leaf.static_shape()) shape.push_back(known == unknown_length ? length : known);
   if (leaf.ndim() == 0 && is_integer(leaf.dtype())) return Array(3.0).astype(leaf.dtype());
   constexpr double specials[] = {0.5, 0.0, inf, -2, nan, -0.0, -inf, 1e200, 1e-200};
+  constexpr double zeros[] = {0.5, 0.0, 1.0, 0.75, -0.0};
+  const bool special = kind == Values::special;
   constexpr double ends_of_int8[] = {3, -128, 127, 0, -1}, ends_of_uint8[] = {3, 255, 0, 1, 128};
   Array out = Array::empty(DType::Float64, shape);
   for (std::int64_t k = 0; k < out.size(); ++k) {
     const std::int64_t at = 7 * k + seed;
     double& value = out.data_as<double>()[k];
     if (is_float(leaf.dtype()))
-      value = special ? specials[(at + k / 9) % 9] : 0.3 + 0.17 * double(at % 11) - 0.9 * double(k % 2);
+      value = special                      ? specials[(at + k / 9) % 9]
+              : kind == Values::with_zeros ? zeros[(at + k / 5) % 5]
+                                           : 0.3 + 0.17 * double(at % 11) - 0.9 * double(k % 2);
     else if (special && itemsize(leaf.dtype()) == 1)
       value = (is_signed_int(leaf.dtype()) ? ends_of_int8 : ends_of_uint8)[std::size_t(at % 5)];
     else
@@ -76,9 +84,10 @@ class SampleCheck {
  private:
   void compare_all() {
     for (std::int64_t length : {3, 1, 0})
-      for (int seed : {0, 4}) compare(length, seed, false);
-    if (rule_.differences().empty())
-      for (int seed = 0; seed < 4; ++seed) compare(3, seed, true);
+      for (int seed : {0, 4}) compare(length, seed, Values::ordinary);
+    if (!rule_.differences().empty()) return;
+    for (int seed = 0; seed < 4; ++seed) compare(3, seed, Values::special);
+    for (int seed = 0; seed < 5; ++seed) compare(3, seed, Values::with_zeros);
   }
 
   bool rewrite() {
@@ -107,10 +116,10 @@ class SampleCheck {
     return fired > 0;
   }
 
-  void compare(std::int64_t length, int seed, bool special) {
+  void compare(std::int64_t length, int seed, Values kind) {
     std::vector<Array> values;
     for (std::size_t i = 0; i < leaves_.size(); ++i)
-      values.push_back(value_of(leaves_[i], int(i) + seed, length, special, !rule_.differences().empty()));
+      values.push_back(value_of(leaves_[i], int(i) + seed, length, kind, !rule_.differences().empty()));
     Array before, after;
     try {
       before = evaluate(expression_, leaves_, values);
@@ -128,6 +137,10 @@ class SampleCheck {
       fail(cat("on ", text(), ": ", before.str(), " became ", after.str()));
       return;
     }
+    if (is_applied_before_differentiation(rule_) && length == 3) {
+      const std::string wrong = derivative_complaint(expression_, after_, leaves_, values);
+      if (!wrong.empty()) fail(cat("on ", text(), ": ", wrong));
+    }
     const Variables steps = ancestors({&expression_, 1});
     const bool narrow = std::any_of(steps.begin(), steps.end(),
                                     [](auto& v) { return as_tensor(v.type()) && v.dtype() == DType::Float32; });
@@ -136,7 +149,8 @@ class SampleCheck {
     for (std::int64_t k = 0; k < a.size(); ++k) {
       ++report_.compared;
       const std::string wrong = complaint(rule_, a.data_as<double>()[k], b.data_as<double>()[k], tolerance);
-      if (wrong.empty() || (special && rule_.has_tag("cancelling"))) continue;  // cancelled terms may have been huge
+      if (wrong.empty() || (kind == Values::special && rule_.has_tag("cancelling")))
+        continue;  // cancelled terms may have been huge
       fail(cat("on ", text(), ": ", before.str(), " became ", after.str(), ": ", wrong));
       return;
     }

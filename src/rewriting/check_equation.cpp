@@ -14,6 +14,7 @@
 #include "graph/evaluate.hpp"
 #include "ops/elemwise.hpp"
 #include "rewriting/agreement.hpp"
+#include "rewriting/check_derivatives.hpp"
 #include "rewriting/equation.hpp"
 
 namespace bitale::rewriting {
@@ -173,6 +174,7 @@ class EquationCheck {
       for (auto& constants : constant_choices(rule_, dtype)) check(dtype, constants);
     }
     mix_dtypes();
+    if (report_.failures.empty() && is_applied_before_differentiation(rule_)) check_derivatives();
     if (rule_.is_more_accurate()) check_accuracy();
     if (report_.failures.empty() && report_.compared == 0) fail("nothing could be compared: no dtype or point fits");
     if (!report_.failures.empty()) return;
@@ -399,6 +401,28 @@ class EquationCheck {
     for (DType dtype : chosen) names.push_back(std::string(dtype_name(dtype)));
     compare_elements(results, values, holds.broadcast_to(results[0].shape()).contiguous(), DType::Float64, constants,
                      join(names, ", "));
+  }
+
+  // Beside ordinary points, those at which formulas have special cases, but not those at which they overflow.
+  void check_derivatives() {
+    const std::size_t count = variables_.size();
+    constexpr double largest = 100;
+    for (auto& constants : constant_choices(rule_, DType::Float64)) {
+      Points points = assumed(points_of(rule_, DType::Float64, count), DType::Float64, constants);
+      std::erase_if(points, [](const Point& point) {
+        return !std::ranges::all_of(point, [](double x) { return std::abs(x) <= largest; });
+      });
+      if (points.empty() || count == 0) continue;
+      const auto length = std::int64_t(points.size());
+      const auto sides = pointwise_
+                             ? sides_on(std::vector<Dims>(count, Dims{unknown_length}), DType::Float64, constants)
+                             : std::nullopt;
+      if (!sides) continue;
+      const Shapes shapes{{}, std::vector<Dims>(count, Dims{length})};
+      const std::string complaint =
+          derivative_complaint(sides->left, sides->right, sides->inputs, columns(shapes, points, DType::Float64));
+      if (!complaint.empty()) return fail(complaint);
+    }
   }
 
   // The right side must be ten times closer to the exact value at the worst point, and close at all points.

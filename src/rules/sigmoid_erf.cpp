@@ -100,9 +100,12 @@ void error_function(Rules& rules) {
   auto decay = [&](std::string name, const Variable& left, const Variable& right) {
     rules.equation(std::move(name), left, right).tags(stabilize, specialize, "local_grad_log_erfc_neg").wider_domain();
   };
-  decay("bell_over_erfc", exp(-sqr(x)) / erfc(x), reciprocal(erfcx(x)));
-  decay("scaled_bell_over_erfc", (y * exp(-sqr(x))) / erfc(x), y / erfcx(x));
-  decay("over_erfc_times_bell", (y / erfc(x)) * exp(-sqr(x)), y / erfcx(x));
+  // Where erfc(x) rounds to 2, erfcx(x) soon overflows, and its derivative is infinite.
+  const Variable is_two = lt(x, -6), bell = exp(-sqr(switch_(is_two, x, 0)));
+  const Variable divisor = erfcx(switch_(is_two, 0, x));
+  decay("bell_over_erfc", exp(-sqr(x)) / erfc(x), switch_(is_two, 0.5 * bell, reciprocal(divisor)));
+  decay("scaled_bell_over_erfc", (y * exp(-sqr(x))) / erfc(x), switch_(is_two, 0.5 * y * bell, y / divisor));
+  decay("over_erfc_times_bell", (y / erfc(x)) * exp(-sqr(x)), switch_(is_two, 0.5 * y * bell, y / divisor));
   rules.equation("one_plus_erf", 1 + erf(x), erfc(-x))
       .tags(canonicalize, stabilize, specialize, "local_one_plus_erf")
       .more_accurate();

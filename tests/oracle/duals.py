@@ -15,6 +15,17 @@ import numpy as np
 Real = np.longdouble
 
 
+def _with_arrays(operator: Callable[[Dual, Any], Any]) -> Callable[[Dual, Any], Any]:
+    """The operator, with an array element by element."""
+
+    def apply(self: Dual, other: Any) -> Any:
+        if isinstance(other, np.ndarray) and other.ndim:
+            return np.array([operator(self, each) for each in other.flat], dtype=object).reshape(other.shape)
+        return operator(self, other)
+
+    return apply
+
+
 class Dual:
     __slots__ = ("value", "partials")
 
@@ -26,6 +37,7 @@ class Dual:
         """f(self), given the value and the derivative of f."""
         return Dual(value, {k: slope * p for k, p in self.partials.items()})
 
+    @_with_arrays
     def __add__(self, other: Any) -> Dual:
         other = dual(other)
         partials = dict(self.partials)
@@ -33,6 +45,7 @@ class Dual:
             partials[k] = partials[k] + p if k in partials else p
         return Dual(self.value + other.value, partials)
 
+    @_with_arrays
     def __mul__(self, other: Any) -> Dual:
         other = dual(other)
         left, right = self.along(0, other.value), other.along(0, self.value)
@@ -41,9 +54,11 @@ class Dual:
     def __neg__(self) -> Dual:
         return self.along(-self.value, Real(-1))
 
+    @_with_arrays
     def __sub__(self, other: Any) -> Dual:
         return self + -dual(other)
 
+    @_with_arrays
     def __truediv__(self, other: Any) -> Dual:
         other = dual(other)
         quotient = self.value / other.value
@@ -56,9 +71,11 @@ class Dual:
     __radd__ = __add__
     __rmul__ = __mul__
 
+    @_with_arrays
     def __rsub__(self, other: Any) -> Dual:
         return dual(other) - self
 
+    @_with_arrays
     def __rtruediv__(self, other: Any) -> Dual:
         return dual(other) / self
 
@@ -79,6 +96,8 @@ class Dual:
 
 
 def dual(x: Any) -> Dual:
+    if isinstance(x, np.ndarray):
+        x = x.item()
     return x if isinstance(x, Dual) else Dual(x)
 
 
@@ -168,7 +187,8 @@ def max(x: np.ndarray) -> np.ndarray:
 
 def set_subtensor(x: np.ndarray, index: Any, y: Any) -> np.ndarray:
     out = x.copy()
-    out[index] = _map(dual)(y)
+    y = _map(dual)(y)
+    out[index] = y if y.ndim else y.item()
     return out
 
 
