@@ -93,13 +93,14 @@ class StepSupports {
     for (std::size_t k = 0; k < masks_.size(); ++k)
       if (masks_[k]) scope.state(seeds[k], {Support::Kind::masked, masks_[k]});
   }
-  // Drops the masks of states whose adjoint may be nonzero everywhere after a step. Whether there were any.
-  bool drop(const Variables& answers_of_states) {
+  // Drops the masks of states whose derivative may be nonzero everywhere after a step. Whether there were any. `first`:
+  // the seed of the first state.
+  bool drop(std::span<const Variable> answers_of_states, std::size_t first) {
     bool any = false;
     for (std::size_t k = 0; k < answers_of_states.size(); ++k) {
       const Variable& answer = answers_of_states[k];
-      if (!masks_[k] || !is_plain(answer) || !support_of(answer).is_everywhere()) continue;
-      masks_[k] = {};
+      if (!masks_[first + k] || !is_plain(answer) || !support_of(answer).is_everywhere()) continue;
+      masks_[first + k] = {};
       any = true;
     }
     return any;
@@ -109,6 +110,16 @@ class StepSupports {
   std::vector<Support> given_;
   Variables masks_;
 };
+
+// Whether masks have to be carried through the steps: there are some, and a step may multiply zeros by something
+// infinite.
+bool carries_masks(const InnerGraph& graph, std::span<const Support> given,
+                   std::span<const Variable> answers_of_states) {
+  const auto is_masked = [](const Variable& v) { return is_plain(v) && support_of(v).is_masked(); };
+  const auto is_irregular = [](const Variable& v) { return has_derivatives(v) && may_be_irregular(v, true); };
+  return (std::ranges::any_of(given, &Support::is_masked) || std::ranges::any_of(answers_of_states, is_masked)) &&
+         std::ranges::any_of(graph.outputs(), is_irregular);
+}
 
 Variable leaf_like(const Variable& v) { return Variable(tensor_type(v.dtype(), v.static_shape())); }
 
@@ -282,27 +293,22 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   }
   // Zeros by structure are carried through the steps where a step may multiply them by something infinite.
   const auto answers_of_states = [&] {
-    return Variables(inner.begin() + layout_.sequences, inner.begin() + layout_.sequences + states);
+    return std::span(inner).subspan(std::size_t(layout_.sequences), std::size_t(states));
   };
   std::vector<Support> given;
   for (std::size_t k = 0; k < std::size_t(states + traces); ++k)
     given.push_back(is_plain(cotangents[k]) ? support_of(cotangents[k]) : Support{.kind = Support::Kind::nowhere});
-  const auto is_masked = [](const Variable& v) { return is_plain(v) && support_of(v).is_masked(); };
-  const bool has_masks =
-      std::ranges::any_of(given, &Support::is_masked) || std::ranges::any_of(answers_of_states(), is_masked);
-  const bool carries_masks = has_masks && std::ranges::any_of(outputs, [](const Variable& v) {
-                               return has_derivatives(v) && may_be_irregular(v, true);
-                             });
+  const bool carries = carries_masks(*graph_, given, answers_of_states());
   std::optional<StepSupports> supports;
   std::optional<SupportScope> scope;
-  if (carries_masks) {
+  if (carries) {
     supports.emplace(seeds, given);
     do {
       scope.reset();
       scope.emplace();
       supports->state_in(*scope, seeds);
       inner = pulled_back(*graph_, seeds);
-    } while (supports->drop(answers_of_states()));
+    } while (supports->drop(answers_of_states(), 0));
   }
   const auto has_mask = [&](std::size_t k) { return supports && supports->mask(k); };
 
@@ -490,6 +496,27 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
       grows = true;
     }
   }
+  std::vector<Support> given(inputs.size(), {.kind = Support::Kind::nowhere});
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (is_plain(tangents[i + 1])) given[i] = support_of(tangents[i + 1]);
+  const auto answers_of_states = [&] { return std::span(inner).first(std::size_t(states)); };
+  std::optional<StepSupports> supports;
+  std::optional<SupportScope> scope;
+  if (carries_masks(*graph_, given, answers_of_states())) {
+    supports.emplace(seeds, given);
+    do {
+      scope.reset();
+      scope.emplace();
+      supports->state_in(*scope, seeds);
+      inner = pushed_forward(*graph_, seeds);
+    } while (supports->drop(answers_of_states(), std::size_t(layout_.sequences)));
+  }
+  const auto mask_of = [&](int inner_place) {
+    return supports ? supports->mask(std::size_t(inner_place)) : Variable();
+  };
+  const auto given_mask = [&](int inner_place) {
+    return supports->given_mask(std::size_t(inner_place), node.input(inner_place + 1));
+  };
   for (std::size_t k = 0; k < inner.size(); ++k)
     if (inner[k].is_null()) {
       for (std::size_t o = 0; o < std::size_t(states + traces); ++o)
@@ -512,6 +539,7 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
     if (const Variable& own = seeds[std::size_t(k)]; !own.is_disconnected()) {
       both.elements.push_back(own);
       both.sequences.push_back(tangent_of(k, node.input(sequence_input(k))));
+      if (const Variable mask = mask_of(k)) both.elements.push_back(mask), both.sequences.push_back(given_mask(k));
     }
   for (int k = 0; k < states; ++k) {
     both.states.push_back(state(k));
@@ -519,6 +547,7 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
     both.initial.push_back(node.input(initial_input(k)));
   }
   std::vector<int> tangent_states(std::size_t(states), -1), tangent_traces(std::size_t(traces), -1);
+  std::vector<int> mask_states(std::size_t(states), -1), mask_traces(std::size_t(traces), -1);
   for (int k = 0; k < states; ++k) {
     const Variable& own = seeds[std::size_t(layout_.sequences + k)];
     if (own.is_disconnected()) continue;
@@ -527,27 +556,45 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
     const Variable& answer = inner[std::size_t(k)];
     both.next.push_back(is_plain(answer) ? fitted(own, answer) : zeros_like(own));
     both.initial.push_back(tangent_of(layout_.sequences + k, node.input(initial_input(k))));
+    const Variable mask = mask_of(layout_.sequences + k);
+    if (!mask) continue;
+    mask_states[std::size_t(k)] = int(both.states.size());
+    both.states.push_back(mask);
+    both.next.push_back(
+        full_mask(is_plain(answer) ? support_of(answer) : Support{.kind = Support::Kind::nowhere}, state(k)));
+    both.initial.push_back(given_mask(layout_.sequences + k));
   }
   for (int k = 0; k < traces; ++k) {
     const Variable& answer = inner[std::size_t(states + k)];
     if (!is_plain(answer)) continue;
     tangent_traces[std::size_t(k)] = int(both.traced.size());
     both.traced.push_back(fitted(traced(k), answer));
+    const Support support = supports ? support_of(answer) : Support();
+    if (!support.is_masked()) continue;
+    mask_traces[std::size_t(k)] = int(both.traced.size());
+    both.traced.push_back(full_mask(support, traced(k)));
   }
   for (int k = 0; k < constant_count(); ++k) {
     both.constants.emplace_back(inner_constant(k), node.input(constant_input(k)));
     const int place = layout_.sequences + states + k;
     if (const Variable& own = seeds[std::size_t(place)]; !own.is_disconnected())
       both.constants.emplace_back(own, tangent_of(place, node.input(constant_input(k))));
+    if (const Variable mask = mask_of(place)) both.constants.emplace_back(mask, given_mask(place));
   }
   if (layout_.has_until) both.until = until();
   const Apply scan = make_scan(both);
+  const auto answer_at = [&](int place, int mask) {
+    const Variable answer = scan.output(place);
+    return mask < 0 ? answer : restricted(answer, {Support::Kind::masked, scan.output(mask)});
+  };
+  const int first_trace = int(both.states.size());
   for (int k = 0; k < states; ++k)
-    if (tangent_states[std::size_t(k)] >= 0) answers[std::size_t(k)] = scan.output(tangent_states[std::size_t(k)]);
+    if (const int place = tangent_states[std::size_t(k)]; place >= 0)
+      answers[std::size_t(k)] = answer_at(place, mask_states[std::size_t(k)]);
   for (int k = 0; k < traces; ++k)
-    if (tangent_traces[std::size_t(k)] >= 0)
+    if (const int place = tangent_traces[std::size_t(k)], mask = mask_traces[std::size_t(k)]; place >= 0)
       answers[std::size_t(trace_output(k))] = with_static_shape_of(
-          node.output(trace_output(k)), scan.output(int(both.states.size()) + tangent_traces[std::size_t(k)]));
+          node.output(trace_output(k)), answer_at(first_trace + place, mask < 0 ? -1 : first_trace + mask));
   return answers;
 }
 

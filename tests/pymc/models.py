@@ -297,6 +297,34 @@ def truncated(rng: Any) -> None:
     pm.Truncated("y", pm.Normal.dist(mu, sigma), lower=-1.0, upper=2.0, observed=rng.uniform(-0.9, 1.9, 50))
 
 
+@model
+def onset(rng: Any) -> None:
+    """Growth that begins at an unknown time; before it, the root has no value."""
+    t = np.linspace(0, 10, 40)
+    tau, slope = pm.Uniform("tau", 0, 10), pm.HalfNormal("slope", 2)
+    pm.Normal("y", pt.switch(t > tau, slope * pt.sqrt(t - tau), 0.0), pm.HalfNormal("sigma", 1), observed=rng.normal(size=40))
+
+
+@model
+def weights_some_zero(rng: Any) -> None:
+    """A mixture in which some rows exclude a component."""
+    weights = np.array([[1.0, 0.0, 2.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0], [0.0, 0.0, 1.0]])
+    mu, share = pm.Normal("mu", 0, 3, shape=3), pm.Dirichlet("share", np.ones(3))
+    data = rng.normal(size=4)
+    pm.Potential("density", pt.log((weights * share * pt.exp(-0.5 * (data[:, None] - mu) ** 2)).sum(axis=1)).sum())
+
+
+@model
+def missing_as_nan(rng: Any) -> None:
+    """Data that are nan where they are masked, with a logarithm in the likelihood."""
+    data = rng.gamma(2.0, size=(6, 5))
+    seen = rng.random((6, 5)) < 0.7
+    data[~seen] = np.nan
+    mu, sigma = pm.Normal("mu", shape=6), pm.HalfNormal("sigma", 1)
+    density = -0.5 * ((pt.log(data) - mu[:, None]) / sigma) ** 2 - pt.log(sigma)
+    pm.Potential("density", pt.switch(seen, density, 0.0).sum())
+
+
 @wrap_py(itypes=[pt.dscalar, pt.dvector], otypes=[pt.dscalar])
 def _density_in_python(mu: Any, data: Any) -> Any:
     return np.asarray(-0.5 * ((data - mu) ** 2).sum())

@@ -207,5 +207,11 @@ def test_scans(mode):
     last = bt.scan(lambda e, s: s + pt.switch(e > 0, pt.sqrt(e), 0), sequences=[x], outputs_info=[pt.constant(0.0, dtype="float64")], return_updates=False)[-1]
     close(bt.function([x], bt.grad(last, x), mode=mode)([-1.0, 0, 4]), [0, 0, 0.25])
     state = bt.scan(lambda s: pt.sqrt(s), outputs_info=[x], n_steps=2, return_updates=False)[-1]
+    first = bt.scan(lambda e: pt.sqrt(e), sequences=[x[0].set(0.0)], return_updates=False).sum()
+    t = x.type("t")
+    close(bt.function([x, t], pushforward(first, x, t), mode=mode)([3.0, 4], [1, 1]), 0.25)
+    roots = bt.scan(lambda s: pt.sqrt(s), outputs_info=[x[0].set(0.0)], n_steps=2, return_updates=False)[-1].sum()
+    close(bt.function([x, t], pushforward(roots, x, t), mode=mode)([3.0, 1], [1, 1]), 0.25)
+    close(bt.function([x], bt.grad(roots, x), mode=mode)([3.0, 1]), [0, 0.25])
     kept = pt.switch(x > 0, state, 0).sum()
     close(bt.function([x], bt.grad(kept, x), mode=mode)([-1.0, 0, 1]), [0, 0, 0.25])
