@@ -9,6 +9,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/rules.hpp"
+#include "graph/evaluate.hpp"
 #include "ops/elemwise.hpp"
 
 namespace bitale::rewriting {
@@ -285,6 +286,17 @@ bool match(const Pattern& pattern, const FunctionGraph& graph, const Variable& s
   return Matcher(pattern, graph, binding).run(subject);
 }
 
+namespace {
+
+// The number that an operation on numbers computes. Modes without constant folding would apply other rules to it
+// forever: -2 * x, with -2 as the negation of 2, is -(2 * x), which is -2 * x again.
+Variable folded(const Variable& v) {
+  const auto is_number = [](const Variable& input) { return input.ndim() == 0 && input.is_constant(); };
+  return std::ranges::all_of(v.owner().inputs(), is_number) ? constant(evaluate(v)) : v;
+}
+
+}  // namespace
+
 Variable build(const Pattern& pattern, const Binding& binding) {
   Variables built;
   for (auto& node : pattern.nodes()) {
@@ -295,7 +307,7 @@ Variable build(const Pattern& pattern, const Binding& binding) {
       case PatternNode::Kind::Apply: {
         Variables inputs;
         for (int input : node.inputs) inputs.push_back(built[std::size_t(input)]);
-        built.push_back(node.scalar ? apply_elemwise(node.scalar->name, inputs)
+        built.push_back(node.scalar ? folded(apply_elemwise(node.scalar->name, inputs))
                                     : (*binding.ops[std::size_t(node.slot)])(inputs));
         break;
       }

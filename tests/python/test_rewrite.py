@@ -249,3 +249,13 @@ def test_long_chains_do_not_look_like_rules_that_loop():
     np.testing.assert_allclose(f(values), np.full(3, sum(0.9**k for k in range(151))))
     squares = [sum(k**2 for k in range(150) if k % 3 == i) for i in range(3)]
     np.testing.assert_allclose(g(values), np.sin(2 * values) * squares)
+
+
+def test_rules_that_compute_constants_end_without_constant_folding():
+    """-(2 * x) is (-2) * x; with -2 as the negation of 2, that was -(2 * x) again."""
+    v = pt.dvector("v")
+    scaled = v[::-1] * -1.0
+    cost = scaled.sum() + pt.switch(pt.constant([True]), scaled, 0).sum()
+    with bt.config.change_flags(on_opt_error="raise"):
+        g = bt.function([v], bt.grad(cost, v), mode="FAST_COMPILE")
+    np.testing.assert_array_equal(g([1.0, 2.0]), [-2, -2])
