@@ -64,7 +64,8 @@ Variable complex_gradient_of(const Variable& partial, const Variable& input) {
 // The factor of a chain rule, restricted to its support. A support whose mask takes a computation of its own is used
 // only where an element of the derivative may be infinite or undefined.
 RestrictedValue restricted_factor(const Apply& node, const Variable& g) {
-  if (touches_complex(node)) return {g, {}};
+  // The derivatives of linear operations are multiples of the factor by 1 and -1, which keep its zeros.
+  if (touches_complex(node) || node.op().elementwise()->has(linear)) return {g, {}};
   RestrictedValue out = restricted_value(g);
   if (out.support.is_masked() && out.support.costly && !may_be_irregular(node.output())) return {g, {}};
   return out;

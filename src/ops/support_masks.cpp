@@ -72,7 +72,14 @@ Support moved_support(const Apply& node, std::span<const Support> inputs, std::s
 RestrictedValue restricted_value(const Variable& derivative) {
   RestrictedValue out{derivative, support_of(derivative)};
   // The innermost value of nested selections; their conditions are part of the support.
-  while (out.support.is_masked() && is_application_of(out.value, "switch")) {
+  bool is_negative = false;
+  while (out.support.is_masked() && out.value.has_owner()) {
+    if (is_application_of(out.value, "neg")) {
+      is_negative = !is_negative;
+      out.value = out.value.owner().input(0);
+      continue;
+    }
+    if (!is_application_of(out.value, "switch")) break;
     const Apply node = out.value.owner();
     const bool keeps_first = support_of(node.input(2)).is_nowhere(),
                keeps_second = support_of(node.input(1)).is_nowhere();
@@ -81,6 +88,7 @@ RestrictedValue restricted_value(const Variable& derivative) {
     if (kept.dtype() != derivative.dtype()) break;
     out.value = kept;
   }
+  if (is_negative) out.value = -out.value;
   return out;
 }
 
