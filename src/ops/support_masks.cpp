@@ -4,6 +4,7 @@
 
 #include "bitale/ops/ops.hpp"
 #include "ops/elemwise.hpp"
+#include "ops/inc_subtensor.hpp"
 
 namespace bitale {
 
@@ -28,6 +29,51 @@ bool contains(const Variable& whole, const Variable& mask, std::string_view scal
   return std::ranges::any_of(whole.owner().inputs(), [&](const Variable& operand) { return operand.same_as(mask); });
 }
 
+// The operands of nested disjunctions, up to a few.
+Variables alternatives(const Variable& mask) {
+  constexpr std::size_t most = 8;
+  Variables out{mask};
+  for (std::size_t at = 0; at < out.size() && out.size() < most;) {
+    if (!is_application_of(out[at], "or")) {
+      ++at;
+      continue;
+    }
+    const Variables operands = out[at].owner().inputs();
+    out[at] = operands[0];
+    out.push_back(operands[1]);
+  }
+  return out;
+}
+
+// The only slice of an index that selects the elements where a mask is true; null for other masks.
+const DimIndex* only_slice(const Variable& mask, std::size_t& axis) {
+  const Op* op = mask.owner_op();
+  const auto* update = op ? dynamic_cast<const IncSubtensor*>(op) : nullptr;
+  const DimIndex* found = nullptr;
+  for (std::size_t k = 0; update && k < update->pattern.dims().size(); ++k) {
+    const DimIndex& at = update->pattern.dims()[k];
+    if (at.is_full()) continue;
+    if (found || at.integer || at.step) return nullptr;
+    found = &at;
+    axis = k;
+  }
+  return found;
+}
+
+// Whether the masks are true where x[k:] and x[:-k] read an axis: together everywhere, unless it is very short.
+bool are_both_ends(const Variable& a, const Variable& b) {
+  std::size_t axis = 0, other_axis = 0;
+  const DimIndex *x = only_slice(a, axis), *y = only_slice(b, other_axis);
+  return x && y && axis == other_axis && x->start != y->start && x->stop != y->stop;
+}
+
+bool cover_everything(const Variable& a, const Variable& b) {
+  const Variables of_a = alternatives(a), of_b = alternatives(b);
+  return std::ranges::any_of(of_a, [&](const Variable& x) {
+    return std::ranges::any_of(of_b, [&](const Variable& y) { return is_negation(x, y) || are_both_ends(x, y); });
+  });
+}
+
 Variable truth(const Variable& condition) {
   return condition.dtype() == DType::Bool ? condition : neq(condition, cast(0, condition.dtype()));
 }
@@ -41,7 +87,7 @@ Support united(const Support& a, const Support& b) {
   if (b.is_everywhere() || a.is_nowhere()) return b;
   if (contains(a.mask, b.mask, "or")) return a;
   if (contains(b.mask, a.mask, "or")) return b;
-  if (is_negation(a.mask, b.mask)) return {};
+  if (cover_everything(a.mask, b.mask)) return {};
   return {Support::Kind::masked, or_(a.mask, b.mask), a.costly || b.costly};
 }
 

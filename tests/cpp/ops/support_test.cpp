@@ -83,5 +83,10 @@ TEST_CASE("masks that complement each other cover everything") {
   CHECK(support_of(switch_(mask, x, 0) + switch_(mask, 0, y)).is_everywhere());
   CHECK(support_of(switch_(mask, x, 0) + switch_(mask, y, 0)).mask.same_as(mask));
   CHECK(support_of(switch_(mask, x, 0) + y).is_everywhere());
+  const Slice from_one{Operand(1), {}, {}}, to_last{{}, Operand(-1), {}};
+  const Variable ends = inc_subtensor(zeros_like(x), {IndexItem(from_one)}, y),
+                 begins = inc_subtensor(zeros_like(x), {IndexItem(to_last)}, y);
+  CHECK(support_of(ends).is_masked());
+  CHECK(support_of(ends + begins).is_everywhere());
   CHECK(support_of(switch_(mask, switch_(mask, x, 0), 0)).mask.same_as(mask));
 }
