@@ -848,7 +848,7 @@ def passed_on(g: Generator) -> str:
             holds = bool(g.evaluate(condition).array)
         except (ValueError, IndexError, TypeError) as error:
             raise Rejected from error
-        return f"bt.raise_op.Assert('it holds')({x}, {condition if holds else f'pt.eq({condition}, False)'})"
+        return f"bt.raise_op.Assert('it holds')({x}, {condition if holds else f'pt.eq({condition}, np.False_)'})"
     if form == "stop":
         return f"bt.breakpoint.PdbBreakpoint('b')(pt.constant(False), {x})"
     return form.format(x=x)
