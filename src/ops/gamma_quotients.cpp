@@ -15,8 +15,8 @@ inline constexpr double half_log_two_pi = 0.918938533204672741780;
 inline constexpr double stirling_terms[] = {1.0 / 12,   -1.0 / 360,      1.0 / 1260, -1.0 / 1680,
                                             1.0 / 1188, -691.0 / 360360, 1.0 / 156};
 inline constexpr double large_argument = 10;
-// gamma overflows a little beyond this.
-inline constexpr double largest_of_gamma = 170;
+// Up to here products of four values of gamma, as rewrites form them in derivatives of quotients, do not overflow.
+inline constexpr double largest_of_gamma = 50;
 
 struct Pair {
   Variable first, second;
@@ -93,8 +93,8 @@ Variable log_beta(const Pair& pair) {
 // The sign of gamma, which alternates below 0.
 Variable sign_of_gamma(const Variable& x) { return 1 - 2 * abs(mod(floor(minimum(x, 0)), 2)); }
 
-// Gamma(z + m) / Gamma(z): by gamma where that does not overflow, else z^m times a factor near 1, or, if that is far
-// from 1, by logarithms.
+// Gamma(z + m) / Gamma(z): by gamma where its products do not overflow, else z^m times a factor near 1, or, if that is
+// far from 1, by logarithms.
 Variable ratio_of_gammas(const Variable& z, const Variable& m) {
   const Variable is_usual = and_(lt(z, largest_of_gamma), lt(z + m, largest_of_gamma));
   const Variable usual_z = switch_(is_usual, z, 1), usual_m = switch_(is_usual, m, 0);

@@ -261,7 +261,7 @@ TABLE: dict[str, Row] = {
     "arccosh": Row(real(1, 1e300, 1.0), mpmath.acosh),
     "arcsin": Row(real(-1, 1, 1.0, -1.0, 0.5), mpmath.asin),
     "arcsinh": Row(real(-1e300, 1e300, 1.0), mpmath.asinh),
-    "arctan": Row(real(-1e300, 1e300, 1.0), mpmath.atan),
+    "arctan": Row(real(-1e150, 1e150, 1.0), mpmath.atan),
     "arctan2": Row(pair(real(-1e300, 1e300), real(-1e300, 1e300)), mpmath.atan2, derivatives=(0, 1)),
     "arctanh": Row(real(-1, 1, 1.0, -1.0), mpmath.atanh),
     "cbrt": Row(real(-1e300, 1e300, 1.0), lambda x: mpmath.sign(x) * mpmath.cbrt(abs(x))),

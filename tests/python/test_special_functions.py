@@ -74,6 +74,13 @@ def test_quotients_of_gamma_functions():
         scale = at(function, 1e10, 1e-5) if function is beta else 1
         assert slope(function, 0, 1e10, 1e-5) == pytest.approx(-1e-15 * scale, rel=1e-9)
         assert slope(function, 1, 7.0, 7.0) == slope(function, 0, 7.0, 7.0)
+    digamma = scipy.special.psi  # where products of gamma functions, as in derivatives, overflow
+    for a, b in ((48.02, 120.42), (27.7, 141.4), (20.0, 25.0), (0.08, 157.0), (3.0, 4.0)):
+        value = scipy.special.beta(a, b)
+        assert slope(beta, 0, a, b) == pytest.approx(value * (digamma(a) - digamma(a + b)), rel=1e-11, abs=0)
+        assert slope(beta, 1, a, b) == pytest.approx(value * (digamma(b) - digamma(a + b)), rel=1e-11, abs=0)
+        assert slope(poch, 0, a, b) == pytest.approx(at(poch, a, b) * (digamma(a + b) - digamma(a)), rel=1e-11)
+        assert slope(poch, 1, a, b) == pytest.approx(at(poch, a, b) * digamma(a + b), rel=1e-11)
     assert at(betaln, -0.5, 200.0) == pytest.approx(scipy.special.betaln(-0.5, 200), rel=1e-14)
     assert at(beta, -0.5, 2.5) == pytest.approx(scipy.special.beta(-0.5, 2.5), rel=1e-14)
     assert at(poch, -0.5, 2.0) == pytest.approx(-0.25, rel=1e-14) and at(poch, 1e-10, 172.0) == pytest.approx(1.2410180709277537e299, rel=1e-12)
