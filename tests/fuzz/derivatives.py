@@ -1,6 +1,6 @@
 """Random gradients at the points that people meet: zeros, ties, boundaries of switches, elements masked or never read.
 
-    python -m fuzz.derivatives [--graphs N] [--seed FIRST]
+    python -m fuzz.derivatives [--graphs N | --seconds S] [--seed FIRST]
 
 A program is a list of assignments in a text that both the library and the oracle of dual numbers (oracle.duals)
 evaluate. Where the oracle's gradient is finite, each mode must give it; elsewhere nothing is claimed.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import time
 import types
 import warnings
 from typing import Any
@@ -161,12 +162,16 @@ def shrunk(program: Program, modes: tuple[str, ...] = MODES) -> Program:
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--graphs", type=int, default=1000)
+    parser.add_argument("--graphs", type=int)
+    parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     claimed = failures = 0
-    for seed in range(options.seed, options.seed + options.graphs):
+    end, graphs = time.monotonic() + options.seconds, 0
+    while graphs < options.graphs if options.graphs else time.monotonic() < end:
+        graphs += 1
+        seed = options.seed + graphs - 1
         program = generate(np.random.default_rng(seed))
         try:
             found = wrong(program)
@@ -177,7 +182,7 @@ def main() -> int:
             failures += 1
             small = shrunk(program)
             print(f"---- seed {seed}: {found.splitlines()[0]}\n{small.text()}", flush=True)
-    print(f"{options.graphs} graphs, {claimed} with a claim, {failures} wrong")
+    print(f"{graphs} graphs, {claimed} with a claim, {failures} wrong")
     return 1 if failures else 0
 
 

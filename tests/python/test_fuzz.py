@@ -17,6 +17,7 @@ sys.path.insert(0, str(tests))
 
 import bitale as bt
 from fuzz import case as cases
+from fuzz import derivatives
 from fuzz import compare, coverage, kinds, known, loops, shrink, ways
 from fuzz.check import Failure, again, check, check_seed, fails_alike, run
 from fuzz.compare import Ensemble
@@ -25,6 +26,17 @@ from fuzz.generate import random_case
 graphs = int(os.environ.get("BITALE_TEST_FUZZ_GRAPHS", "2300"))
 programs = int(os.environ.get("BITALE_TEST_FUZZ_LOOPS", "20"))
 first = int(os.environ.get("BITALE_TEST_FUZZ_SEED", "1"))
+
+
+def test_random_gradients_at_special_points():
+    """Against dual numbers, at zeros, ties, boundaries of switches, and elements that are masked or never read."""
+    claimed = 0
+    for seed in range(first, first + 150):
+        program = derivatives.generate(np.random.default_rng(seed))
+        found = derivatives.wrong(program)
+        assert not found, f"seed {seed}: {found}\n{derivatives.shrunk(program).text()}"
+        claimed += found is None
+    assert claimed > 100
 
 
 def test_random_graphs():
