@@ -63,6 +63,10 @@ class Program:
         self.loops = 0
         # Few lengths, often equal ones.
         self.lengths = [3, draws.choice([3, 4, 2, 1]), draws.choice([3, 4, 2, 5])]
+        # Half of the programs are short: small loops in a row, over vectors and matrices of one length.
+        self.is_short = draws.chance(50)
+        if self.is_short:
+            self.lengths = self.lengths[1:2]
 
     # ---- leaves ----
 
@@ -70,7 +74,7 @@ class Program:
         return self.draws.choice(self.lengths)
 
     def shape(self) -> Shape:
-        rank = self.draws.choice([1, 1, 2, 2, 0, 3])
+        rank = self.draws.choice([1, 1, 1, 2] if self.is_short else [1, 1, 2, 2, 0, 3])
         if rank == 2 and self.draws.chance(50):
             return (self.length(),) * 2
         if rank == 2 and self.draws.chance(12):  # a batch
@@ -102,7 +106,7 @@ class Program:
     def leaf(self, shape: Shape) -> str:
         """A name of this shape, a recent one with a higher probability, or else an expression that has it."""
         names = self.named(shape)
-        if names and not self.draws.chance(15):
+        if names and not self.draws.chance(5 if self.is_short else 15):
             return names[-1 - self.draws.below(min(3, len(names)))] if self.draws.chance(60) else self.draws.choice(names)
         if self.locals == 0 and self.draws.chance(60):
             return self.new_input(shape)
@@ -116,7 +120,7 @@ class Program:
     # ---- expressions ----
 
     def expression(self, shape: Shape, depth: int) -> str:
-        if depth <= 0:
+        if depth <= 0 or (self.is_short and self.draws.chance(25)):
             return self.leaf(shape)
         makers = [self.leaf_of, self.smooth, self.smooth, self.binary, self.binary, self.reduced, self.indexed, self.where]
         if len(shape) >= 1:
@@ -290,7 +294,7 @@ class Program:
         value = self.expression(own, 2) if draws.chance(40) else ""
         if value:
             self.scope[shared] = own
-        results = [self.bounded(self.expression(state, 3)) for _, state in states]
+        results = [self.bounded(self.expression(state, 2 if self.is_short else 3)) for _, state in states]
         results += [self.expression(trace, 2) for trace in traced]
         body = f"({', '.join(results)})" if len(results) > 1 else results[0]
         if value:
@@ -320,15 +324,15 @@ class Program:
 
     def make(self) -> Case:
         draws = self.draws
-        for _ in range(1 + draws.below(3)):
+        for _ in range(1 + draws.below(2 if self.is_short else 3)):
             self.new_input(self.shape())
         made: list[str] = []
-        for _ in range(draws.choice([1, 2, 2, 3])):
+        for _ in range(draws.choice([2, 3] if self.is_short else [1, 2, 2, 3])):
             shape = self.shape()
-            if draws.chance(25):
+            if draws.chance(10 if self.is_short else 25):
                 made += self.define(self.expression(shape, 3), [shape])
                 continue
-            text, results = self.loop(shape, 2)
+            text, results = self.loop(shape, 1 if self.is_short else 2)
             if results > 1:  # one of them, at its end or as a whole
                 text = f"({text})[0]"
             last = draws.choice(["[-1]", "[-1]", ".sum(0)"])
