@@ -19,6 +19,13 @@ Support support_of_leaf(const Variable& v) {
   return {.kind = Support::Kind::nowhere};
 }
 
+// The inputs that decide the support of a computed variable.
+std::vector<int> carriers_of(const Variable& v) {
+  const Apply node = v.owner();
+  const auto* states = dynamic_cast<const StatesSupport*>(&node.op());
+  return states ? states->support_carriers(node, v.index()) : std::vector<int>();
+}
+
 }  // namespace
 
 SupportScope::SupportScope() : outer_(innermost) { innermost = this; }
@@ -33,6 +40,8 @@ const SupportScope::Known* SupportScope::find(const VariableNode* v) const {
 }
 
 Support support_of(const Variable& v) {
+  // Most cotangents are products, of which nothing is known.
+  if (v.has_owner() && carriers_of(v).empty()) return {};
   SupportScope temporary;
   SupportScope& scope = temporary.outer_ ? *temporary.outer_ : temporary;
   std::vector<Variable> open{v};
@@ -42,13 +51,12 @@ Support support_of(const Variable& v) {
       open.pop_back();
       continue;
     }
-    const auto* states = at.has_owner() ? dynamic_cast<const StatesSupport*>(&at.owner().op()) : nullptr;
-    if (!states) {
+    const std::vector<int> carriers = at.has_owner() ? carriers_of(at) : std::vector<int>();
+    if (carriers.empty()) {
       scope.state(at, at.has_owner() ? Support() : support_of_leaf(at));
       continue;
     }
     const Apply node = at.owner();
-    const std::vector<int> carriers = states->support_carriers(node, at.index());
     std::vector<Support> inputs(node.inputs().size());
     bool complete = true;
     for (int i : carriers) {
@@ -60,7 +68,7 @@ Support support_of(const Variable& v) {
         complete = false;
       }
     }
-    if (complete) scope.state(at, carriers.empty() ? Support() : states->support(node, at.index(), inputs));
+    if (complete) scope.state(at, dynamic_cast<const StatesSupport&>(node.op()).support(node, at.index(), inputs));
   }
   return scope.find(v.node())->support;
 }
