@@ -164,7 +164,8 @@ FunctionObject create(const Steps& steps, Any storage, const std::string& name, 
   auto inputs = inputs_of(input_options);
   Variables defaults;
   for (auto& input : inputs) defaults.push_back(input.default_value);
-  if (std::all_of(defaults.begin(), defaults.end(), [](auto& one) { return !one; })) defaults.clear();
+  if (std::all_of(defaults.begin(), defaults.end(), [](const Variable& one) { return !one.defined(); }))
+    defaults.clear();
   return FunctionObject(steps.create(typed_replacements(storage, "input_storage"), name, defaults), form_of(form),
                         std::move(names), std::move(inputs));
 }

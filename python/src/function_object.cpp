@@ -67,7 +67,7 @@ std::vector<PyObject*> place_arguments(const FunctionObject& self, PyObject* con
     placed[i] = arguments[positional + std::size_t(k)];
   }
   for (std::size_t i = 0; i < count; ++i)
-    if (!placed[i] && (self.defaults.empty() || !self.defaults[i]))
+    if (!placed[i] && (self.defaults.empty() || !self.defaults[i].defined()))
       throw TypeError(cat(name_of(self), ": ", input_label(self, i), " is missing"));
   return placed;
 }
@@ -247,7 +247,7 @@ FunctionObject::FunctionObject(Function function_, Form form_, std::vector<nb::o
     Kind& kind = kinds.emplace_back(kind_of(function.inputs()[i]));
     kind.strict = inputs[i].strict;
     kind.downcast = inputs[i].downcast;
-    any_default |= bool(inputs[i].default_value);
+    any_default |= inputs[i].default_value.defined();
     input_names.push_back(std::move(inputs[i].name));
     defaults.push_back(std::move(inputs[i].default_value));
   }

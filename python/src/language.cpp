@@ -295,7 +295,7 @@ void bind_searching(nb::module_& m) {
       "taken. None: of the flattened arr.");
   const auto chosen = [](const Like& a, const Any& choices, const std::string& mode) {
     const Variable stacked = is_variable(choices) ? variable_of(choices) : Variable();
-    if (!stacked) return choose(as_variable(a), as_variables(choices, "choose"), mode_of(mode, "choose"));
+    if (!stacked.defined()) return choose(as_variable(a), as_variables(choices, "choose"), mode_of(mode, "choose"));
     const std::int64_t count = stacked.ndim() ? stacked.static_shape()[0] : unknown_length;
     if (count == unknown_length)
       throw ValueError("choose: expected a sequence of choices, or a tensor whose length is known");

@@ -284,7 +284,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     } else {
       const Variables outputs = sequence_of(given, who);
       made = outputs.empty() ? Apply() : outputs[0].owner();
-      bool are_all = made && made.output_count() == outputs.size();
+      bool are_all = made.defined() && made.output_count() == outputs.size();
       for (std::size_t k = 0; are_all && k < outputs.size(); ++k) are_all = outputs[k].same_as(made.output(int(k)));
       if (!are_all)
         throw TypeError(cat(who, ": expected an Apply node, or all of the outputs of one, got ", shown(given)));

@@ -64,7 +64,7 @@ void bind_scan(nb::module_& m) {
           [](const ScanBuilder& self, const std::vector<Like>& outputs, nb::handle until, nb::handle updates) {
             ScanResult result = self.finish(step_of(outputs, until, updates));
             nb::list finals, changed;
-            for (auto& each : result.finals) finals.append(each ? wrap(each) : nb::none());
+            for (auto& each : result.finals) finals.append(each.defined() ? wrap(each) : nb::none());
             for (auto& [variable, value] : result.updates) changed.append(nb::make_tuple(wrap(variable), wrap(value)));
             return nb::make_tuple(result.traces, finals, wrap(result.steps), changed);
           },

@@ -104,7 +104,7 @@ VariableObject::~VariableObject() { forget(variable.node()); }
 ApplyObject::~ApplyObject() { forget(apply.node()); }
 
 nb::object wrap(const Variable& variable) {
-  if (!variable) return nb::none();
+  if (!variable.defined()) return nb::none();
   const void* node = variable.node();
   if (!as_tensor(variable.type())) {
     if (const nb::object cls = class_of_variable(variable); cls.is_valid()) return wrap_by_class(variable, cls);
@@ -117,7 +117,7 @@ nb::object wrap(const Variable& variable) {
 }
 
 nb::object wrap(const Apply& apply) {
-  if (!apply) return nb::none();
+  if (!apply.defined()) return nb::none();
   return wrap_once<ApplyObject>(apply.node(), apply);
 }
 

@@ -35,7 +35,7 @@ bool is_zero(const Variable& v) { return support_of(v).is_nowhere(); }
 
 Variable plain_sum(std::span<const Variable> terms) {
   Variable total;
-  for (const Variable& term : terms) total = total ? add(total, term) : term;
+  for (const Variable& term : terms) total = total.defined() ? add(total, term) : term;
   return total;
 }
 
@@ -80,7 +80,7 @@ Variables within_choices(std::span<const Choice> choices, Variables terms, std::
   std::vector<std::size_t> positions;
   Variables values, zeros;
   for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (!terms[i] || terms[i].is_disconnected() || terms[i].is_null()) continue;
+    if (!terms[i].defined() || terms[i].is_disconnected() || terms[i].is_null()) continue;
     terms[i] = resolved(terms[i], choices);
     if (is_zero(terms[i])) continue;
     positions.push_back(i);

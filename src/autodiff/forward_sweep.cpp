@@ -35,8 +35,8 @@ class ForwardSweep {
   Variable of(const Variable& v) const {
     const Tangent* tangent = known_.find(v.node());
     if (!tangent) return disconnected();
-    if (tangent->null) return tangent->null;
-    return tangent->value ? tangent->value : zero_gradient(v);
+    if (tangent->null.defined()) return tangent->null;
+    return tangent->value.defined() ? tangent->value : zero_gradient(v);
   }
 
  private:
@@ -44,7 +44,9 @@ class ForwardSweep {
     const Tangent* found = known_.find(form.form.node());
     if (!found) return;
     const Tangent tangent = *found;
-    add(form.variable, tangent.null ? tangent.null : tangent.value ? tangent.value : disconnected());
+    add(form.variable, tangent.null.defined()    ? tangent.null
+                       : tangent.value.defined() ? tangent.value
+                                                 : disconnected());
   }
 
   void pass_through(const Apply& node) {
@@ -55,23 +57,23 @@ class ForwardSweep {
     Variable null;
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
       const Tangent* tangent = known_.find(node.inputs()[i].node());
-      bool has_value = tangent && tangent->value && !tangent->null;
+      bool has_value = tangent && tangent->value.defined() && !tangent->null.defined();
       in.push_back(has_value ? tangent->value : disconnected());
       if (!tangent) continue;
       any_value |= has_value;
       for (std::size_t o = 0; o < connected.size(); ++o)
         if (pattern[i][o]) {
           connected[o] = true;
-          if (tangent->null) null = tangent->null;
+          if (tangent->null.defined()) null = tangent->null;
         }
     }
     if (std::ranges::none_of(connected, [](bool c) { return c; })) return;
     Variables out;
-    if (!null && any_value) out = call_pushforward(node, in);
+    if (!null.defined() && any_value) out = call_pushforward(node, in);
     for (std::size_t o = 0; o < connected.size(); ++o) {
       Variable output = node.output(int(o));
       if (!connected[o] || blocked_.contains(output.node()) || order_.has_form(output.node())) continue;
-      if (null)
+      if (null.defined())
         add(output, null);
       else
         add(output, out.empty() ? disconnected() : out[o]);
@@ -85,7 +87,7 @@ class ForwardSweep {
     if (tangent.is_null()) {
       at.null = tangent;
     } else if (Variable fitting = as_gradient_of(v, tangent, "tangent"); !is_discrete(v.dtype())) {
-      at.value = at.value ? bitale::add(at.value, fitting) : fitting;
+      at.value = at.value.defined() ? bitale::add(at.value, fitting) : fitting;
     }
   }
 

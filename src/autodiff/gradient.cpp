@@ -51,14 +51,14 @@ namespace {
 
 void require_tensors(const Variables& variables, std::string_view what) {
   for (const Variable& v : variables) {
-    if (!v) throw ValueError(cat(what, ": a variable is missing"));
+    if (!v.defined()) throw ValueError(cat(what, ": a variable is missing"));
     if (!as_tensor(v.type()))
       throw TypeError(cat(what, ": expected tensors, got `", v.str(), "` of type ", v.type()->str()));
   }
 }
 
 void require_cost(const Variable& cost) {
-  if (!cost) throw ValueError("grad: the cost is missing");
+  if (!cost.defined()) throw ValueError("grad: the cost is missing");
   if (cost.is_null()) throw NullTypeGradError(cat("grad: the cost has no value: ", cost.why_null()));
   if (cost.is_disconnected()) throw DisconnectedInputError("grad: the cost is disconnected");
   auto describe = [&] { return cat("got `", cost.str(), "` of type ", cost.type()->str()); };
@@ -140,7 +140,7 @@ std::vector<Seed> known_seeds(const GradOptions& options) {
   std::vector<Seed> seeds;
   for (auto& [variable, gradient] : options.known_grads) {
     require_tensors({variable}, "known_grads");
-    if (!gradient) throw ValueError(cat("known_grads: the gradient of `", variable.str(), "` is missing"));
+    if (!gradient.defined()) throw ValueError(cat("known_grads: the gradient of `", variable.str(), "` is missing"));
     seeds.push_back({variable, gradient, true});
   }
   return seeds;
@@ -179,7 +179,8 @@ Variables pullback(const Variables& outputs, const Variables& wrt, const Variabl
   require_pairs("pullback", "output", outputs.size(), "cotangents", cotangents.size());
   std::vector<Seed> seeds = known_seeds(options);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!cotangents[i]) throw ValueError(cat("pullback: the cotangent of `", outputs[i].str(), "` is missing"));
+    if (!cotangents[i].defined())
+      throw ValueError(cat("pullback: the cotangent of `", outputs[i].str(), "` is missing"));
     seeds.push_back({outputs[i], cotangents[i]});
   }
   return reverse(seeds, wrt, options);
@@ -188,16 +189,17 @@ Variables pullback(const Variables& outputs, const Variables& wrt, const Variabl
 std::pair<Variables, Variables> subgraph_grad(const Variables& wrt, const Variables& end, const Replacements& start,
                                               const Variable& cost, Source where) {
   LocationScope here(where);
-  if (!cost && start.empty()) throw ValueError("subgraph_grad: either a cost or gradients to start from are needed");
+  if (!cost.defined() && start.empty())
+    throw ValueError("subgraph_grad: either a cost or gradients to start from are needed");
   require_tensors(end, "subgraph_grad, end");
   std::vector<Seed> seeds;
-  if (cost) {
+  if (cost.defined()) {
     require_cost(cost);
     seeds.push_back({cost, one_for(cost)});
   }
   for (auto& [variable, gradient] : start) {
     require_tensors({variable}, "subgraph_grad, start");
-    if (!gradient) throw ValueError(cat("subgraph_grad: the gradient of `", variable.str(), "` is missing"));
+    if (!gradient.defined()) throw ValueError(cat("subgraph_grad: the gradient of `", variable.str(), "` is missing"));
     seeds.push_back({variable, gradient});
   }
   GradOptions options;
@@ -221,7 +223,7 @@ Variables pushforward(const Variables& outputs, const Variables& wrt, const Vari
   require_pairs("pushforward", "variable to differentiate by", wrt.size(), "tangents", tangents.size());
   std::vector<Seed> seeds;
   for (std::size_t i = 0; i < wrt.size(); ++i) {
-    if (!tangents[i]) throw ValueError(cat("pushforward: the tangent of `", wrt[i].str(), "` is missing"));
+    if (!tangents[i].defined()) throw ValueError(cat("pushforward: the tangent of `", wrt[i].str(), "` is missing"));
     seeds.push_back({wrt[i], tangents[i]});
   }
   Variables found = forward_sweep(outputs, seeds, options.consider_constant), out;

@@ -55,9 +55,9 @@ Variable shaped_as_jacobian(const Variable& rows, const Variable& expression, co
 }
 
 void require_vector(const char* who, const char* what, const Variable& v) {
-  if (!v || !as_tensor(v.type()) || v.ndim() != 1 || is_discrete(v.dtype()))
+  if (!v.defined() || !as_tensor(v.type()) || v.ndim() != 1 || is_discrete(v.dtype()))
     throw TypeError(cat(who, ": with a sparsity, ", what, " must be a vector of a float dtype, got ",
-                        v ? cat("`", v.str(), "` of type ", v.type()->str()) : std::string("none")));
+                        v.defined() ? cat("`", v.str(), "` of type ", v.type()->str()) : std::string("none")));
 }
 
 // The condition that v has the length given by the sparsity; a ShapeError if it is known not to.
@@ -145,7 +145,7 @@ Variable sparse_matrix(const char* who, const Variable& expression, const Variab
 
 Variables jacobian(const Variable& expression, const Variables& wrt, const GradOptions& options, Source where) {
   LocationScope here(where);
-  if (!expression || !as_tensor(expression.type()))
+  if (!expression.defined() || !as_tensor(expression.type()))
     throw TypeError("jacobian: expected an expression that is a tensor");
   if (is_discrete(expression.dtype()))
     throw TypeError(cat("jacobian: the expression must be of a float dtype, got `", expression.str(), "` of type ",
@@ -155,10 +155,11 @@ Variables jacobian(const Variable& expression, const Variables& wrt, const GradO
   Variables rows = pullback({expression}, wrt, {cotangent}, options);
   Variables tensors;
   for (const Variable& row : rows)
-    if (row && as_tensor(row.type())) tensors.push_back(row);
+    if (row.defined() && as_tensor(row.type())) tensors.push_back(row);
   Variables batched = batched_graph(tensors, {{cotangent, unit_cotangents(expression)}});
   for (std::size_t i = 0, next = 0; i < rows.size(); ++i)
-    if (rows[i] && as_tensor(rows[i].type())) rows[i] = shaped_as_jacobian(batched[next++], expression, wrt[i]);
+    if (rows[i].defined() && as_tensor(rows[i].type()))
+      rows[i] = shaped_as_jacobian(batched[next++], expression, wrt[i]);
   return rows;
 }
 
@@ -187,11 +188,11 @@ Variables hessian(const Variable& cost, const Variables& wrt, const GradOptions&
   LocationScope here(where);
   Variables out;
   for (const Variable& v : wrt) {
-    if (v && as_tensor(v.type()) && v.ndim() > 1)
+    if (v.defined() && as_tensor(v.type()) && v.ndim() > 1)
       throw ValueError(cat("hessian: expected vectors or scalars to differentiate by, got `", v.str(), "` of type ",
                            v.type()->str()));
     Variable gradient = grad(cost, v, options);
-    if (!gradient || !as_tensor(gradient.type())) {  // as the options require
+    if (!gradient.defined() || !as_tensor(gradient.type())) {  // as the options require
       out.push_back(gradient);
       continue;
     }
@@ -230,7 +231,7 @@ Variables gauss_newton_vector_product(const Variable& cost, const Variables& out
     throw ValueError(
         cat("gauss_newton_vector_product: expected one vector per variable: ", wrt.size(), ", got ", vectors.size()));
   for (const Variable& output : outputs)
-    if (!output || !as_tensor(output.type()) || is_discrete(output.dtype()))
+    if (!output.defined() || !as_tensor(output.type()) || is_discrete(output.dtype()))
       throw TypeError("gauss_newton_vector_product: expected outputs that are tensors of a float dtype");
   GradOptions model = options;
   model.return_disconnected = ReturnDisconnected::Zero;

@@ -53,7 +53,7 @@ DifferentiationOrder::DifferentiationOrder(std::span<const Variable> starts, con
 std::vector<Apply> DifferentiationOrder::nodes() const {
   std::vector<Apply> out;
   for (const Step& step : steps_)
-    if (step.node) out.push_back(step.node);
+    if (step.node.defined()) out.push_back(step.node);
   return out;
 }
 

@@ -149,7 +149,7 @@ void ReverseSweep::run() {
 void ReverseSweep::pass_to_form(const StableForm& at, Slot& from, Slot& to) {
   if (!from.connected || to.fixed) return;
   to.connected = true;
-  if (from.null)
+  if (from.null.defined())
     to.null = from.null;
   else if (!from.terms.empty())
     to.terms.push_back(total(from, at.variable));
@@ -205,9 +205,9 @@ void ReverseSweep::step(const Step& at) {
   for (std::size_t o = 0; o < at.outputs.size(); ++o) {
     Slot* slot = received(o);
     any |= slot != nullptr;
-    if (slot && slot->null) null = slot->null;
+    if (slot && slot->null.defined()) null = slot->null;
     // The derivative through an integer is zero and not computed.
-    const bool has_value = slot && !slot->null && !slot->terms.empty();
+    const bool has_value = slot && !slot->null.defined() && !slot->terms.empty();
     any_value |= has_value;
     cotangents.push_back(has_value ? total(*slot, node.output(int(o))) : disconnected());
   }
@@ -218,13 +218,13 @@ void ReverseSweep::step(const Step& at) {
     return false;
   };
   Variables terms;
-  if (!null && any_value) terms = call_pullback(node, cotangents);
+  if (!null.defined() && any_value) terms = call_pullback(node, cotangents);
   for (std::size_t i = 0; i < at.inputs.size(); ++i) {
     if (!is_reached(at.inputs[i]) || !is_connected(i)) continue;
     Slot& slot = slots_[at.inputs[i]];
     if (slot.fixed) continue;
     slot.connected = true;
-    if (null)
+    if (null.defined())
       slot.null = null;
     else if (!terms.empty())
       add_term(node, i, slot, terms[i]);
@@ -233,7 +233,7 @@ void ReverseSweep::step(const Step& at) {
 
 void ReverseSweep::add_term(const Apply& node, std::size_t i, Slot& at, const Variable& term) {
   const Variable& input = node.inputs()[i];
-  if (!term) throw InternalError(cat(node.op().label(), ": pullback returned no variable for input ", i));
+  if (!term.defined()) throw InternalError(cat(node.op().label(), ": pullback returned no variable for input ", i));
   if (term.is_disconnected()) return;
   if (term.is_null()) {
     at.null = explained(node, i, term);
@@ -247,7 +247,7 @@ void ReverseSweep::add_term(const Apply& node, std::size_t i, Slot& at, const Va
 }
 
 Variable ReverseSweep::total(Slot& at, const Variable& v) {
-  if (at.null || at.total) return at.null ? at.null : at.total;
+  if (at.null.defined() || at.total.defined()) return at.null.defined() ? at.null : at.total;
   at.total = at.terms.empty() ? zero_gradient(v) : sum_of_terms(at.terms);
   return at.total;
 }

@@ -70,7 +70,7 @@ class Check {
       : inputs_(point_variables(point)), options_(options), random_(options.seed) {
     for (const Array& value : point) point_.push_back(value.copy());
     output_ = fun(inputs_);
-    if (!output_) throw ValueError("verify_grad: the function returned no variable");
+    if (!output_.defined()) throw ValueError("verify_grad: the function returned no variable");
     if (is_discrete(output_.dtype()))
       throw TypeError(cat("verify_grad: the output must be of a float dtype, got ", output_.type()->str()));
     require_digits(output_.dtype(), "the output");

@@ -55,7 +55,7 @@ class Products {
     const auto flag = [&](std::string_view name) { return number(name).payload() != 0; };
     const auto matrix = [&](std::string_view name, Expr distance, bool transposed = false) {
       auto& [buffer, kind, offset] = std::get<BufferArgument>(call.arguments[row->place(name)]);
-      return Matrix{buffer, offset ? offset : pool_.integer(0), distance, transposed};
+      return Matrix{buffer, offset.defined() ? offset : pool_.integer(0), distance, transposed};
     };
     const Expr one = pool_.integer(1), m = number("m"), k = number("k");
     switch (row->meaning) {

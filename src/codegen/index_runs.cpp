@@ -48,7 +48,8 @@ int step_with_index_runs(const program::Program& program, const program::Loop& l
   std::unordered_map<std::uint32_t, int> adding;  // offset -> the first step that accumulates at it
   for (std::size_t k = 0; k < loop.body.size(); ++k)
     if (auto* accumulate = std::get_if<program::Accumulate>(&loop.body[k].what))
-      if (const Expr offset = offset_of(program, accumulate->buffer, accumulate->at); offset && is_looked_up(offset))
+      if (const Expr offset = offset_of(program, accumulate->buffer, accumulate->at);
+          offset.defined() && is_looked_up(offset))
         adding.try_emplace(offset.id(), int(k));
   if (adding.empty()) return none;
   int found = none;
@@ -58,7 +59,7 @@ int step_with_index_runs(const program::Program& program, const program::Loop& l
       walk(root, [&](Expr expr) {
         if (expr.code() != Code::load) return;
         const Expr offset = offset_of(program, expr.payload(), program::arguments_of(expr));
-        if (!offset) return;
+        if (!offset.defined()) return;
         if (const auto added = adding.find(offset.id()); added != adding.end()) found = added->second;
       });
     });

@@ -49,7 +49,7 @@ class ProgramDigester {
   // Expressions are numbered in the order in which they are visited, so that other expressions of the pool don't
   // matter.
   void add(Expr root) {
-    if (!root) return add(-1);
+    if (!root.defined()) return add(-1);
     stack_.push_back(root);
     while (!stack_.empty()) {
       const Expr expr = stack_.back();

@@ -54,12 +54,12 @@ class Cutter {
   // ---- steps ----
   std::optional<program::Loop> copy(const program::Loop& loop) {
     auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order, schedule] = loop;
-    if (until) return {};
+    if (until.defined()) return {};
     program::Loop to{copy(index), copy(extent),      {}, {},
-                     vector,      prefetch_distance, {}, parallel_cost ? copy(parallel_cost) : Expr(),
+                     vector,      prefetch_distance, {}, parallel_cost.defined() ? copy(parallel_cost) : Expr(),
                      lane_order,  schedule};
     for (auto& [var, kind, combiner, init] : carries) {
-      if (init) return {};
+      if (init.defined()) return {};
       to.carries.push_back({copy(var), kind, combiner});
     }
     for (auto& step : body) {
@@ -94,7 +94,7 @@ class Cutter {
         [&](const program::Update& update) -> Copied {
           auto& [var, combiner, value, position_var, position] = update;
           program::Update to{copy(var), combiner, copy(value)};
-          if (position_var) to.position_var = copy(position_var), to.position = copy(position);
+          if (position_var.defined()) to.position_var = copy(position_var), to.position = copy(position);
           if (is_sum_of_products(update) != is_sum_of_products(to)) return {};
           return Step{std::move(to)};
         },
@@ -158,7 +158,7 @@ class Cutter {
     bool is_loop_variant = is_load && written_.count(expr.payload()), is_number = !is_load && expr.argument_count() > 0;
     for (std::size_t i = 0; i < expr.argument_count(); ++i) {
       const Expr argument = expr.argument(i);
-      is_loop_variant |= !argument.is_constant() && copies_.at(argument.id());
+      is_loop_variant |= !argument.is_constant() && copies_.at(argument.id()).defined();
       is_number &= argument.is_constant();
     }
     if (!is_loop_variant && !is_number) return {};
@@ -173,7 +173,7 @@ class Cutter {
 
   // The copy, or the parameter that stands for a value known before the loop.
   Expr given(Expr expr) {
-    if (const Expr copied = copies_.at(expr.id())) return copied;
+    if (const Expr copied = copies_.at(expr.id()); copied.defined()) return copied;
     const auto [parameter, is_new] = parameters_.try_emplace(expr.id());
     if (is_new) {
       parameter->second = pool_.var(std::int64_t(out_.values.size()), expr.dtype());

@@ -38,7 +38,7 @@ std::string node_text(const Apply& node) {
 }
 
 void add_place(Error& error, const Apply& node) {
-  if (!node) return;
+  if (!node.defined()) return;
   error.add("node", node_text(node));
   if (const Location& where = node.provenance().where) error.add("built at", where.str_with_callers());
   if (node.provenance().rule) error.add("made by", node.provenance().rule);

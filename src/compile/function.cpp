@@ -21,6 +21,10 @@ const Array& Results::single() const {
       cat("a function with ", values_.size(), " outputs gives ", values_.size(), " results, not one; index them"));
 }
 
+void Results::refuse_position(std::size_t i) const {
+  throw IndexError(cat("the call gave ", values_.size(), " results, numbered from 0: there is no result ", i));
+}
+
 namespace {
 
 constexpr std::size_t max_plain_states = 4, max_plain_views = 16;
@@ -46,7 +50,7 @@ Function::Impl::Impl(const Compiled& compiled, const Variables& defaults) : Comp
   for (auto at : updated) update_targets.push_back(containers[at].get());
   default_of.resize(defaults.size(), no_default);
   for (std::size_t i = 0; i < defaults.size(); ++i) {
-    if (!defaults[i]) continue;
+    if (!defaults[i].defined()) continue;
     default_of[i] = containers.size();
     containers.emplace_back(container_of(defaults[i]));
   }
@@ -320,23 +324,23 @@ void Function::Impl::run_into(std::span<const View> values, std::span<const View
   results.finish();
 }
 
-void Function::run(std::span<const View> inputs, Receiver& results) const { impl_->run(inputs, results); }
+void Function::run(std::span<const View> inputs, Receiver& results) const { impl().run(inputs, results); }
 void Function::run_some(std::span<const View> inputs, std::span<const int> outputs, Receiver& results) const {
-  impl_->run_some(inputs, outputs, results);
+  impl().run_some(inputs, outputs, results);
 }
 void Function::run_into(std::span<const View> inputs, std::span<const View> outputs, Receiver* others) const {
-  impl_->run_into(inputs, outputs, others);
+  impl().run_into(inputs, outputs, others);
 }
 
 void Function::run_into(std::span<const Array> inputs, std::span<const Array> outputs) const {
-  const std::string who = impl_->name.empty() ? "function" : impl_->name;
-  if (outputs.size() != impl_->output_count)
-    throw ValueError(cat(who, ": run_into: expected ", impl_->output_count, " outputs, got ", outputs.size()));
+  const std::string who = impl().name.empty() ? "function" : impl().name;
+  if (outputs.size() != impl().output_count)
+    throw ValueError(cat(who, ": run_into: expected ", impl().output_count, " outputs, got ", outputs.size()));
   SmallVector<View, 8> targets;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const TensorType& type = *impl_->output_types[i];
-    if (!as_tensor(impl_->graph->outputs()[i].type()))
-      throw TypeError(cat(who, ": run_into: output ", i, " is a ", impl_->graph->outputs()[i].type()->str(),
+    const TensorType& type = *impl().output_types[i];
+    if (!as_tensor(impl().graph->outputs()[i].type()))
+      throw TypeError(cat(who, ": run_into: output ", i, " is a ", impl().graph->outputs()[i].type()->str(),
                           ", which is not written into arrays"));
     if (outputs[i].dtype() != type.dtype || outputs[i].ndim() != type.ndim())
       throw TypeError(cat(who, ": run_into: output ", i, ": expected ", type.str(), ", got an array of ",
@@ -344,8 +348,8 @@ void Function::run_into(std::span<const Array> inputs, std::span<const Array> ou
     if (!outputs[i].writeable()) throw ValueError(cat(who, ": run_into: output ", i, ": the array is read-only"));
     targets.push_back(view_of(outputs[i]));
   }
-  impl_->with_views(inputs, [&](std::span<const View> views) {
-    impl_->run_into(views, {targets.data(), targets.size()}, nullptr);
+  impl().with_views(inputs, [&](std::span<const View> views) {
+    impl().run_into(views, {targets.data(), targets.size()}, nullptr);
   });
 }
 
@@ -355,8 +359,8 @@ void Function::require_signature(std::span<const Slot> inputs, std::span<const S
       if (!as_tensor(variables[i].type()))
         throw TypeError(cat("as: ", what, " ", i, " is ", variables[i].type()->str(), ", not a tensor"));
   };
-  require_tensors("input", impl_->inputs, impl_->inputs.size());
-  require_tensors("output", impl_->graph->outputs(), impl_->output_count);
+  require_tensors("input", impl().inputs, impl().inputs.size());
+  require_tensors("output", impl().graph->outputs(), impl().output_count);
   const auto check = [&](std::string_view what, std::span<const TensorType* const> types, std::span<const Slot> slots) {
     if (slots.size() != types.size())
       throw TypeError(cat("as: the function has ", types.size(), " ", what, "s, the signature ", slots.size()));
@@ -365,28 +369,31 @@ void Function::require_signature(std::span<const Slot> inputs, std::span<const S
         throw TypeError(cat("as: ", what, " ", i, " is ", types[i]->str(), "; the signature says ",
                             dtype_name(slots[i].dtype), " of ", slots[i].ndim, " dimensions"));
   };
-  check("input", std::span(impl_->input_types).first(impl_->inputs.size()), inputs);
-  check("output", impl_->output_types, outputs);
+  check("input", std::span(impl().input_types).first(impl().inputs.size()), inputs);
+  check("output", impl().output_types, outputs);
 }
 
-Array Function::accept(std::size_t i, const Array& value) const { return impl_->accept(i, value); }
+Array Function::accept(std::size_t i, const Array& value) const {
+  if (i >= inputs().size()) throw IndexError(cat("function: there is no input ", i, " of ", inputs().size()));
+  return impl().accept(i, value);
+}
 
-Results Function::call(std::span<const Array> inputs) const { return impl_->call(inputs); }
+Results Function::call(std::span<const Array> inputs) const { return impl().call(inputs); }
 
 Results Function::call_some(std::span<const Array> inputs, std::span<const int> outputs) const {
   ArrayReceiver results(outputs.size());
-  impl_->with_views(inputs, [&](std::span<const View> views) { impl_->run_some(views, outputs, results); });
+  impl().with_views(inputs, [&](std::span<const View> views) { impl().run_some(views, outputs, results); });
   return Results(std::move(results).take());
 }
 
 Results Function::call(std::span<const Array> inputs, std::span<const std::pair<std::string, Array>> named) const {
-  std::vector<const Array*> slots(impl_->inputs.size(), nullptr);
-  const std::string caller = impl_->name.empty() ? "function" : impl_->name;
+  std::vector<const Array*> slots(impl().inputs.size(), nullptr);
+  const std::string caller = impl().name.empty() ? "function" : impl().name;
   if (inputs.size() > slots.size())
     throw TypeError(cat(caller, ": takes ", slots.size(), " arguments, got ", inputs.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) slots[i] = &inputs[i];
   std::vector<std::string> names;
-  for (auto& input : impl_->inputs) names.push_back(input.name());
+  for (auto& input : impl().inputs) names.push_back(input.name());
   for (auto& [name, value] : named) {
     const std::size_t at = std::size_t(std::find(names.begin(), names.end(), name) - names.begin());
     if (at == names.size()) {
@@ -399,40 +406,40 @@ Results Function::call(std::span<const Array> inputs, std::span<const std::pair<
   }
   std::vector<Array> values;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (!slots[i]) throw TypeError(cat(caller, ": input ", i, " (`", impl_->inputs[i].str(), "`) is missing"));
+    if (!slots[i]) throw TypeError(cat(caller, ": input ", i, " (`", impl().inputs[i].str(), "`) is missing"));
     values.push_back(*slots[i]);
   }
-  return impl_->call(values);
+  return impl().call(values);
 }
 
 void Function::free() const {
-  impl_->thunk->free();
-  impl_->shared_values.clear();
+  impl().thunk->free();
+  impl().shared_values.clear();
 }
 
-const std::string& Function::name() const { return impl_->name; }
-const Variables& Function::inputs() const { return impl_->inputs; }
-std::size_t Function::output_count() const { return impl_->output_count; }
-const FunctionGraph& Function::graph() const { return *impl_->graph; }
-const Variables& Function::built() const { return impl_->built; }
+const std::string& Function::name() const { return impl().name; }
+const Variables& Function::inputs() const { return impl().inputs; }
+std::size_t Function::output_count() const { return impl().output_count; }
+const FunctionGraph& Function::graph() const { return *impl().graph; }
+const Variables& Function::built() const { return impl().built; }
 
 std::vector<std::string> Function::output_labels() const {
-  std::vector<std::string> labels(impl_->output_count);
-  for (auto at : impl_->updated) labels.push_back(cat("update of ", impl_->shared[at].str()));
+  std::vector<std::string> labels(impl().output_count);
+  for (auto at : impl().updated) labels.push_back(cat("update of ", impl().shared[at].str()));
   return labels;
 }
 
-std::vector<Variable> Function::shared_variables() const { return impl_->shared; }
+std::vector<Variable> Function::shared_variables() const { return impl().shared; }
 std::vector<Variable> Function::updated_variables() const {
   std::vector<Variable> out;
-  for (auto at : impl_->updated) out.push_back(impl_->shared[at]);
+  for (auto at : impl().updated) out.push_back(impl().shared[at]);
   return out;
 }
-const Mode& Function::mode() const { return impl_->mode; }
-const CompileTimes& Function::times() const { return impl_->times; }
+const Mode& Function::mode() const { return impl().mode; }
+const CompileTimes& Function::times() const { return impl().times; }
 
-bool Function::is_profiled() const { return impl_->profiled != nullptr; }
-Profile Function::profile() const { return impl_->profile(); }
+bool Function::is_profiled() const { return impl().profiled != nullptr; }
+Profile Function::profile() const { return impl().profile(); }
 
 Profile Function::Impl::profile() const {
   if (!profiled)
@@ -441,21 +448,21 @@ Profile Function::Impl::profile() const {
   return profile_of(*profiled, {name, mode, report, times, build_time, *thunk});
 }
 
-const RewriteReport& Function::rewrite_report() const { return impl_->report; }
+const RewriteReport& Function::rewrite_report() const { return impl().report; }
 
 std::string Function::explain() const {
-  const RewriteReport& report = impl_->report;
+  const RewriteReport& report = impl().report;
   return cat(report.nodes_before, " nodes were written, ", report.nodes_after, " are left after rewriting.\n",
-             bitale::explain(*impl_->graph));
+             bitale::explain(*impl().graph));
 }
 
 std::string Function::dprint(std::string_view stage, bool provenance) const {
-  if (stage != "graph") return impl_->thunk->text(stage);
+  if (stage != "graph") return impl().thunk->text(stage);
   DprintOptions options;
   options.provenance = provenance;
-  options.note = [this](const Apply& node) { return impl_->thunk->note(node); };
+  options.note = [this](const Apply& node) { return impl().thunk->note(node); };
   options.outputs = output_labels();
-  return bitale::dprint(*impl_->graph, options);
+  return bitale::dprint(*impl().graph, options);
 }
 
 Array eval(const Variable& expression, const std::vector<std::pair<Variable, Array>>& inputs) {

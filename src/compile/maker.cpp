@@ -70,7 +70,7 @@ void check_inputs(const Variables& inputs) {
   std::unordered_set<VariableNode*> seen;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Variable& input = inputs[i];
-    if (!input) throw TypeError(cat("function: input ", i, " is null"));
+    if (!input.defined()) throw TypeError(cat("function: input ", i, " is null"));
     if (!input.type()->storage())
       throw TypeError(cat("function: input ", i, " has the type ", input.type()->str(), ", which has no values"));
     if (is_shared(input))
@@ -99,7 +99,7 @@ Variable checked_update(const Variable& target, const Variable& expression) {
 void check_pairs(const Replacements& pairs, std::string_view what, std::string_view twice) {
   std::unordered_set<VariableNode*> seen;
   for (auto& [target, expression] : pairs) {
-    if (!target || !expression) throw TypeError(cat("function: ", what, ": a null variable"));
+    if (!target.defined() || !expression.defined()) throw TypeError(cat("function: ", what, ": a null variable"));
     if (!seen.insert(target.node()).second)
       fail_at(ValueError(cat("function: ", what, ": `", target.str(), "` has two ", twice)), target);
   }
@@ -155,9 +155,10 @@ FunctionMaker::FunctionMaker(const Variables& inputs, const Variables& outputs, 
   check_pairs(options.givens, "givens", "replacements");
   Variables roots = outputs;
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (!outputs[i] || !outputs[i].type()->storage())
-      throw TypeError(cat("function: output ", i, " has no value",
-                          outputs[i] ? cat(": it is a ", outputs[i].type()->str()) : std::string(": it is null")));
+    if (!outputs[i].defined() || !outputs[i].type()->storage())
+      throw TypeError(
+          cat("function: output ", i, " has no value",
+              outputs[i].defined() ? cat(": it is a ", outputs[i].type()->str()) : std::string(": it is null")));
   for (auto& [target, expression] : options.updates) roots.push_back(checked_update(target, expression));
   const Replacements cuts = cuts_of(inputs);
   const Replacements replaced = replacements_of(options.givens, cuts, inputs);
@@ -267,7 +268,7 @@ void check_defaults(const Compiled& compiled, const Variables& defaults) {
   if (!defaults.empty() && defaults.size() != compiled.inputs.size())
     throw ValueError(cat("function: expected ", compiled.inputs.size(), " defaults, got ", defaults.size()));
   for (std::size_t i = 0; i < defaults.size(); ++i)
-    if (defaults[i] && (!is_shared(defaults[i]) || !compiled.inputs[i].type()->is_super(*defaults[i].type())))
+    if (defaults[i].defined() && (!is_shared(defaults[i]) || !compiled.inputs[i].type()->is_super(*defaults[i].type())))
       throw TypeError(cat("function: the default of input ", i, " (`", compiled.inputs[i].str(),
                           "`): expected a shared variable of ", compiled.inputs[i].type()->str(), ", got `",
                           defaults[i].str(), "` (", defaults[i].type()->str(), ")"));

@@ -160,6 +160,7 @@ Variable shared_of(const Type& type, const Array& value, std::string name, bool 
 }
 
 const Container* container_of(const Variable& variable) {
+  if (!variable.defined()) refuse_null_handle("Variable");
   return dynamic_cast<const Container*>(variable.node()->leaf.get());
 }
 

@@ -333,6 +333,10 @@ bool Array::is_contiguous() const noexcept {
   return contiguous;
 }
 
+void Array::refuse_axis(int axis) const {
+  throw IndexError(cat("axis ", axis, " is out of bounds for an array of dimension ", ndim()));
+}
+
 void Array::require_dtype(DType dtype) const {
   if (dtype != dtype_)
     throw TypeError(cat("expected an array of dtype ", dtype_name(dtype), ", got ", dtype_name(dtype_)));
@@ -480,6 +484,7 @@ Array Array::read_only() const {
 }
 
 Array Array::component(int part) const {
+  if (part != 0 && part != 1) throw ValueError(cat("component: expected 0 (real) or 1 (imaginary), got ", part));
   Array out = *this;
   out.dtype_ = component_dtype(dtype_);
   if (part && out.dtype_ == dtype_)

@@ -14,7 +14,7 @@ Variables memory_roots(const Variable& v) {
     waiting.pop_back();
     if (!seen.insert(at.node())) continue;
     const Apply owner = at.owner();
-    const std::vector<int> viewed = owner ? owner.op().view_of(owner, at.index()) : std::vector<int>();
+    const std::vector<int> viewed = owner.defined() ? owner.op().view_of(owner, at.index()) : std::vector<int>();
     if (viewed.empty()) roots.push_back(at);
     for (int i : viewed) waiting.push_back(owner.input(i));
   }

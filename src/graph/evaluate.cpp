@@ -64,8 +64,8 @@ void perform_formula(const Apply& node, std::span<const Array> in, std::span<Arr
   if (!found) throw InternalError(cat(node.op().label(), ": it has no formula of real and imaginary parts"));
   for (std::size_t k = 0; k < out.size(); ++k) {
     const auto& [real, imag] = (*found)[k];
-    out[k] = imag ? complex_of(evaluate(real, leaves, values), evaluate(imag, leaves, values), false)
-                  : evaluate(real, leaves, values);
+    out[k] = imag.defined() ? complex_of(evaluate(real, leaves, values), evaluate(imag, leaves, values), false)
+                            : evaluate(real, leaves, values);
   }
 }
 

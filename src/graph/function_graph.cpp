@@ -22,7 +22,7 @@ namespace {
 void check_inputs(const Variables& inputs, bool clone) {
   PointerSet seen;
   for (const Variable& input : inputs) {
-    if (!input) throw ValueError("FunctionGraph: an input is not a variable");
+    if (!input.defined()) throw ValueError("FunctionGraph: an input is not a variable");
     if (!seen.insert(input.node()))
       throw ValueError(cat("FunctionGraph: the input `", input.str(), "` is given twice"));
     if (input.is_constant()) throw ValueError(cat("FunctionGraph: the constant `", input.str(), "` can't be an input"));
@@ -46,7 +46,7 @@ Variable input_copy(const Variable& input) {
 FunctionGraph::FunctionGraph(Variables inputs, Variables outputs, bool clone) : state_(std::make_unique<State>()) {
   check_inputs(inputs, clone);
   for (const Variable& output : outputs)
-    if (!output) throw ValueError("FunctionGraph: an output is no variable");
+    if (!output.defined()) throw ValueError("FunctionGraph: an output is no variable");
   auto& originals = state_->originals;
   PointerMap<VariableNode*> own_inputs;
   for (const Variable& input : inputs) {
@@ -92,11 +92,13 @@ const Variables& FunctionGraph::inputs() const { return state_->inputs; }
 const Variables& FunctionGraph::outputs() const { return state_->outputs; }
 VariableMap FunctionGraph::originals() const { return {state_->originals.begin(), state_->originals.end()}; }
 std::size_t FunctionGraph::node_count() const { return state_->node_count(); }
-bool FunctionGraph::contains(const Apply& node) const { return node && state_->contains(node.node()); }
-bool FunctionGraph::contains(const Variable& variable) const { return variable && state_->knows(variable.node()); }
+bool FunctionGraph::contains(const Apply& node) const { return node.defined() && state_->contains(node.node()); }
+bool FunctionGraph::contains(const Variable& variable) const {
+  return variable.defined() && state_->knows(variable.node());
+}
 
 std::span<const Client> FunctionGraph::clients(const Variable& variable) const {
-  const ClientList* list = variable ? state_->find_clients(variable.node()) : nullptr;
+  const ClientList* list = variable.defined() ? state_->find_clients(variable.node()) : nullptr;
   return list ? std::span<const Client>(list->data(), list->size()) : std::span<const Client>();
 }
 
@@ -158,7 +160,8 @@ namespace {
 
 void check_replacement(const FunctionGraph& graph, const Variable& before, const Variable& after,
                        std::string_view reason) {
-  if (!before || !after) throw ValueError(cat("`", reason, "`: a variable of a replacement is missing"));
+  if (!before.defined() || !after.defined())
+    throw ValueError(cat("`", reason, "`: a variable of a replacement is missing"));
   if (!graph.contains(before))
     throw ValueError(cat("`", reason, "`: `", before.str(), "` is to be replaced but is not in the graph"));
   if (!before.type()->is_super(*after.type()))
@@ -198,7 +201,7 @@ bool FunctionGraph::change_node_input(const Client& client, const Variable& afte
 }
 
 void FunctionGraph::add_output(const Variable& output) {
-  if (!output) throw ValueError("FunctionGraph: an output is no variable");
+  if (!output.defined()) throw ValueError("FunctionGraph: an output is no variable");
   Transaction transaction(change(), "new output");
   transaction.add_output(output);
   transaction.commit();

@@ -12,7 +12,7 @@ namespace bitale {
 FunctionGraph::State::~State() {
   // All records are detached before any node is destroyed: a node may hold the last handle to another.
   for (NodeRecord& record : records)
-    if (record.node) record.node.node()->record = nullptr;
+    if (record.node.defined()) record.node.node()->record = nullptr;
 }
 
 void FunctionGraph::State::refuse_stranger(const ApplyNode* node) const {
@@ -157,7 +157,7 @@ void FunctionGraph::State::check_integrity() const {
   for (std::size_t i = 0; i < outputs.size(); ++i) check_use(outputs[i], {nullptr, int(i)}, output_positions[i]);
   for (const NodeRecord& record : records) {
     const Apply& node = record.node;
-    if (!node) continue;
+    if (!node.defined()) continue;
     require(node.node()->record == &record, "a record is of another node", node.op().label());
     require(record.keyed && table.find(*node.node()) == node.node(), "equal nodes are not merged", node.op().label());
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
@@ -170,7 +170,7 @@ void FunctionGraph::State::check_integrity() const {
   }
   std::size_t listed = 0;
   for (const NodeRecord& record : records)
-    if (record.node)
+    if (record.node.defined())
       for (auto& list : record.clients) listed += list.size();
   for (auto& [pointer, record] : leaves) {
     listed += record.clients.size();

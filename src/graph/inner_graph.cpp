@@ -25,7 +25,7 @@ template <class E>
 void check_inputs(std::span<const Variable> inputs, std::string_view who) {
   VariableSet seen;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i]) throw ValueError(cat(who, ": input ", i, " is null"));
+    if (!inputs[i].defined()) throw ValueError(cat(who, ": input ", i, " is null"));
     if (inputs[i].is_constant())
       fail_at(TypeError(cat(who, ": input ", i, " is the constant `", inputs[i].str(),
                             "`; a constant needs no input, it becomes part of the inner graph")),
@@ -77,7 +77,7 @@ InnerGraph::InnerGraph(std::span<const Variable> inputs, std::span<const Variabl
   check_inputs(inputs, who);
   if (outputs.empty()) throw ValueError(cat(who, ": expected at least one output"));
   for (std::size_t k = 0; k < outputs.size(); ++k)
-    if (!outputs[k]) throw ValueError(cat(who, ": output ", k, " is null"));
+    if (!outputs[k].defined()) throw ValueError(cat(who, ": output ", k, " is null"));
   const VariableSet given(inputs.begin(), inputs.end());
   for (auto& leaf : graph_inputs(outputs, given))
     if (!given.contains(leaf)) refuse_leaf(leaf, outputs, given, who);

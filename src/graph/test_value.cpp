@@ -35,6 +35,7 @@ TestValuesOff::TestValuesOff() { ++switched_off; }
 TestValuesOff::~TestValuesOff() { --switched_off; }
 
 std::optional<Array> test_value(const Variable& variable) {
+  if (!variable.defined()) refuse_null_handle("Variable");
   const VariableNode& node = *variable.node();
   if (node.tag && node.tag->test_value) return node.tag->test_value;
   return node.leaf ? node.leaf->present_value() : std::nullopt;

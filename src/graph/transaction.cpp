@@ -67,8 +67,8 @@ void Transaction::hand_over() {
 
 void Transaction::explain(Error& error, const Feature& feature) const {
   error.add("feature", feature.name());
-  error.add("change", cat("`", reason_, "`", subject_ ? cat(" on ", subject_.str()) : std::string()));
-  if (!subject_) return;
+  error.add("change", cat("`", reason_, "`", subject_.defined() ? cat(" on ", subject_.str()) : std::string()));
+  if (!subject_.defined()) return;
   if (const Location where = subject_.where()) error.add("built at", where.str_with_callers());
 }
 
@@ -101,7 +101,7 @@ Variable Transaction::import_leaf(const Variable& leaf) {
   if (graph_.leaves.contains(leaf.node())) return leaf;
   if (leaf.is_constant()) {
     Variable known = graph_.table.find_constant(leaf);
-    return known ? known : leaf;
+    return known.defined() ? known : leaf;
   }
   MissingInputError error(cat("the graph needs `", leaf.str(), "` of type ", leaf.type()->str(),
                               ", which is not one of its inputs [", names(graph_.inputs), "]"));
@@ -302,7 +302,7 @@ ApplyNode* Transaction::copy_in_node(const Apply& original, Variables inputs) {
 
 bool Transaction::replace(const Variable& given_before, const Variable& after) {
   Variable before = resolve(given_before);
-  if (!subject_) subject_ = before;
+  if (!subject_.defined()) subject_ = before;
   if (!graph_.knows(before.node())) return false;  // an earlier replacement removed it
   // Only the current clients are changed: uses in the replacement itself (x by f(x)) are kept.
   const ClientList clients = *graph_.find_clients(before.node());

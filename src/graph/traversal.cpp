@@ -26,6 +26,7 @@ void visit_variables(std::span<const Variable> outputs, Blocked&& blocked, Visit
     if (seen.insert(v.node())) stack.push_back({v.node(), 0});
   };
   for (const Variable& output : outputs) {
+    if (!output.defined()) refuse_null_handle("Variable");
     enter(output);
     while (!stack.empty()) {
       auto& [variable, next] = stack.back();
@@ -164,7 +165,7 @@ Variables clone(std::span<const Variable> outputs, VariableMap& memo, bool copy_
 namespace {
 
 void require_fitting_type(const Variable& before, const Variable& after) {
-  if (!after) throw ValueError(cat("replacement of `", before.str(), "`: there is no variable"));
+  if (!after.defined()) throw ValueError(cat("replacement of `", before.str(), "`: there is no variable"));
   if (!before.type()->is_super(*after.type()))
     throw TypeError(cat("cannot replace `", before.str(), "` of type ", before.type()->str(), " by `", after.str(),
                         "` of type ", after.type()->str()));
@@ -185,7 +186,7 @@ Apply rebuild(const Apply& node, Variables inputs) {
 Variables clone_replace(std::span<const Variable> outputs, const Replacements& replacements) {
   VariableMap memo;
   for (auto& [before, after] : replacements) {
-    if (!before) throw ValueError("replacement: there is no variable to replace");
+    if (!before.defined()) throw ValueError("replacement: there is no variable to replace");
     require_fitting_type(before, after);
     memo.emplace(before, after);
   }
@@ -220,7 +221,7 @@ Variables graph_replace(std::span<const Variable> outputs, const Replacements& r
     visit_variables(outputs, NoBlockers(), [&](VariableNode* node, bool) { return present.insert(node), true; });
     for (auto& [before, after] : replacements)
       if (!present.contains(before.node()))
-        throw ValueError(cat("graph_replace: `", before ? before.str() : "<no variable>",
+        throw ValueError(cat("graph_replace: `", before.defined() ? before.str() : "<no variable>",
                              "` is to be replaced but does not occur in the graph"));
   }
   return clone_replace(outputs, replacements);

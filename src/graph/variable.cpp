@@ -55,29 +55,29 @@ void Variable::discard() const noexcept {
 }
 
 const Variable& Variable::set_name(std::string name) const {
-  node_->name = std::move(name);
+  existing().name = std::move(name);
   return *this;
 }
 
 Tag& Variable::tag() const {
-  if (!node_->tag) node_->tag = make_ref<Tag>();
+  if (!existing().tag) node_->tag = make_ref<Tag>();
   return *node_->tag;
 }
 
-Location Variable::where() const { return node_->owner ? node_->owner->provenance.where : node_->where; }
+Location Variable::where() const { return existing().owner ? node_->owner->provenance.where : node_->where; }
 
 void Variable::refuse_as_tensor() const {
   throw TypeError(cat("expected a tensor, got `", str(), "` of type ", node_->type->str()));
 }
 
 bool Variable::is_disconnected() const {
-  return !as_tensor(node_->type) && dynamic_cast<const DisconnectedType*>(node_->type.get());
+  return !as_tensor(type()) && dynamic_cast<const DisconnectedType*>(node_->type.get());
 }
 
-bool Variable::is_null() const { return !as_tensor(node_->type) && dynamic_cast<const NullType*>(node_->type.get()); }
+bool Variable::is_null() const { return !as_tensor(type()) && dynamic_cast<const NullType*>(node_->type.get()); }
 
 const std::string& Variable::why_null() const {
-  auto* null = dynamic_cast<const NullType*>(node_->type.get());
+  auto* null = dynamic_cast<const NullType*>(type().get());
   if (!null) throw InternalError(cat("why_null: `", str(), "` has type ", node_->type->str()));
   return null->why;
 }
@@ -151,7 +151,9 @@ bool touches_complex(const Apply& node) {
 Apply::Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types) {
   if (!op) throw ValueError("Apply: an op is needed, got none");
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!inputs[i]) throw ValueError(cat(op->label(), ": input ", i, " is not a variable"));
+    if (!inputs[i].defined()) throw ValueError(cat(op->label(), ": input ", i, " is not a variable"));
+  for (std::size_t i = 0; i < output_types.size(); ++i)
+    if (!output_types[i]) throw ValueError(cat(op->label(), ": output ", i, " has no type"));
   require_complex_form(*op, inputs, output_types);
   auto node = std::make_unique<ApplyNode>();
   node->output_count = std::uint32_t(output_types.size());
@@ -191,6 +193,10 @@ void Apply::discard(ApplyNode* node) noexcept {
     delete_all(node);
 }
 
+void Apply::refuse_position(int i, std::size_t count, const char* what) const {
+  throw IndexError(cat(op().label(), " has ", count, " ", what, ", numbered from 0: there is no number ", i));
+}
+
 Variables Apply::outputs() const {
   Variables out;
   out.reserve(output_count());
@@ -199,7 +205,7 @@ Variables Apply::outputs() const {
 }
 
 Apply Apply::with_inputs(Variables inputs) const {
-  Apply out = node_->op->make_node(inputs);
+  Apply out = op().make_node(inputs);
   Provenance& provenance = out.node_->provenance;
   provenance.where = node_->provenance.where;
   if (!provenance.rule) provenance.rule = node_->provenance.rule;

@@ -25,6 +25,7 @@ void visit_nodes(std::span<const Variable> outputs, Blocked&& blocked, Visit&& v
       stack.push_back({owner, 0});
   };
   for (const Variable& output : outputs) {
+    if (!output.defined()) refuse_null_handle("Variable");
     enter(output);
     while (!stack.empty()) {
       auto& [node, next] = stack.back();

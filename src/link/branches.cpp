@@ -175,7 +175,7 @@ class Division {
       if (!is_scalar(node)) continue;
       int cost = 1;
       for (auto& input : node.inputs())
-        if (const Apply owner = input.owner()) cost = std::min(few, cost + of(owner).cost);
+        if (const Apply owner = input.owner(); owner.defined()) cost = std::min(few, cost + of(owner).cost);
       of(node).cost = cost;
     }
   }
@@ -185,7 +185,7 @@ class Division {
     for (auto& alternative : lazy_inputs(node)->alternatives(node))
       for (int input : alternative) {
         const Apply owner = node.input(input).owner();
-        if (!owner || of(owner).needed) continue;
+        if (!owner.defined() || of(owner).needed) continue;
         if (which_ == Divided::guarded ? guarded_.contains(node.input(input).node()) : of(owner).cost >= few)
           return true;
       }
@@ -212,7 +212,7 @@ class Division {
   void mark_needed() {
     reached_.clear();
     const auto need = [&](const Variable& v) {
-      if (const Apply owner = v.owner()) of(owner).needed = true;
+      if (const Apply owner = v.owner(); owner.defined()) of(owner).needed = true;
     };
     for (auto& output : graph_.outputs()) need(output);
     for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
@@ -235,7 +235,7 @@ class Division {
       std::vector<Apply> left;
       const auto reach = [&](const Variable& v) {
         const Apply owner = v.owner();
-        if (owner && !of(owner).needed && reached[k].insert(owner.node())) left.push_back(owner);
+        if (owner.defined() && !of(owner).needed && reached[k].insert(owner.node())) left.push_back(owner);
       };
       for (int input : alternatives[k]) reach(lazy.input(input));
       while (!left.empty()) {
@@ -255,7 +255,8 @@ class Division {
     for (auto& node : order_) {
       int level = 0;
       for (auto& input : node.inputs())
-        if (const Apply owner = input.owner()) level = std::max(level, of(owner).level + (is_divided(owner) ? 1 : 0));
+        if (const Apply owner = input.owner(); owner.defined())
+          level = std::max(level, of(owner).level + (is_divided(owner) ? 1 : 0));
       of(node).level = level;
     }
   }
@@ -332,7 +333,7 @@ class Division {
 bool has_lazy_nodes(const FunctionGraph& graph) {
   for (std::size_t slot = 0; slot < graph.slot_count(); ++slot) {
     const Apply node = graph.at_slot(slot);
-    if (node && !node.op().elementwise() && lazy_inputs(node)) return true;
+    if (node.defined() && !node.op().elementwise() && lazy_inputs(node)) return true;
   }
   return false;
 }

@@ -8,7 +8,9 @@ namespace bitale::link {
 
 namespace {
 
-bool has_inner_graph(const Apply& node) { return node && !node.op().elementwise() && inner_graph_of(node.op()); }
+bool has_inner_graph(const Apply& node) {
+  return node.defined() && !node.op().elementwise() && inner_graph_of(node.op());
+}
 
 // The graph with nodes that have choices within in place of others; the graph itself where there are none.
 class InnerChoices {

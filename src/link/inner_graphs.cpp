@@ -44,7 +44,7 @@ bool is_inner_call(const Op& op) { return dynamic_cast<const InnerCall*>(&op) !=
 
 OutlinedBranches outline_inner_graphs(const LinkedGraph& graph, const LinkBranch& link) {
   const auto has_inner_graph = [](const Apply& node) {
-    return node && !node.op().elementwise() && inner_graph_of(node.op());
+    return node.defined() && !node.op().elementwise() && inner_graph_of(node.op());
   };
   bool any = false;
   for (std::size_t slot = 0; slot < graph->slot_count() && !any; ++slot) any = has_inner_graph(graph->at_slot(slot));

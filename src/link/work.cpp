@@ -93,7 +93,7 @@ void WorkEstimate::count_steps(const program::Loop& loop) {
     auto* next = std::get_if<program::Next>(&step.what);
     return next && next->var.dtype() == one.dtype() && next->value == next->var + one;
   };
-  if (loop.until)
+  if (loop.until.defined())
     for (auto& step : loop.body)
       if (counts(step)) work_.steps = std::get<program::Next>(step.what).var;
   std::set<std::int64_t> traces;
@@ -110,7 +110,8 @@ void WorkEstimate::count_steps(const program::Loop& loop) {
     if (auto* call = std::get_if<program::Call>(&step.what))
       for (auto& argument : call->arguments)
         if (auto* memory = std::get_if<program::BufferArgument>(&argument);
-            memory && memory->kind != program::AccessKind::read && memory->offset && mentions_step(memory->offset))
+            memory && memory->kind != program::AccessKind::read && memory->offset.defined() &&
+            mentions_step(memory->offset))
           traces.insert(memory->buffer);
   }
   for (auto buffer : traces) work_.trace_bytes = work_.trace_bytes + size_of(buffer);
@@ -211,7 +212,7 @@ void WorkEstimate::of(const program::Let& step) {
 
 void WorkEstimate::of(const program::Update& step) {
   compute(step.value);
-  if (step.position) compute(step.position);
+  if (step.position.defined()) compute(step.position);
   count_combining(step.combiner, step.var.dtype());
 }
 
@@ -219,10 +220,10 @@ void WorkEstimate::of(const program::Update& step) {
 void WorkEstimate::of(const program::Loop& step) {
   compute(step.extent);
   for (auto& carry : step.carries) {
-    if (carry.init) compute(carry.init);
+    if (carry.init.defined()) compute(carry.init);
     nest_.define(carry.var, levels_.size());
   }
-  if (step.until) work_.known = false;
+  if (step.until.defined()) work_.known = false;
   open(at_first(step.extent));
   nest_.open(step.index);
   look(step.body);
@@ -248,7 +249,7 @@ void WorkEstimate::of(const program::Call& step) {
     if (buffer->kind != program::AccessKind::write) touch_all(read_, buffer->buffer);
     if (buffer->kind != program::AccessKind::read) touch_all(written_, buffer->buffer);
   }
-  if (step.status) nest_.define(step.status);
+  if (step.status.defined()) nest_.define(step.status);
   const runtime::RuntimeFunction* row = runtime::find_function(step.function);
   if (!row || row->flops.of.empty()) return;
   Expr flops = pool_.integer(row->flops.factor);

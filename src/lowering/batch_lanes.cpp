@@ -47,8 +47,8 @@ bool is_serial_loop(const Loop& loop) {
   return std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.is_state(); });
 }
 bool only_reduces(const Loop& loop) {
-  return !loop.until && std::all_of(loop.carries.begin(), loop.carries.end(),
-                                    [](auto& carry) { return carry.kind == program::CarryKind::reduce; });
+  return !loop.until.defined() && std::all_of(loop.carries.begin(), loop.carries.end(),
+                                              [](auto& carry) { return carry.kind == program::CarryKind::reduce; });
 }
 
 // The number of expressions of the step as straight code, or nothing where it cannot be straight code.
@@ -94,7 +94,7 @@ struct Effects {
     for_each_place(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes_it) {
       (writes_it ? writes : reads).insert(buffer);
       std::set<std::size_t> here;
-      if (at && index)
+      if (at && index.defined())
         for (std::size_t axis = 0; axis < at->size(); ++axis)
           if ((*at)[axis] == index) here.insert(axis);
       const auto [known, is_new] = own_axes.try_emplace(buffer, here);
@@ -167,7 +167,7 @@ void give_way(Steps& steps, Expr index, Declarations& declare, const program::Pr
     const Expr other = declare.index(name, loop->extent);
     const program::Substitution by{{index.id(), other}};
     replace_index(loop->body, by);
-    if (loop->until) loop->until = program::substitute(loop->until, by);
+    if (loop->until.defined()) loop->until = program::substitute(loop->until, by);
     loop->index = other;
   }
 }
@@ -307,8 +307,9 @@ class Batches {
         for (std::size_t axis = 0; at && axis < at->size(); ++axis) {
           const Expr place = (*at)[axis], fixed = is_number_of(place, indices) ? Expr() : place;
           const auto [known, is_new] = places.try_emplace({buffer, axis}, fixed);
-          const bool same = fixed ? known->second && known->second == fixed : !known->second;
-          if ((fixed && !is_fixed(fixed)) || !same) refused.insert(buffer);
+          const bool same =
+              fixed.defined() ? known->second.defined() && known->second == fixed : !known->second.defined();
+          if ((fixed.defined() && !is_fixed(fixed)) || !same) refused.insert(buffer);
         }
       });
     std::erase_if(written, [&](std::int64_t buffer) {
@@ -322,7 +323,7 @@ class Batches {
   static bool has_place(const std::map<std::pair<std::int64_t, std::size_t>, Expr>& places, std::int64_t buffer,
                         Expr index = {}) {
     for (auto at = places.lower_bound({buffer, 0}); at != places.end() && at->first.first == buffer; ++at)
-      if (at->second && (!index || at->second == index)) return true;
+      if (at->second.defined() && (!index.defined() || at->second == index)) return true;
     return false;
   }
 
@@ -487,7 +488,7 @@ class Batches {
   // Whether each iteration of the loop is a long reduction loop, followed by simple steps that use its result.
   static bool sums_along(const Loop& loop) {
     const auto* inner = std::get_if<Loop>(&loop.body[0].what);
-    if (!loop.carries.empty() || loop.until || !inner || !only_reduces(*inner) ||
+    if (!loop.carries.empty() || loop.until.defined() || !inner || !only_reduces(*inner) ||
         program::contains(inner->extent, loop.index))
       return false;
     for (std::size_t k = 1; k < loop.body.size(); ++k)
@@ -502,7 +503,7 @@ class Batches {
     program::visit_steps(inner->body, [&](const Step& step) {
       const auto* update = std::get_if<program::Update>(&step.what);
       const auto* within = std::get_if<Loop>(&step.what);
-      good &= (update && carried.contains(update->var.payload()) && !update->position_var) ||
+      good &= (update && carried.contains(update->var.payload()) && !update->position_var.defined()) ||
               (within && within->carries.empty());
     });
     return good;

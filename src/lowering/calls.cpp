@@ -44,7 +44,7 @@ bool has_elements_of(const Variable& a, const Variable& b) {
 Variable Definitions::same_memory(Variable variable) {
   for (;;) {
     const Value& value = value_of(variable);
-    if (!value.permuted_from || value.permuted_from.ndim() == 0) return variable;
+    if (!value.permuted_from.defined() || value.permuted_from.ndim() == 0) return variable;
     int last = -1;
     for (const int axis : value.order) {
       if (axis >= 0 && axis < last) return variable;
@@ -111,8 +111,8 @@ void Definitions::call_each(std::string_view name, std::vector<Expr> extents, Ca
       }
       if (kind != program::AccessKind::write) opaque.reads.push_back(buffer);
       if (kind != program::AccessKind::read) opaque.writes.push_back(buffer);
-      if (offset) offset = equal_lengths.fixed(offset);
-      if (offset && offset.is_constant(0)) offset = {};
+      if (offset.defined()) offset = equal_lengths.fixed(offset);
+      if (offset.defined() && offset.is_constant(0)) offset = {};
       call.arguments.push_back(program::BufferArgument{buffer, kind, offset});
     }
     if (may_fail) call.status = declare.var(DType::Int64);

@@ -25,7 +25,7 @@ void Definitions::choose_stores() {
           continue;
         }
         const Value& reader = values_[&client.node->outputs[0]];
-        if (!reader.permuted_from) {
+        if (!reader.permuted_from.defined()) {
           ++value.uses;
           continue;
         }
@@ -45,7 +45,7 @@ void Definitions::choose(const Variable& variable) {
   value.cost = value.own_cost;
   for (auto& input : variable.owner().inputs()) {
     const Value& source = value_of(input);
-    const bool inlined = source.rule && source.buffer < 0 && !source.scalar;
+    const bool inlined = source.rule && source.buffer < 0 && !source.scalar.defined();
     if (!inlined) continue;
     value.cost = std::min(cost_limit, value.cost + source.cost);
     value.depth = std::max(value.depth, source.depth + 1);
@@ -64,7 +64,7 @@ void Definitions::choose(const Variable& variable) {
     return;
   }
   const bool recomputed = value.uses > 1 || value.expanded;
-  const bool is_view = bool(value.permuted_from);
+  const bool is_view = value.permuted_from.defined();
   if (!value.wanted && value.depth < deepest && (is_view || value.cost < materialize_threshold || !recomputed)) return;
   if (!value.parts.empty()) return store_segments(variable);
   value.buffer = result_buffer(variable);

@@ -76,7 +76,7 @@ class Collapser {
         },
         [&](const program::Update& s) {
           walk(s.value, visit);
-          if (s.position) walk(s.position, visit);
+          if (s.position.defined()) walk(s.position, visit);
           return true;
         },
         [](const OneOf<program::Let, Loop, program::Allocate, program::Fill, program::Call, program::Check,
@@ -87,7 +87,7 @@ class Collapser {
   void collapse(Loop& outer) {
     if (outer.body.size() != 1) return;
     auto* inner = std::get_if<Loop>(&outer.body[0].what);
-    if (!inner || !inner->carries.empty() || inner->until || outer.until) return;
+    if (!inner || !inner->carries.empty() || inner->until.defined() || outer.until.defined()) return;
     // The inner extent must not depend on the outer index.
     bool possible = !program::contains(inner->extent, outer.index);
     for (auto& step : inner->body) possible = possible && fits(step, outer, *inner);

@@ -72,7 +72,7 @@ template <class OnBuffer, class OnVar>
 void for_each_result(const Computation& computation, OnBuffer&& on_buffer, OnVar&& on_var) {
   if (const auto* elements = computation.elements(); elements && elements->buffer >= 0) on_buffer(elements->buffer);
   const auto known = [&](Expr var) {
-    if (var) on_var(var);
+    if (var.defined()) on_var(var);
   };
   std::visit(program::Overloaded{[](const Stored&) {},
                                  [&](const Scanned& scanned) { known(scanned.var), known(scanned.position_var); },

@@ -10,7 +10,7 @@ namespace bitale::lowering {
 
 Expr Definitions::read(const Variable& variable, Index at) {
   Value& value = value_of(variable);
-  if (value.scalar) return value.scalar;
+  if (value.scalar.defined()) return value.scalar;
   if (value.buffer >= 0 && !(value.rule && variable.storage().ndim() == 0))
     return pool().load(value.buffer, component_dtype(variable.storage().dtype), at);
   MemoKey key{variable.node(), {}};
@@ -72,7 +72,7 @@ void Definitions::add_computation(Computation computation, const ElementRule& va
 
 void Definitions::add_copy(const Variable& source, std::int64_t buffer) {
   Computation copy{Stored{{.domain = value_of(source).shape, .buffer = buffer}}};
-  if (!value_of(source).scalar) copy.node = source.node()->owner;
+  if (!value_of(source).scalar.defined()) copy.node = source.node()->owner;
   add_computation(
       std::move(copy), [&](Index at) { return read(source, at); }, own_index);
 }

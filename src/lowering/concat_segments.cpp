@@ -61,7 +61,7 @@ Expr Definitions::read_segment(const Variable& variable, Index at) {
     return value.parts[segment_scope_->part].value(local);
   }
   for (auto& part : value.parts)
-    if (const Expr index = counts_through(part, position)) {
+    if (const Expr index = counts_through(part, position); index.defined()) {
       local[axis] = index;
       return part.value(local);
     }

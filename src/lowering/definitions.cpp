@@ -148,7 +148,7 @@ Variables Definitions::shape_variables(const Variable& variable) {
   const std::span<const Expr> lengths = value_of(variable).shape;
   for (auto& length : lengths.first(std::size_t(variable.storage().ndim()))) {
     Variable& known = length_variables_[length.id()];
-    if (!known) {
+    if (!known.defined()) {
       known = length.is_constant() ? constant(Array(length.payload())) : Variable(length_type);
       values_[known.node()].scalar = length;
     }
@@ -309,7 +309,7 @@ void Definitions::want(const Variable& variable) { value_of(variable).wanted = t
 MatrixLayout Definitions::matrix(int input) {
   const Variable& variable = node_->inputs[std::size_t(input)];
   const Value& value = value_of(variable);
-  const bool transposed = value.permuted_from && value.order == std::vector<int>{1, 0};
+  const bool transposed = value.permuted_from.defined() && value.order == std::vector<int>{1, 0};
   const Variable source = transposed ? value.permuted_from : variable;
   want(source);
   matrix_sources_[node_][input] = source;
@@ -319,7 +319,7 @@ MatrixLayout Definitions::matrix(int input) {
 bool Definitions::is_computed(int input) {
   const Variable& variable = node_->inputs[std::size_t(input)];
   const Value& value = value_of(variable);
-  return value.rule && value.buffer < 0 && !value.permuted_from && graph_.clients(variable).size() == 1;
+  return value.rule && value.buffer < 0 && !value.permuted_from.defined() && graph_.clients(variable).size() == 1;
 }
 
 void Definitions::observe() {

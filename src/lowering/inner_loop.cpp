@@ -239,7 +239,7 @@ class LoopBody {
       Value& value = outer_.value_of(outer);
       if (std::find(by_call_.begin(), by_call_.end(), input) != by_call_.end() && !is_state(input))
         outer_.want(outer);
-      else if (input >= sequences_ + states_ && outer.storage().ndim() > 0 && !value.permuted_from)
+      else if (input >= sequences_ + states_ && outer.storage().ndim() > 0 && !value.permuted_from.defined())
         outer_.want(outer);
       value.expanded = true;  // the loop may read it more than once: it is stored if it is expensive
     }
@@ -543,7 +543,7 @@ class LoopBody {
       const Steps before = std::exchange(body, {});
       append(before, body);
     });
-    if (loop && loop->until) loop->until = rebuild_(loop->until);  // it is evaluated after the body
+    if (loop && loop->until.defined()) loop->until = rebuild_(loop->until);  // it is evaluated after the body
     to.push_back(std::move(step));
   }
 
@@ -558,13 +558,13 @@ class LoopBody {
       loop.extent = extent;
     }
     for (auto& carry : loop.carries)
-      if (carry.init) carry.init = rebuild_(carry.init);
+      if (carry.init.defined()) carry.init = rebuild_(carry.init);
   }
 
   program::BufferArgument moved(program::BufferArgument memory) {
     const auto [input, output, has_address, mapped, ndim] = own(memory.buffer);
     if (has_address && !is_traced(output)) return memory;
-    const auto shift = [&](Expr by) { memory.offset = memory.offset ? memory.offset + by : by; };
+    const auto shift = [&](Expr by) { memory.offset = memory.offset.defined() ? memory.offset + by : by; };
     if (input >= 0 && is_state(input)) {
       memory.buffer = buffers_[std::size_t(input - sequences_)];
     } else if (input >= 0) {

@@ -83,7 +83,7 @@ class NestBuilder {
     size_ = 0;
     program::ExprWalk walk;
     const auto inspect = [&](Expr root) {
-      if (!root) return;
+      if (!root.defined()) return;
       walk(root, [&](Expr expr) {
         ++size_;
         switch (expr.code()) {
@@ -255,7 +255,8 @@ class NestBuilder {
     item.nest->size += size_;
     if (depth == in.carried_from) {
       item.nest->carries.push_back({in.scanned->var, in.scanned->kind, in.scanned->combiner});
-      if (in.scanned->position_var) item.nest->carries.push_back({in.scanned->position_var, CarryKind::position});
+      if (in.scanned->position_var.defined())
+        item.nest->carries.push_back({in.scanned->position_var, CarryKind::position});
     }
     insert(in, item.nest->items, depth + 1);
     if (depth == in.carried_from && !in.is_prefix() && in.elements.buffer >= 0)
@@ -271,7 +272,7 @@ class NestBuilder {
       if (in.is_prefix()) out.push_back(stored(in, scan->var));
       return out;
     }
-    if (!in.in_memory || !scan->position_var) return {stored(in, value)};
+    if (!in.in_memory || !scan->position_var.defined()) return {stored(in, value)};
     const Expr best = program_.pool->load(scan->extremes, value.dtype(), at);
     const Expr position = program_.pool->load(buffer, DType::Int64, at);
     const Expr taken = program::more_extreme(scan->combiner, value, best);
@@ -280,7 +281,9 @@ class NestBuilder {
   }
 
   // The variable that holds the result of a scan.
-  static Expr combined(const Scanned& scanned) { return scanned.position_var ? scanned.position_var : scanned.var; }
+  static Expr combined(const Scanned& scanned) {
+    return scanned.position_var.defined() ? scanned.position_var : scanned.var;
+  }
 
   // The step that stores the value at its destination.
   Step stored(const Inserted& in, Expr value) const {
@@ -313,7 +316,7 @@ class NestBuilder {
     };
     const auto& [domain, indices, value, buffer, at, is_segment] = in.elements;
     const Scanned& scanned = *in.scanned;
-    if (scanned.position_var) return {fill(buffer, Combiner::add), fill(scanned.extremes, scanned.combiner)};
+    if (scanned.position_var.defined()) return {fill(buffer, Combiner::add), fill(scanned.extremes, scanned.combiner)};
     if (!is_segment) return {fill(buffer, scanned.combiner)};
     // The rest of the buffer belongs to other computations.
     Step step{program::Store{buffer, at, identity(buffer, scanned.combiner)}};

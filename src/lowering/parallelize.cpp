@@ -66,14 +66,15 @@ class Footprint {
     if (place == index) return true;
     if (place.code() == Code::mul) {
       const Expr by = factor(place, index);
-      return by && by.is_constant() && !by.is_constant(0);
+      return by.defined() && by.is_constant() && !by.is_constant(0);
     }
     if (place.code() != Code::add && place.code() != Code::sub) return false;
     const Expr a = place.argument(0), b = place.argument(1);
     if (is_fixed(b)) return separates(a, index);
     if (is_fixed(a)) return separates(b, index);
     if (place.code() == Code::sub) return false;
-    return (factor(a, index) && is_below(b, factor(a, index))) || (factor(b, index) && is_below(a, factor(b, index)));
+    return (factor(a, index).defined() && is_below(b, factor(a, index))) ||
+           (factor(b, index).defined() && is_below(a, factor(b, index)));
   }
 
   bool is_written(std::int64_t buffer) const {
@@ -127,7 +128,7 @@ class Footprint {
   static bool has_own_blocks(const std::vector<Access>& all, Expr index) {
     const auto& at = all[0].at;
     const Expr distance = at.empty() ? Expr() : factor(at[0], index);
-    return distance && !distance.is_constant(0) &&
+    return distance.defined() && !distance.is_constant(0) &&
            std::all_of(all.begin(), all.end(), [&](auto& each) { return each.at == at; });
   }
 
@@ -135,19 +136,19 @@ class Footprint {
     accesses[buffer].push_back({std::move(at), kind, is_block});
   }
   void note(const program::Call& call) {
-    if (call.status) made.insert(call.status.payload());
+    if (call.status.defined()) made.insert(call.status.payload());
     for (auto& argument : call.arguments) {
       auto* block = std::get_if<program::BufferArgument>(&argument);
       if (!block) continue;
       constexpr Access::Kind kinds[] = {Access::Kind::read, Access::Kind::store, Access::Kind::accumulate};
       std::vector<Expr> at;
-      if (block->offset) at.push_back(block->offset);
+      if (block->offset.defined()) at.push_back(block->offset);
       note(block->buffer, std::move(at), kinds[std::size_t(block->kind)], true);
     }
   }
   void examine(Loop& loop) {
     extents[loop.index.payload()] = loop.extent;
-    only_simple_steps &= !loop.until;
+    only_simple_steps &= !loop.until.defined();
     for (auto& carry : loop.carries) made.insert(carry.var.payload());
     for (auto& step : loop.body) {
       program::ExprWalk walk;

@@ -64,7 +64,7 @@ class Promoter {
     if (!loop) {
       return program::is_simple(step) ? std::optional(expression_count(step)) : std::nullopt;
     }
-    if (!loop->extent.is_constant() || loop->until) return {};
+    if (!loop->extent.is_constant() || loop->until.defined()) return {};
     const std::int64_t extent = loop->extent.payload();
     if (extent < 1 || extent > max_elements) return {};
     for (auto& carry : loop->carries)
@@ -115,7 +115,7 @@ class Promoter {
         if (!good) refused.insert(b);
       });
     }
-    if (loop.until)
+    if (loop.until.defined())
       program::ExprWalk()(loop.until, [&](Expr expr) {
         if (expr.code() == Code::load) refused.insert(expr.payload());
       });

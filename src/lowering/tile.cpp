@@ -67,7 +67,7 @@ class Tiler {
   bool tile_loop(Loop& outer) {
     if (outer.body.size() != 1 || !outer.carries.empty()) return false;
     auto* inner = std::get_if<Loop>(&outer.body[0].what);
-    if (!inner || !inner->carries.empty() || inner->until || outer.until) return false;
+    if (!inner || !inner->carries.empty() || inner->until.defined() || outer.until.defined()) return false;
     if (is_short(outer.extent, height) || is_short(inner->extent, width / 2)) return false;
     if (contains(inner->extent, outer.index)) return false;
     std::vector<Expr> transposed;

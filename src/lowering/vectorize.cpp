@@ -85,7 +85,7 @@ void mark(const Program& program, program::Steps& steps) {
     program::for_each_body(step, [&](program::Steps& body) { mark(program, body); });
     auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
-    loop->vector = !loop->until && std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) &&
+    loop->vector = !loop->until.defined() && std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) &&
                    call_count(program, loop->body) <= max_calls && !only_runs(*loop) &&
                    has_independent_iterations(*loop);
   }

@@ -59,7 +59,7 @@ std::vector<bool> repeats_of(const Apply& node) {
 
 // Whether the elements are known to increase strictly and not to be negative.
 bool counts_up(const Variable& index) {
-  if (nonzero_behind(index)) return true;
+  if (nonzero_behind(index).defined()) return true;
   const Array* known = index.constant();
   if (!known) return false;
   const Array values = known->astype(DType::Int64).contiguous();

@@ -146,7 +146,7 @@ bool never_negative(Variable index) {
   index = elements_behind(index);
   if (kind(index.dtype()) == DTypeKind::UInt && itemsize(index.dtype()) < 8) return true;
   if (index.ndim() == 0) return is_never_negative(index);
-  if (nonzero_behind(index)) return true;
+  if (nonzero_behind(index).defined()) return true;
   if (!dynamic_cast<const ARange*>(index.owner_op())) return false;
   auto start = known_integer(index.owner().input(0)), step = known_integer(index.owner().input(2));
   return start && step && *start >= 0 && *step > 0;
@@ -163,7 +163,7 @@ Apply counting_node(Variable index) {
 // Whether the index tensor is 0, 1, ... along the axis that it indexes.
 bool counts_along_axis(Lowering& to, const Variable& index, Expr axis_length) {
   const Apply range = counting_node(index);
-  return range && to.same_length(to.lengths_of(range.output())[0], axis_length);
+  return range.defined() && to.same_length(to.lengths_of(range.output())[0], axis_length);
 }
 
 // Whether two lengths are the same, or products of the same lengths.
@@ -179,7 +179,7 @@ bool same_product(Lowering& to, Expr a, Expr b) {
 // Whether the index tensor holds positions of a mask that is as long as the axis: then all are in range.
 bool masks_axis(Lowering& to, const Variable& index, Expr axis_length) {
   const Apply positions = nonzero_behind(elements_behind(index));
-  if (!positions) return false;
+  if (!positions.defined()) return false;
   Expr size = to.pool().integer(1);
   for (auto& length : to.lengths_of(positions.input(0))) size = size * length;
   return same_product(to, size, axis_length);
@@ -320,7 +320,7 @@ TensorPositions tensor_positions(TensorLowering& to, const std::vector<int>& axe
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const int input = first + int(k);
     const std::int64_t length = x[std::size_t(axes[k])];
-    const bool counts = counting_node(node.input(input)) && product(to.lengths_in(input)) <= length;
+    const bool counts = counting_node(node.input(input)).defined() && product(to.lengths_in(input)) <= length;
     const TensorValue positions =
         counts ? builder.convert(to.in(input), DType::Int64) : to.positions(input, axes[k], length, who);
     columns.push_back(builder.reshape(builder.repeat(positions, lengths), column));

@@ -147,7 +147,8 @@ Variables ARange::pushforward(const Apply& node, std::span<const Variable> tange
   Variable out;
   if (!tangents[2].is_disconnected()) out = numbers * cast(tangents[2], dtype);
   if (!tangents[0].is_disconnected())
-    out = out ? out + cast(tangents[0], dtype) : alloc(cast(tangents[0], dtype), {length_of(node.output(), 0)});
+    out =
+        out.defined() ? out + cast(tangents[0], dtype) : alloc(cast(tangents[0], dtype), {length_of(node.output(), 0)});
   return {out};
 }
 

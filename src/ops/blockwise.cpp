@@ -286,7 +286,9 @@ class BatchLowering final : public Lowering {
         function, std::move(extents),
         [in_steps, out_sizes, lengths, outer, run, is_loop, repeats, count, leading, rule = std::move(rule)](Index at) {
           std::vector<CallArgument> arguments = rule(at.subspan(repeats ? 1 : 0));
-          const auto move = [](Expr& offset, const Expr& distance) { offset = offset ? offset + distance : distance; };
+          const auto move = [](Expr& offset, const Expr& distance) {
+            offset = offset.defined() ? offset + distance : distance;
+          };
           std::vector<Expr> place(outer);  // index along the axes before the run
           Expr rest = repeats ? at[0] : Expr(), within;
           const auto split = [&](const Expr& length) {

@@ -143,14 +143,14 @@ ComplexParts parts_of(const Variable& variable) {
   if (!is_complex(variable)) return {variable, {}};
   if (const Array* value = variable.constant())
     return {constant(value->component(0).copy()), constant(value->component(1).copy())};
-  if (const Apply owner = variable.owner(); owner && dynamic_cast<const Complex*>(&owner.op()))
+  if (const Apply owner = variable.owner(); owner.defined() && dynamic_cast<const Complex*>(&owner.op()))
     return {owner.input(0), owner.input(1)};
   static const OpRef op = make_ref<AsPairs>();
   const Variable pairs = (*op)({variable});
   return {subtensor(pairs, {Ellipsis(), 0}), subtensor(pairs, {Ellipsis(), 1})};
 }
 
-Variable imaginary(const ComplexParts& parts) { return parts.imag ? parts.imag : zeros_like(parts.real); }
+Variable imaginary(const ComplexParts& parts) { return parts.imag.defined() ? parts.imag : zeros_like(parts.real); }
 
 Variable complex_of(const ComplexParts& parts) {
   static const OpRef op = make_ref<Complex>();
@@ -236,7 +236,7 @@ class SplitNode {
   explicit SplitNode(const Apply& node) {
     for (auto& input : node.inputs()) {
       const ComplexParts own = named_parts(input);
-      inputs.push_back({leaf(own.real), own.imag ? leaf(own.imag) : Variable()});
+      inputs.push_back({leaf(own.real), own.imag.defined() ? leaf(own.imag) : Variable()});
     }
     PartsOfOutputs found = parts_of_outputs(node, inputs);
     if (!found)
@@ -248,7 +248,7 @@ class SplitNode {
     Variables out;
     for (auto& [re, im] : parts) {
       out.push_back(re);
-      if (im) out.push_back(im);
+      if (im.defined()) out.push_back(im);
     }
     return out;
   }
@@ -259,7 +259,7 @@ class SplitNode {
       const bool none = given[i].is_disconnected();
       const ComplexParts own = none ? ComplexParts{given[i], given[i]} : named_parts(given[i]);
       out.push_back(none ? given[i] : leaf(own.real));
-      if (parts[i].imag) out.push_back(none ? given[i] : leaf(imaginary(own)));
+      if (parts[i].imag.defined()) out.push_back(none ? given[i] : leaf(imaginary(own)));
     }
     return out;
   }
@@ -272,13 +272,14 @@ class SplitNode {
       return v.is_disconnected() ? zeros_like(like) : cast(v, like.dtype());
     };
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const Variable re = row[at++], im = parts[i].imag ? row[at++] : Variable();
-      if (re.is_null() || (im && im.is_null()))
+      const Variable re = row[at++], im = parts[i].imag.defined() ? row[at++] : Variable();
+      if (re.is_null() || (im.defined() && im.is_null()))
         out.push_back(re.is_null() ? re : im);
-      else if (!is_complex(variables[i]) || (re.is_disconnected() && (!im || im.is_disconnected())))
+      else if (!is_complex(variables[i]) || (re.is_disconnected() && (!im.defined() || im.is_disconnected())))
         out.push_back(re);
       else
-        out.push_back(complex_of({zero_or(re, real(variables[i])), im ? zero_or(im, real(variables[i])) : im}));
+        out.push_back(
+            complex_of({zero_or(re, real(variables[i])), im.defined() ? zero_or(im, real(variables[i])) : im}));
     }
     return out;
   }

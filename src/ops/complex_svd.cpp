@@ -38,7 +38,7 @@ class ComplexSVD final : public ComplexDecomposition {
     const Apply thin = has_factors ? node : make_ref<ComplexSVD>(false, true)->make_node(inputs);
     const Variable u = of_pairs(thin.output(0)), s = thin.output(1), vh = of_pairs(thin.output(2));
     Variable out;
-    const auto plus = [&](const Variable& term) { out = out ? add(out, term) : term; };
+    const auto plus = [&](const Variable& term) { out = out.defined() ? add(out, term) : term; };
     if (!of_s.is_disconnected()) plus(dot(mul(u, expand_dims(of_s, 0)), vh));
     Variable sums, differences, unused;
     if (has_u) {

@@ -49,11 +49,11 @@ Variable cov(const Operand& m, const std::optional<Operand>& y, const Covariance
   if (options.fweights) weights = as_weights(*options.fweights, dtype, "fweights");
   if (options.aweights) {
     const Variable counts = as_weights(*options.aweights, dtype, "aweights");
-    weights = weights ? mul(weights, counts) : counts;
+    weights = weights.defined() ? mul(weights, counts) : counts;
   }
   const std::vector<int> along{1};
   Variable factor, centred, weighted;
-  if (!weights) {
+  if (!weights.defined()) {
     factor = sub(cast(length_of(x, 1), dtype), taken);
     centred = weighted = sub(x, mean(x, along, true));
   } else {

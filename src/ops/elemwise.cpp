@@ -350,11 +350,11 @@ PartsOfOutputs Elemwise::complex_parts(const Apply& node, std::span<const Comple
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (scalar.has_condition && i == 0) continue;
     given[i].real = cast(given[i].real, component);
-    if (given[i].imag) given[i].imag = cast(given[i].imag, component);
+    if (given[i].imag.defined()) given[i].imag = cast(given[i].imag, component);
   }
   ComplexParts out = scalar.complex->parts(given);
   if (!is_complex(types.out)) return {{{cast(out.real, types.out), {}}}};
-  if (!out.imag) out.imag = zeros_like(out.real);
+  if (!out.imag.defined()) out.imag = zeros_like(out.real);
   return {{out}};
 }
 

@@ -122,10 +122,10 @@ Variables Elemwise::pushforward(const Apply& node, std::span<const Variable> tan
     if (factor.support.is_nowhere()) continue;
     const Variable part = restricted_partial(scalar, i, chain_point(node, factor.value), factor, tangents[i]);
     if (part.is_null()) return {part};
-    total = total ? add(total, part) : part;
+    total = total.defined() ? add(total, part) : part;
   }
   if (!connected) return {disconnected()};
-  if (!total) return {zeros_like(output)};
+  if (!total.defined()) return {zeros_like(output)};
   for (std::size_t axis = 0; axis < output.static_shape().size(); ++axis)
     if (broadcasts(total, axis) && !broadcasts(output, axis)) return {second(output, cast(total, output.dtype()))};
   return {cast(total, output.dtype())};

@@ -70,7 +70,7 @@ std::optional<std::int64_t> known_integer(const Variable& scalar, int depth) {
     auto i = known_integer(node.input(1), depth - 1);
     if (!i) return {};
     const Variable element = direct_element(node.input(0), *i);
-    if (element) return known_integer(element, depth - 1);
+    if (element.defined()) return known_integer(element, depth - 1);
   }
   return {};
 }
@@ -118,7 +118,7 @@ class SameLength {
       if (!part->pattern.is_single_integer() || node.input(0).ndim() != 1) break;
       const auto i = known_integer(node.input(1));
       const Variable element = i ? direct_element(node.input(0), *i) : Variable();
-      if (!element || element.dtype() != length.dtype()) break;
+      if (!element.defined() || element.dtype() != length.dtype()) break;
       length = element;
     }
     return length;
@@ -215,7 +215,7 @@ Shape lengths_of(const Variable& x) {
 }
 
 Variable element_of(const Variable& vector, int i) {
-  if (Variable element = direct_element(vector, i)) return as_length(element, "element");
+  if (Variable element = direct_element(vector, i); element.defined()) return as_length(element, "element");
   return cast(subtensor(vector, {IndexItem(i)}), DType::Int64);
 }
 
@@ -353,7 +353,7 @@ Shape batch_lengths(const Apply& node, std::span<const Variable> batched) {
     for (int i = 0; i < int(batched.size()); ++i) {
       if (batch_ndim(node, batched, i) == 0) continue;
       const Variable& input = batched[std::size_t(i)];
-      if (!length || known_integer(length) == 1) length = length_of(input, axis);
+      if (!length.defined() || known_integer(length) == 1) length = length_of(input, axis);
     }
     out.push_back(length);
   }

@@ -25,7 +25,7 @@ Variable matrix_power(const Operand& m, std::int64_t n) {
   }
   Variable out, square = x;
   for (std::uint64_t rest = std::uint64_t(n); rest > 0; rest >>= 1) {
-    if (rest & 1) out = out ? matmul(out, square) : square;
+    if (rest & 1) out = out.defined() ? matmul(out, square) : square;
     if (rest > 1) square = matmul(square, square);
   }
   return out;

@@ -85,12 +85,12 @@ class BatchedOverride final : public DerivativeOverride {
     }
     Variables answers = original_->derive(own_inputs, own_outputs, own_given), plain;
     for (auto& each : answers)
-      if (each && !each.is_disconnected() && !each.is_null()) plain.push_back(each);
+      if (each.defined() && !each.is_disconnected() && !each.is_null()) plain.push_back(each);
     plain = calculus().vectorize(plain, batches);
     const int batch = outputs[0].ndim() - node_.output().ndim();  // dimensions gained
     std::size_t at = 0;
     for (std::size_t i = 0; i < answers.size(); ++i) {
-      if (!answers[i] || answers[i].is_disconnected() || answers[i].is_null()) continue;
+      if (!answers[i].defined() || answers[i].is_disconnected() || answers[i].is_null()) continue;
       const int core_ndim = answers[i].ndim();
       answers[i] = plain[at++];
       const bool has_batches = answers[i].ndim() > core_ndim;
@@ -245,7 +245,7 @@ void OpFromGraph::perform(const Apply&, std::span<const Array> in, std::span<Arr
     if (!is_view && results[k].nbytes() > 0) {
       // It may be a view of a constant, or of part of a larger temporary.
       const Apply owner = graph_->outputs()[k].owner();
-      is_view = owner && !owner.op().view_of(owner, graph_->outputs()[k].index()).empty();
+      is_view = owner.defined() && !owner.op().view_of(owner, graph_->outputs()[k].index()).empty();
     }
     out[k] = is_view ? results[k].copy() : std::move(results[k]);
     if (!is_view) results[k] = out[k];
@@ -344,7 +344,7 @@ Variables OpFromGraph::overridden(bool is_pullback, const Apply& node, std::span
                          is_pullback ? "input" : "output"));
   for (std::size_t k = 0; k < answers.size(); ++k) {
     Variable& answer = answers[k];
-    if (!answer) answer = disconnected();
+    if (!answer.defined()) answer = disconnected();
     if (!is_plain(answer)) continue;
     const Variable& like = of_answers[k];
     if (!has_tensor_type(answer) || answer.ndim() != like.ndim() || !is_continuous(answer.dtype()))

@@ -13,5 +13,8 @@ Variable operator<(const Operand& x, const Operand& y) { return lt(x, y); }
 Variable operator<=(const Operand& x, const Operand& y) { return le(x, y); }
 Variable operator>(const Operand& x, const Operand& y) { return gt(x, y); }
 Variable operator>=(const Operand& x, const Operand& y) { return ge(x, y); }
+Variable operator&&(const Operand& x, const Operand& y) { return logical_and(x, y); }
+Variable operator||(const Operand& x, const Operand& y) { return logical_or(x, y); }
+Variable operator!(const Operand& x) { return logical_not(x); }
 
 }  // namespace bitale

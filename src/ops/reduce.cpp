@@ -154,10 +154,10 @@ Variable product_of_others(const CAReduce& op, const Variable& x) {
   Variable others, rest = x;  // the product over the axes so far, kept as dimensions of length 1
   for (const int axis : axes_or_all(op.kind.name, op.axes, x.ndim())) {
     const Variable along = product_before(rest, axis) * product_behind(rest, axis);
-    others = others ? others * along : along;
+    others = others.defined() ? others * along : along;
     rest = prod(rest, std::vector<int>{axis}, true);
   }
-  return others ? others : ones_like(x);
+  return others.defined() ? others : ones_like(x);
 }
 
 }  // namespace

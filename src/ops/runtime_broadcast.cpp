@@ -170,12 +170,12 @@ Variables broadcast_indices(const Variables& indices, const Variable& x, const s
         common = own;
         continue;
       }
-      if (!common || (known_integer(own) && !known_integer(common)))
+      if (!common.defined() || (known_integer(own) && !known_integer(common)))
         common = own;
       else if (!known_integer(common) && !is_same_length(common, own))
         common = lengths::choose(eq(common, int64_constant(1)), own, common);
     }
-    lengths.push_back(common ? common : int64_constant(1));
+    lengths.push_back(common.defined() ? common : int64_constant(1));
   }
   Variables out;
   for (auto& index : indices) out.push_back(broadcast_at_run_time(index, lengths, true));

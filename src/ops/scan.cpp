@@ -394,7 +394,7 @@ Apply make_scan(const ScanParts& parts) {
   const TestValuesOff none_are_known;
   Variables outputs = parts.next;
   outputs.insert(outputs.end(), parts.traced.begin(), parts.traced.end());
-  if (parts.until) outputs.push_back(parts.until);
+  if (parts.until.defined()) outputs.push_back(parts.until);
   // For each variable: whether it depends on the step, and if not, whether it depends on any variable at all.
   enum class Depends : char { on_nothing, on_outside, on_step };
   PointerMap<Depends> depends;
@@ -440,8 +440,8 @@ Apply make_scan(const ScanParts& parts) {
           filtered(outputs[k], type,
                    cat(parts.name.empty() ? "scan" : cat("scan `", parts.name, "`"), ": the next value of state ", k));
   }
-  ScanLayout layout{int(parts.sequences.size()), int(parts.states.size()), bool(parts.until), parts.truncate_gradient,
-                    parts.name};
+  ScanLayout layout{int(parts.sequences.size()), int(parts.states.size()), parts.until.defined(),
+                    parts.truncate_gradient, parts.name};
   const auto op = make_ref<ScanOp>(
       make_ref<InnerGraph>(inner, outputs, parts.name.empty() ? "scan" : cat("scan `", parts.name, "`")), layout);
   Variables inputs{parts.n_steps};

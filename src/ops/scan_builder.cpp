@@ -77,7 +77,7 @@ void end_with_numbers(Variables& slices, Variable& n_steps) {
     for (auto& slice : slices) {
       if (is_range(slice) != of_ranges) continue;
       const Variable length = length_of(slice, 0);
-      if (!fewest || (!of_ranges && known_integer(length) && !known_integer(fewest)))
+      if (!fewest.defined() || (!of_ranges && known_integer(length) && !known_integer(fewest)))
         fewest = length;
       else if (of_ranges && !is_same_length(length, fewest))
         fewest = lengths::min(fewest, length);
@@ -107,9 +107,9 @@ ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments))
   }
   for (std::size_t i = 0; i < given_.sequences.size(); ++i) {
     const auto& [input, taps] = given_.sequences[i];
-    if (!input || !as_tensor(input.type()) || input.ndim() == 0)
+    if (!input.defined() || !as_tensor(input.type()) || input.ndim() == 0)
       throw TypeError(cat(who, ": sequence ", i, ": expected a tensor of one dimension or more, got ",
-                          input ? input.type()->str() : "nothing"));
+                          input.defined() ? input.type()->str() : "nothing"));
     if (taps.empty()) throw ValueError(cat(who, ": sequence ", i, " has no taps"));
     // There are only steps at which tap 0 has an element, too.
     const int first = std::min(0, *std::min_element(taps.begin(), taps.end()));
@@ -127,7 +127,8 @@ ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments))
           throw ShapeError(cat(who, ": sequence ", i, " has ", length, " elements",
                                taps.size() > 1 ? " at its taps" : "", " for ", *known, " steps"));
         if (known_integer(n_steps_) != length) slice = rows(slice, {}, Operand(n_steps_));
-      } else if (!n_steps_ || (n_steps_ && !known_integer(n_steps_) && slice.static_shape()[0] != unknown_length)) {
+      } else if (!n_steps_.defined() ||
+                 (n_steps_.defined() && !known_integer(n_steps_) && slice.static_shape()[0] != unknown_length)) {
         n_steps_ = length_of(slice, 0);
       }
       slices_.push_back(slice);
@@ -137,7 +138,7 @@ ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments))
   for (std::size_t k = 0; k < given_.initial.size(); ++k) {
     const auto& [value, taps, is_weak] = given_.initial[k];
     initial_.emplace_back();
-    if (!value) continue;
+    if (!value.defined()) continue;
     if (taps.empty()) throw ValueError(cat(who, ": the initial value of result ", k, " has no taps"));
     int furthest = 0;
     for (int tap : taps) {
@@ -185,6 +186,8 @@ void ScanBuilder::make_leaves() {
     if (!initial_[k].empty())
       for (int tap : given_.initial[k].taps) leaves_.push_back(states_.back()[std::size_t(-tap - 1)]);
   }
+  for (const Variable& each : given_.non_sequences)
+    if (!each.defined()) throw TypeError(cat(called(), ": one of non_sequences is null"));
   leaves_.insert(leaves_.end(), given_.non_sequences.begin(), given_.non_sequences.end());
 }
 
@@ -219,7 +222,7 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
   std::vector<int> first_state(count, -1), traces;
   for (std::size_t k = 0; k < count; ++k) {
     Variable value = step.outputs[k];
-    if (!value) throw TypeError(cat(who, ": result ", k, " of the step is missing"));
+    if (!value.defined()) throw TypeError(cat(who, ": result ", k, " of the step is missing"));
     const Variables* states = k < states_.size() && !states_[k].empty() ? &states_[k] : nullptr;
     if (states) {
       const Variable& state = states->front();
@@ -267,7 +270,7 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
     parts.initial.push_back(variable);
     inner.push_back(filtered(value, variable.type(), cat(who, ": the update of `", variable.str(), "`")));
   }
-  if (step.until) {
+  if (step.until.defined()) {
     if (!as_tensor(step.until.type()) || step.until.ndim() != 0 || step.until.dtype() != DType::Bool) {
       TypeError error(cat(who, ": until: expected a scalar bool, got ", step.until.type()->str()));
       error.add("try", as_tensor(step.until.type()) && step.until.ndim() != 0
@@ -283,7 +286,7 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
     for (auto& each : *list) each = *at++;
   }
   for (std::size_t k = 0; k < step.updates.size(); ++k) parts.next.push_back(*at++);
-  if (step.until) parts.until = *at;
+  if (step.until.defined()) parts.until = *at;
   if (given_.strict) {
     VariableSet known(given_.non_sequences.begin(), given_.non_sequences.end());
     known.insert(parts.elements.begin(), parts.elements.end());
@@ -298,7 +301,7 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
   const Apply node = make_scan(parts);
 
   ScanResult out;
-  out.steps = parts.until ? node.outputs().back() : n_steps_;
+  out.steps = parts.until.defined() ? node.outputs().back() : n_steps_;
   for (std::size_t k = 0; k < count; ++k) {
     out.finals.push_back(first_state[k] < 0 ? Variable() : node.output(first_state[k]));
     if (traces[k] < 0) {
@@ -306,7 +309,7 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
       continue;
     }
     const Variable trace = node.output(int(parts.states.size()) + traces[k]);
-    out.traces.push_back(parts.until ? rows(trace, {}, Operand(out.steps)) : trace);
+    out.traces.push_back(parts.until.defined() ? rows(trace, {}, Operand(out.steps)) : trace);
   }
   for (std::size_t k = 0; k < step.updates.size(); ++k)
     out.updates.emplace_back(step.updates[k].first, node.output(int(first_update + k)));

@@ -38,7 +38,7 @@ namespace {
 
 constexpr int worth_keeping = 8;  // simple operations per element: values that cost this much are kept, not recomputed
 
-bool is_plain(const Variable& v) { return v && !v.is_disconnected() && !v.is_null(); }
+bool is_plain(const Variable& v) { return v.defined() && !v.is_disconnected() && !v.is_null(); }
 bool has_derivatives(const Variable& v) { return as_tensor(v.type()) && is_continuous(v.dtype()); }
 
 // Only tensors have derivatives; other values, the states of generators, are disconnected.
@@ -91,7 +91,7 @@ class StepSupports {
   Variable given_mask(std::size_t seed, const Variable& like) const { return full_mask(given_[seed], like); }
   void state_in(SupportScope& scope, const Variables& seeds) const {
     for (std::size_t k = 0; k < masks_.size(); ++k)
-      if (masks_[k]) scope.state(seeds[k], {Support::Kind::masked, masks_[k]});
+      if (masks_[k].defined()) scope.state(seeds[k], {Support::Kind::masked, masks_[k]});
   }
   // Drops the masks of states whose derivative may be nonzero everywhere after a step. Whether there were any. `first`:
   // the seed of the first state.
@@ -99,7 +99,7 @@ class StepSupports {
     bool any = false;
     for (std::size_t k = 0; k < answers_of_states.size(); ++k) {
       const Variable& answer = answers_of_states[k];
-      if (!masks_[first + k] || !is_plain(answer) || !support_of(answer).is_everywhere()) continue;
+      if (!masks_[first + k].defined() || !is_plain(answer) || !support_of(answer).is_everywhere()) continue;
       masks_[first + k] = {};
       any = true;
     }
@@ -310,7 +310,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
       inner = pulled_back(*graph_, seeds);
     } while (supports->drop(answers_of_states(), 0));
   }
-  const auto has_mask = [&](std::size_t k) { return supports && supports->mask(k); };
+  const auto has_mask = [&](std::size_t k) { return supports && supports->mask(k).defined(); };
 
   // A derivative that is undefined in one step is undefined as a whole.
   for (int k = 0; k < states; ++k)
@@ -539,7 +539,8 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
     if (const Variable& own = seeds[std::size_t(k)]; !own.is_disconnected()) {
       both.elements.push_back(own);
       both.sequences.push_back(tangent_of(k, node.input(sequence_input(k))));
-      if (const Variable mask = mask_of(k)) both.elements.push_back(mask), both.sequences.push_back(given_mask(k));
+      if (const Variable mask = mask_of(k); mask.defined())
+        both.elements.push_back(mask), both.sequences.push_back(given_mask(k));
     }
   for (int k = 0; k < states; ++k) {
     both.states.push_back(state(k));
@@ -557,7 +558,7 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
     both.next.push_back(is_plain(answer) ? fitted(own, answer) : zeros_like(own));
     both.initial.push_back(tangent_of(layout_.sequences + k, node.input(initial_input(k))));
     const Variable mask = mask_of(layout_.sequences + k);
-    if (!mask) continue;
+    if (!mask.defined()) continue;
     mask_states[std::size_t(k)] = int(both.states.size());
     both.states.push_back(mask);
     both.next.push_back(
@@ -579,7 +580,7 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
     const int place = layout_.sequences + states + k;
     if (const Variable& own = seeds[std::size_t(place)]; !own.is_disconnected())
       both.constants.emplace_back(own, tangent_of(place, node.input(constant_input(k))));
-    if (const Variable mask = mask_of(place)) both.constants.emplace_back(mask, given_mask(place));
+    if (const Variable mask = mask_of(place); mask.defined()) both.constants.emplace_back(mask, given_mask(place));
   }
   if (layout_.has_until) both.until = until();
   const Apply scan = make_scan(both);

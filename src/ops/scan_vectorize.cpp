@@ -37,7 +37,7 @@ class OwnSteps {
     const DType integer = DType::Int64;
     number_ = state(int64_constant(0));
     active_ = lt(number_, counts_);
-    if (!until_) return;
+    if (!until_.defined()) return;
     done_ = state(alloc(constant(Array(false)), batch));
     made_ = state(alloc(int64_constant(0), batch));
     active_ = logical_and(active_, logical_not(done_));
@@ -55,7 +55,7 @@ class OwnSteps {
   int finish() {
     const Variable number = add(number_, int64_constant(1));
     parts_.next.push_back(number);
-    if (!until_) return -1;
+    if (!until_.defined()) return -1;
     const Variable done = logical_or(done_, logical_and(active_, until_));
     parts_.next.push_back(done);
     parts_.next.push_back(made_next_);
@@ -174,10 +174,10 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
   parts.next.assign(inner.begin(), inner.begin() + layout_.states);
   parts.traced.assign(inner.begin() + layout_.states, inner.end());
   int made = -1;
-  if (counts || (until && until.ndim() > 0)) {
-    const Variable own_counts = counts ? counts : Variable(outer[0].type());
-    if (!counts) parts.constants.emplace_back(own_counts, outer[0]);
-    OwnSteps own(parts, batch, own_counts, until && until.ndim() > 0 ? alloc(until, batch) : until);
+  if (counts.defined() || (until.defined() && until.ndim() > 0)) {
+    const Variable own_counts = counts.defined() ? counts : Variable(outer[0].type());
+    if (!counts.defined()) parts.constants.emplace_back(own_counts, outer[0]);
+    OwnSteps own(parts, batch, own_counts, until.defined() && until.ndim() > 0 ? alloc(until, batch) : until);
     for (int k = 0; k < layout_.states; ++k)
       parts.next[std::size_t(k)] = own.kept(parts.next[std::size_t(k)], parts.states[std::size_t(k)]);
     for (auto& traced : parts.traced) traced = own.kept(traced, zeros_like(traced));

@@ -175,9 +175,9 @@ Variable ravel_multi_index(const Operands& multi_index, const Operands& dims, Ta
     if (mode == TakeMode::Raise)
       place = check_and_raise(place, {bitale::all(lt(place, length))}, "ValueError",
                               "ravel_multi_index: an index is out of range");
-    out = out ? add(mul(out, length), place) : place;
+    out = out.defined() ? add(mul(out, length), place) : place;
   }
-  if (!out) throw ValueError("ravel_multi_index: expected at least one dimension");
+  if (!out.defined()) throw ValueError("ravel_multi_index: expected at least one dimension");
   return out;
 }
 

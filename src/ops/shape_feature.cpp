@@ -10,8 +10,8 @@
 namespace bitale {
 
 Variables ShapeFeature::shape_of(const FunctionGraph& graph, const Variable& v) {
-  if (!v || !graph.contains(v))
-    throw ValueError(cat("shape feature: `", v ? v.str() : std::string("null"), "` is not in the graph"));
+  if (!v.defined() || !graph.contains(v))
+    throw ValueError(cat("shape feature: `", v.defined() ? v.str() : std::string("null"), "` is not in the graph"));
   v.tensor();
   if (v.has_owner()) infer(v);
   return lengths(v);

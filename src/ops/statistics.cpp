@@ -22,10 +22,10 @@ Variable count_of(const Variable& x, std::span<const int> axes, DType dtype) {
     if (length != unknown_length)
       known *= length;
     else
-      unknown = unknown ? mul(unknown, shape_i(x, axis)) : shape_i(x, axis);
+      unknown = unknown.defined() ? mul(unknown, shape_i(x, axis)) : shape_i(x, axis);
   }
   const Variable factor = constant(Array(known));
-  if (!unknown) return cast(factor, dtype);
+  if (!unknown.defined()) return cast(factor, dtype);
   return cast(known == 1 ? unknown : mul(unknown, factor), dtype);
 }
 

@@ -104,7 +104,7 @@ class SVD final : public DecompositionOp, public EmitsTensors {
       u = thin.output(0), s = thin.output(1), vt = thin.output(2);
     }
     Variable out;
-    const auto plus = [&](const Variable& term) { out = out ? add(out, term) : term; };
+    const auto plus = [&](const Variable& term) { out = out.defined() ? add(out, term) : term; };
     if (!of_s.is_disconnected()) plus(dot(mul(u, expand_dims(of_s, 0)), vt));
     // Townsend's (a s_j + b s_i) / (s_j^2 - s_i^2), with the skew parts a of U^T g_U and b of V^T g_V, in partial
     // fractions, which lose no precision where values are close.

@@ -22,7 +22,8 @@ namespace bitale {
 namespace {
 
 int batch_rank(const Variable& before, const Variable& after) {
-  if (!before || !after) throw ValueError("vectorize_graph: a variable of a replacement is missing");
+  if (!before.defined() || !after.defined())
+    throw ValueError("vectorize_graph: a variable of a replacement is missing");
   if (!as_tensor(before.type()) && before.type()->is_super(*after.type())) return 0;
   int rank = after.ndim() - before.ndim();
   if (before.dtype() != after.dtype() || rank < 0)
@@ -240,7 +241,7 @@ Variables batched_graph(const Variables& outputs, const Replacements& replacemen
       changed |= !inputs.back().same_as(input);
     }
     if (!changed) continue;
-    if (const Variable lengths = own_lengths(node, inputs)) {
+    if (const Variable lengths = own_lengths(node, inputs); lengths.defined()) {
       batched.emplace(node.output(), lengths);
       continue;
     }

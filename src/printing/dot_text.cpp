@@ -54,10 +54,10 @@ class DotWriter {
   DotWriter(std::span<const Variable> outputs, const PictureOptions& options)
       : options_(options), outputs_(outputs.begin(), outputs.end()) {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
-      if (!outputs_[i]) throw ValueError("picture: expected variables, got none");
+      if (!outputs_[i].defined()) throw ValueError("picture: expected variables, got none");
       final_.insert(outputs_[i].node(), i);
     }
-    if (options.condition) {
+    if (options.condition.defined()) {
       if (options.condition.inputs().size() < 3)
         throw ValueError(cat("picture: expected as a condition a node with a choice and two sides, got ",
                              options.condition.op().label()));

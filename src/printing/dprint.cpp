@@ -96,7 +96,7 @@ class TreePrinter {
   }
 
   void print_root(const Variable& root, const std::string& remark, const char* connector = "", const char* bar = "") {
-    if (!root) throw ValueError("dprint: expected a variable, got none");
+    if (!root.defined()) throw ValueError("dprint: expected a variable, got none");
     if (options_.depth == 0) return;
     print(root, connector, remark, bar);
     while (!open_.empty() && !full_) {

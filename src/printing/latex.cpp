@@ -198,7 +198,7 @@ std::string latex_output(const FormulaPiece& piece, int index) {
 }  // namespace
 
 std::string latex(const Variable& variable, const PprintOptions& options) {
-  if (!variable) throw ValueError("latex: expected a variable, got none");
+  if (!variable.defined()) throw ValueError("latex: expected a variable, got none");
   return write_formula(variable, {latex_node, latex_leaf, latex_output, "\\ldots{}"}, options);
 }
 

@@ -29,7 +29,7 @@ class NodeList {
   std::string write() {
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
       const Variable& output = graph_.outputs[i];
-      if (!output) throw ValueError("graph_html: expected variables, got none");
+      if (!output.defined()) throw ValueError("graph_html: expected variables, got none");
       const bool named = i < graph_.output_names.size() && !graph_.output_names[i].empty();
       std::string& marks = *output_marks_.insert(key_of(output)).first;
       marks += cat(marks.empty() ? "" : ", ", named ? graph_.output_names[i] : cat("output ", i));

@@ -192,7 +192,7 @@ std::string write_formula(const Variable& root, const Notation& notation, const 
 }
 
 std::string pprint(const Variable& variable, const PprintOptions& options) {
-  if (!variable) throw ValueError("pprint: expected a variable, got none");
+  if (!variable.defined()) throw ValueError("pprint: expected a variable, got none");
   return write_formula(variable, {node_piece, leaf_piece, output_text, "…"}, options);
 }
 

@@ -40,7 +40,7 @@ Program detached(const Program& program) {
   out.pool = std::make_shared<ExprPool>();
   copy_pool(*program.pool, *out.pool);
   const auto move = [&](Expr& expr) {
-    if (expr) expr = Expr(out.pool.get(), expr.id());
+    if (expr.defined()) expr = Expr(out.pool.get(), expr.id());
   };
   for (auto& buffer : out.buffers)
     for (auto& length : buffer.shape) move(length);

@@ -75,7 +75,7 @@ class Expr {
   Expr argument(std::size_t i) const;
   bool is_constant() const { return code() == Code::constant; }
   bool is_constant(std::int64_t value) const;  // an integer constant of that value
-  explicit operator bool() const { return pool_ != nullptr; }
+  bool defined() const { return pool_ != nullptr; }
   friend bool operator==(const Expr& a, const Expr& b) { return a.id_ == b.id_ && a.pool_ == b.pool_; }
 
  private:

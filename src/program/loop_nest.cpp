@@ -5,7 +5,7 @@
 namespace bitale::program {
 
 void LoopNest::open(Expr index) {
-  indices_.push_back(index ? index.payload() : -1);
+  indices_.push_back(index.defined() ? index.payload() : -1);
   known_.clear();
 }
 

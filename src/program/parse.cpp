@@ -246,7 +246,7 @@ class Parser {
     std::string number;  // of an unknown dtype
   };
   Expr typed(const Term& term, DType dtype) {
-    if (term.value) return term.value;
+    if (term.value.defined()) return term.value;
     const bool real = is_float(dtype);
     if (term.number == "true" || term.number == "false") return pool_.integer(term.number == "true", dtype);
     if (real) return pool_.number(std::strtod(term.number.c_str(), nullptr), dtype);
@@ -257,15 +257,15 @@ class Parser {
     return pool_.integer(out, dtype);
   }
   Expr typed(const Term& term) {
-    if (term.value) return term.value;
+    if (term.value.defined()) return term.value;
     if (term.number == "true" || term.number == "false") return typed(term, DType::Bool);
     const bool is_integer = term.number.find_first_not_of("-0123456789") == std::string::npos;
     return typed(term, is_integer ? DType::Int64 : DType::Float64);
   }
   void unify(Term& a, Term& b) {
-    if (!a.value && b.value) a.value = typed(a, b.value.dtype());
-    if (!a.value) a.value = typed(a);
-    if (!b.value) b.value = typed(b, a.value.dtype());
+    if (!a.value.defined() && b.value.defined()) a.value = typed(a, b.value.dtype());
+    if (!a.value.defined()) a.value = typed(a);
+    if (!b.value.defined()) b.value = typed(b, a.value.dtype());
   }
   Expr constant(DType dtype) {
     const Term term = expression();
@@ -393,7 +393,8 @@ class Parser {
     if (name == "select" && terms.size() > 0) terms[0].value = typed(terms[0], DType::Bool);
     for (std::size_t i = first; i < terms.size(); ++i)
       for (std::size_t k = first; k < terms.size(); ++k)
-        if (!terms[i].value && terms[k].value) terms[i].value = typed(terms[i], terms[k].value.dtype());
+        if (!terms[i].value.defined() && terms[k].value.defined())
+          terms[i].value = typed(terms[i], terms[k].value.dtype());
     std::vector<Expr> arguments;
     for (std::size_t i = 0; i < terms.size(); ++i) arguments.push_back(argument(i));
     if (name == "neg") return node(Code::neg, argument(0).dtype(), {argument(0)});
@@ -858,17 +859,17 @@ class Source {
         },
         [&](const Update& s) {
           const std::string value = text(s.value, depth),
-                            place = s.position_var ? text(s.position, depth) : std::string();
+                            place = s.position_var.defined() ? text(s.position, depth) : std::string();
           line(depth, cat(var(s.var), " ", update_texts[int(s.combiner)], " ", value));
-          if (s.position_var) line(depth + 1, cat("taken: ", var(s.position_var), " = ", place));
+          if (s.position_var.defined()) line(depth + 1, cat("taken: ", var(s.position_var), " = ", place));
         },
         [&](const Loop& s) {
           const std::string extent = text(s.extent, depth),
-                            work = s.parallel_cost ? text(s.parallel_cost, depth) : std::string();
+                            work = s.parallel_cost.defined() ? text(s.parallel_cost, depth) : std::string();
           std::string head = cat("for i", s.index.payload(), " in ", extent);
           if (s.vector) head += ", vector";
           head += schedule_text(s.schedule, [&](std::int64_t buffer) { return name(buffer); });
-          if (s.parallel_cost) head += cat(", in chunks of ", work);
+          if (s.parallel_cost.defined()) head += cat(", in chunks of ", work);
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
           for (auto& carry : s.carries)
@@ -877,7 +878,7 @@ class Source {
                                            combiner_name(carry.combiner), " ", typed_var(carry.var));
           line(depth, head + ":");
           steps(s.body, depth + 1);
-          if (!s.until) return;
+          if (!s.until.defined()) return;
           const std::string until = text(s.until, depth + 1);
           line(depth + 1, cat("until ", until));
         },
@@ -904,9 +905,11 @@ class Source {
             }
             auto& [buffer, kind, offset] = std::get<BufferArgument>(argument);
             constexpr std::string_view kinds[] = {"in ", "out ", "inout "};
-            parts.push_back(cat(kinds[int(kind)], name(buffer), offset ? cat(" from ", text(offset, depth)) : ""));
+            parts.push_back(
+                cat(kinds[int(kind)], name(buffer), offset.defined() ? cat(" from ", text(offset, depth)) : ""));
           }
-          line(depth, cat(s.status ? cat(var(s.status), " = ") : "", "call ", s.function, "(", join(parts, ", "), ")"));
+          line(depth, cat(s.status.defined() ? cat(var(s.status), " = ") : "", "call ", s.function, "(",
+                          join(parts, ", "), ")"));
         },
         [&](const Check& s) {
           const std::string condition = text(s.condition, depth);

@@ -68,7 +68,7 @@ class Printer {
     if (auto* expr = std::get_if<Expr>(&argument)) return text(*expr);
     auto& [buffer, kind, offset] = std::get<BufferArgument>(argument);
     const std::string_view direction = kind == AccessKind::read ? "in " : kind == AccessKind::write ? "out " : "inout ";
-    return cat(direction, name(buffer), offset ? cat(" from ", text(offset)) : "");
+    return cat(direction, name(buffer), offset.defined() ? cat(" from ", text(offset)) : "");
   }
 
   // Declares temporaries that steps use and none allocates, as there are before memory is planned.
@@ -103,13 +103,13 @@ class Printer {
         [&](const Let& s) { line(depth, cat(text(s.var), " = ", text(s.value))); },
         [&](const Update& s) {
           line(depth, cat(text(s.var), " ", update_text(s.combiner), " ", text(s.value)));
-          if (s.position_var) line(depth + 1, cat("taken: ", text(s.position_var), " = ", text(s.position)));
+          if (s.position_var.defined()) line(depth + 1, cat("taken: ", text(s.position_var), " = ", text(s.position)));
         },
         [&](const Loop& s) {
           std::string head = cat("for ", text(s.index), " in ", text(s.extent));
           if (s.vector) head += ", vector";
           head += schedule_text(s.schedule, [&](std::int64_t buffer) { return name(buffer); });
-          if (s.parallel_cost) head += ", in chunks";
+          if (s.parallel_cost.defined()) head += ", in chunks";
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
           for (auto& carry : s.carries)
@@ -118,7 +118,7 @@ class Printer {
                                            combiner_name(carry.combiner), " ", text(carry.var));
           line(depth, head + ":");
           steps(s.body, depth + 1);
-          if (s.until) line(depth + 1, cat("until ", text(s.until)));
+          if (s.until.defined()) line(depth + 1, cat("until ", text(s.until)));
         },
         [&](const Next& s) { line(depth, cat("next ", text(s.var), " = ", text(s.value))); },
         [&](const If& s) {
@@ -137,7 +137,7 @@ class Printer {
         [&](const Call& s) {
           std::vector<std::string> parts;
           for (auto& argument : s.arguments) parts.push_back(argument_text(argument));
-          const std::string status = s.status ? text(s.status) + " = " : "";
+          const std::string status = s.status.defined() ? text(s.status) + " = " : "";
           line(depth, cat(status, "call ", s.function, "(", join(parts, ", "), ")"));
         },
         [&](const Check& s) { line(depth, cat("require ", text(s.condition))); },

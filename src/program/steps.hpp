@@ -131,21 +131,21 @@ template <OneOf<Update> S, class V>
 void visit(S& step, V& v) {
   auto& [var, combiner, value, position_var, position] = step;
   v.expr(value);
-  if (position) v.expr(position);
+  if (position.defined()) v.expr(position);
   v.define(var, Definition::combined);
-  if (position_var) v.define(position_var, Definition::combined);
+  if (position_var.defined()) v.define(position_var, Definition::combined);
 }
 template <OneOf<Loop> S, class V>
 void visit(S& step, V& v) {
   auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order, schedule] = step;
   v.expr(extent);
-  if (parallel_cost) v.expr(parallel_cost);
+  if (parallel_cost.defined()) v.expr(parallel_cost);
   for (auto& [var, kind, combiner, init] : carries)
-    if (init) v.expr(init);
+    if (init.defined()) v.expr(init);
   v.define(index, Definition::index);
   for (auto& [var, kind, combiner, init] : carries) v.define(var, Definition::carried);
   v.body(body);
-  if (until) v.expr(until);
+  if (until.defined()) v.expr(until);
 }
 template <OneOf<Next> S, class V>
 void visit(S& step, V& v) {
@@ -180,10 +180,10 @@ void visit(S& step, V& v) {
     } else {
       auto& [buffer, kind, offset] = std::get<BufferArgument>(argument);
       v.access(buffer, nowhere<S>, kind, Reach::by_call);
-      if (offset) v.expr(offset);
+      if (offset.defined()) v.expr(offset);
     }
   }
-  if (status) v.define(status, Definition::named);
+  if (status.defined()) v.define(status, Definition::named);
 }
 template <OneOf<Check> S, class V>
 void visit(S& step, V& v) {

@@ -15,7 +15,7 @@ Expr Rebuild::operator()(Expr root) {
   std::vector<Expr> stack{root}, arguments;
   while (!stack.empty()) {
     const Expr expr = stack.back();
-    if (done_.find(expr)) {
+    if (done_.find(expr).defined()) {
       stack.pop_back();
       continue;
     }
@@ -23,7 +23,7 @@ Expr Rebuild::operator()(Expr root) {
     bool ready = true;
     for (std::size_t i = 0; i < expr.argument_count(); ++i) {
       const Expr found = done_.find(expr.argument(i));
-      if (found)
+      if (found.defined())
         arguments.push_back(found);
       else
         stack.push_back(expr.argument(i)), ready = false;
@@ -47,7 +47,7 @@ void Rebuild::keep_properties(Expr before, Expr after) const {
   std::vector<Expr> arguments;
   for (auto& argument : meaning->arguments) {
     const Expr found = done_.find(argument);
-    arguments.push_back(found ? found : argument);
+    arguments.push_back(found.defined() ? found : argument);
   }
   pool.annotate_call(after, meaning->function, arguments);
 }
@@ -57,10 +57,10 @@ Expr substitute(Expr root, const Substitution& substitution) {
     const auto found = substitution.find(expr.id());
     return found == substitution.end() ? Expr() : found->second;
   };
-  if (substitution.empty() || !any_within(root, [&](Expr expr) { return bool(find(expr)); })) return root;
+  if (substitution.empty() || !any_within(root, [&](Expr expr) { return find(expr).defined(); })) return root;
   return Rebuild([&](Expr expr, std::span<const Expr> arguments) {
     const Expr found = find(expr);
-    return found ? found : with_arguments(expr, arguments);
+    return found.defined() ? found : with_arguments(expr, arguments);
   })(root);
 }
 

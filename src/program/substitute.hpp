@@ -51,7 +51,7 @@ class Rebuild {
       std::uint32_t id = 0;
       Expr value;
       std::uint32_t hash() const { return hash_of_number(id); }
-      bool is_free() const { return !value; }
+      bool is_free() const { return !value.defined(); }
     };
     struct Is {
       std::uint32_t id;

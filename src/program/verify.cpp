@@ -152,14 +152,14 @@ class Verifier {
     if (s.value.dtype() != s.var.dtype()) fail("an update of the wrong dtype");
     check(s.value);
     if (running_.count(s.var.payload())) define(s.var);
-    if (!s.position_var) return;
+    if (!s.position_var.defined()) return;
     if (!carried_.count(s.position_var.payload())) fail("a position is updated but no loop carries it");
     if (s.position.dtype() != s.position_var.dtype()) fail("a position of the wrong dtype");
     check(s.position);
   }
   void verify(const Loop& s) {
     check(s.extent);
-    if (s.parallel_cost) check(s.parallel_cost);
+    if (s.parallel_cost.defined()) check(s.parallel_cost);
     const std::size_t outside = defined_.size();
     for (auto& carry : s.carries) {
       if (carry.is_state()) {
@@ -172,9 +172,9 @@ class Verifier {
     }
     for (auto& carry : s.carries)
       if (carry.is_state()) define(carry.var);
-    if (s.vector && s.until) fail("a vector loop with an end of its own");
-    if (s.parallel_cost &&
-        (s.until || std::any_of(s.carries.begin(), s.carries.end(), [](auto& c) { return c.is_state(); })))
+    if (s.vector && s.until.defined()) fail("a vector loop with an end of its own");
+    if (s.parallel_cost.defined() &&
+        (s.until.defined() || std::any_of(s.carries.begin(), s.carries.end(), [](auto& c) { return c.is_state(); })))
       fail("a loop whose iterations count in order is in chunks");
     if (s.vector)
       for (auto& step : s.body)
@@ -185,7 +185,7 @@ class Verifier {
       if (carry.is_state()) states_.emplace(carry.var.payload(), 0);
     const bool in_if = std::exchange(in_if_, false);
     steps(s.body);
-    if (s.until) {
+    if (s.until.defined()) {
       if (s.until.dtype() != DType::Bool) fail("an end of a loop that is not bool");
       check(s.until);
     }
@@ -254,9 +254,9 @@ class Verifier {
     });
     for (auto& argument : s.arguments)
       if (auto* memory = std::get_if<BufferArgument>(&argument))
-        if (memory->offset && memory->offset.dtype() != DType::Int64)
+        if (memory->offset.defined() && memory->offset.dtype() != DType::Int64)
           fail(cat("an offset in ", buffer(memory->buffer).name, " that is not int64"));
-    if (!s.status) return;
+    if (!s.status.defined()) return;
     if (s.status.code() != Code::var || s.status.dtype() != DType::Int64) fail("a status that is no int64 variable");
     define(s.status);
   }

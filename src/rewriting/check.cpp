@@ -104,7 +104,7 @@ class SampleCheck {
       Replacements pairs;
       for (std::size_t i = 0; i < result->size(); ++i) {
         const Variable before = node.output(int(i)), after = (*result)[i];
-        if (!after || after.same_as(before)) continue;
+        if (!after.defined() || after.same_as(before)) continue;
         if (!before.type()->is_super(*after.type()))
           return fail(
               cat("on ", text(), ": changes the type from ", before.type()->str(), " to ", after.type()->str()));
@@ -212,7 +212,7 @@ void check_mixed(const Rule& rule, const Variable& sample, CheckReport& report) 
           changed = true;
         }
         const Variable mixed = changed ? on_leaves(sample, leaves, others) : Variable();
-        if (mixed) SampleCheck(rule, mixed, report).run_where_it_fires();
+        if (mixed.defined()) SampleCheck(rule, mixed, report).run_where_it_fires();
       }
 }
 

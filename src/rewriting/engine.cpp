@@ -50,7 +50,7 @@ class Equilibrium {
         max_uses_(session.max_use_ratio * double(std::max(graph.node_count(), least_size_for_ratio))) {
     graph_.attach(work_);
     for (std::size_t slot = 0; slot < graph_.slot_count() && !has_complex_; ++slot)
-      if (const Apply node = graph_.at_slot(slot)) has_complex_ = touches_complex(node);
+      if (const Apply node = graph_.at_slot(slot); node.defined()) has_complex_ = touches_complex(node);
   }
   ~Equilibrium() { graph_.detach(*work_); }
   Equilibrium(const Equilibrium&) = delete;
@@ -62,7 +62,7 @@ class Equilibrium {
     do {
       if (phase_.passes++) work_->add_changed(graph_);
       changed_ = false;
-      for (Apply node = work_->next(graph_); node; node = work_->next(graph_)) visit(node);
+      for (Apply node = work_->next(graph_); node.defined(); node = work_->next(graph_)) visit(node);
     } while (changed_);
   }
 
@@ -130,7 +130,7 @@ class Equilibrium {
     Replacements pairs;
     for (std::size_t i = 0; i < result.size(); ++i) {
       const Variable before = node.output(int(i));
-      if (!result[i] || result[i].same_as(before)) continue;
+      if (!result[i].defined() || result[i].same_as(before)) continue;
       if (!before.type()->is_super(*result[i].type()))
         throw TypeError(cat("it would change the type of output ", i, " from ", before.type()->str(), " to ",
                             result[i].type()->str()));

@@ -97,6 +97,7 @@ bool is_among(DType dtype, std::uint32_t dtypes) {
 
 std::optional<double> scalar_constant(const Variable& variable) {
   // A view shows elements of its input, so equal elements stay equal. Checks are views, too, but must be kept.
+  if (!variable.defined()) refuse_null_handle("Variable");
   const VariableNode* at = variable.node();
   while (at->owner) {
     const Apply owner = Apply::of(at->owner);
@@ -117,7 +118,7 @@ Variable constant_like(double value, DType dtype) { return constant(Array(value)
 
 Variables inferred_lengths(const Variable& variable) {
   const Apply owner = variable.owner();
-  if (!owner) return own_lengths(variable);
+  if (!owner.defined()) return own_lengths(variable);
   std::vector<Shape> inputs;
   for (auto& input : owner.inputs()) inputs.push_back(is_tensor(input) ? own_lengths(input) : Shape{});
   std::vector<Shape> outputs = owner.op().infer_shape(owner, inputs);

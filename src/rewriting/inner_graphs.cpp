@@ -51,7 +51,8 @@ void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, Rewri
   // In topological order, one node at a time, since a new node takes the current inputs of the old one.
   std::vector<Apply> nodes;
   for (std::size_t slot = 0; slot < graph.slot_count(); ++slot)
-    if (const Apply node = graph.at_slot(slot); node && !node.op().elementwise() && inner_graph_of(node.op())) {
+    if (const Apply node = graph.at_slot(slot);
+        node.defined() && !node.op().elementwise() && inner_graph_of(node.op())) {
       nodes = graph.toposort();
       break;
     }

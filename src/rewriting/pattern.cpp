@@ -220,7 +220,7 @@ class Matcher {
 
   bool bind(int slot, VariableNode* subject) {
     Variable& bound = binding_.leaves[std::size_t(slot)];
-    if (bound) return bound.node() == subject && solve();
+    if (bound.defined()) return bound.node() == subject && solve();
     bound = Variable::of(subject);
     if (solve()) return true;
     bound = Variable();

@@ -105,8 +105,9 @@ double Match::value(const Variable& leaf) const {
 Rule::Rule(std::string name, Root root, NodeFunction function)
     : name_(std::move(name)), root_(std::move(root)), function_(std::move(function)) {}
 
-Rule::Rule(std::string name, const Variable& left, const Variable& right)
-    : name_(std::move(name)), equation_(std::make_unique<Equation>(name_, left, right)) {
+Rule::Rule(std::string name, const Variable& left, const Variable& right) : name_(std::move(name)) {
+  if (!left.defined() || !right.defined()) throw ValueError(cat("rule ", name_, ": a side of the equation is null"));
+  equation_ = std::make_unique<Equation>(name_, left, right);
   root_ = equation_->root();
   depth_ = equation_->depth();
   function_ = [this](FunctionGraph& graph, const Apply& node) {

@@ -11,12 +11,12 @@ const RewriteQuery& stabilizing() {
 }
 
 std::optional<Variable> stable_form_of(FunctionGraph& graph, const Apply& node) {
-  if (!node || node.output_count() != 1) return std::nullopt;
+  if (!node.defined() || node.output_count() != 1) return std::nullopt;
   const auto plan = OptDB::instance().plan(stabilizing());
   for (auto& stage : *plan)
     for (int i : stage->rules.at(node)) {
       const auto found = stage->rules.rules()[std::size_t(i)]->apply(graph, node);
-      if (found && (*found)[0] && !(*found)[0].same_as(node.output())) return (*found)[0];
+      if (found && (*found)[0].defined() && !(*found)[0].same_as(node.output())) return (*found)[0];
     }
   return std::nullopt;
 }

@@ -33,7 +33,7 @@ void WorkList::add_changed(const FunctionGraph& graph) {
   std::vector<char> found(graph.slot_count());
   Slots level;
   for (std::uint32_t slot : touched_)
-    if (!std::exchange(found[slot], true) && graph.at_slot(slot)) level.push_back(slot);
+    if (!std::exchange(found[slot], true) && graph.at_slot(slot).defined()) level.push_back(slot);
   touched_.clear();
   all_ = level;
   at_ = 0;
@@ -59,13 +59,13 @@ Apply WorkList::next(const FunctionGraph& graph) {
     const std::uint32_t slot = changed_.back();
     changed_.pop_back();
     if (!take(slot)) continue;
-    if (Apply node = graph.at_slot(slot)) return node;
+    if (Apply node = graph.at_slot(slot); node.defined()) return node;
   }
   while (at_ < all_.size()) {
     const std::uint32_t slot = all_[at_++];
     // A node that was noted in the meantime was already visited.
     if (!take(slot)) continue;
-    if (Apply node = graph.at_slot(slot)) return node;
+    if (Apply node = graph.at_slot(slot); node.defined()) return node;
   }
   return Apply();
 }

@@ -108,11 +108,11 @@ std::optional<Variables> alloc_last(FunctionGraph&, const Apply& node) {
       operands.push_back(operand);
       continue;
     }
-    if (!is_alloc(operand) || repeated) return std::nullopt;
+    if (!is_alloc(operand) || repeated.defined()) return std::nullopt;
     repeated = operand;
     operands.push_back(padded(value_of(operand), output.ndim()));
   }
-  if (!repeated) return std::nullopt;
+  if (!repeated.defined()) return std::nullopt;
   return one(fit(alloc(node.op()(operands), lengths_in(repeated)), output));
 }
 

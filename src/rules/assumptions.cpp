@@ -15,7 +15,7 @@ void drain(FunctionGraph& graph) {
   Replacements pairs;
   for (std::size_t slot = 0; slot < graph.slot_count(); ++slot) {
     const Apply node = graph.at_slot(slot);
-    if (!node || node.output_count() != 1) continue;
+    if (!node.defined() || node.output_count() != 1) continue;
     const auto facts = stated_facts(node.output());
     if (!facts) continue;
     const Variable x = without_statements(node.output());

@@ -67,10 +67,11 @@ std::optional<DimBounds> joint_slice(const DimBounds& a, const DimBounds& b, std
     if (first->start + first->count != second->start) return std::nullopt;
     return slice_of({first->start, first->count + second->count, 1});
   }
-  if (a.step || b.step || !a.stop || !b.start) return std::nullopt;
+  if (a.step.defined() || b.step.defined() || !a.stop.defined() || !b.start.defined()) return std::nullopt;
   const bool meet =
       a.stop.same_as(b.start) || (known_integer(a.stop) && known_integer(a.stop) == known_integer(b.start));
-  if (!meet || (a.start && !in_order(a.start, a.stop)) || (b.stop && !in_order(b.start, b.stop))) return std::nullopt;
+  if (!meet || (a.start.defined() && !in_order(a.start, a.stop)) || (b.stop.defined() && !in_order(b.start, b.stop)))
+    return std::nullopt;
   return range(a.start, b.stop);
 }
 

@@ -16,7 +16,7 @@ const IfElse& choice_of(const Apply& node) { return dynamic_cast<const IfElse&>(
 // The values converted to the types of the node's outputs; nothing if one does not fit. A null value keeps its output.
 std::optional<Variables> fitted_branches(Variables values, const Apply& node) {
   for (std::size_t k = 0; k < values.size(); ++k) {
-    if (!values[k]) continue;
+    if (!values[k].defined()) continue;
     const std::optional<Variable> value = fit(values[k], node.output(int(k)));
     if (!value) return std::nullopt;
     values[k] = *value;

@@ -83,10 +83,10 @@ bool takes_all(const Variable& x, const Bounds& bounds) {
     const std::int64_t length = x.static_shape()[axis];
     const auto known = known_range(dim, length);
     if (known && known->start == 0 && known->count == length && known->step == 1) continue;
-    const bool from_start = !dim.integer && (!dim.start || known_integer(dim.start) == 0);
-    const auto* stop = dim.stop ? op_as<ShapeI>(dim.stop) : nullptr;
-    const bool to_end = !dim.stop || (stop && stop->i == int(axis) && dim.stop.owner().input(0).same_as(x));
-    if (!from_start || !to_end || (dim.step && known_integer(dim.step) != 1)) return false;
+    const bool from_start = !dim.integer && (!dim.start.defined() || known_integer(dim.start) == 0);
+    const auto* stop = dim.stop.defined() ? op_as<ShapeI>(dim.stop) : nullptr;
+    const bool to_end = !dim.stop.defined() || (stop && stop->i == int(axis) && dim.stop.owner().input(0).same_as(x));
+    if (!from_start || !to_end || (dim.step.defined() && known_integer(dim.step) != 1)) return false;
   }
   return true;
 }
@@ -209,7 +209,7 @@ std::optional<Interval> interval_of(const DimBounds& dim, std::int64_t length) {
     return Interval{std::min(known->start, last), std::max(known->start, last) + 1};
   }
   auto bound = [](const Variable& number, std::int64_t otherwise) {
-    return number ? known_integer(number) : std::optional(otherwise);
+    return number.defined() ? known_integer(number) : std::optional(otherwise);
   };
   const auto start = bound(dim.start, 0), stop = bound(dim.stop, no_end), step = bound(dim.step, 1);
   if (!start || !stop || !step || *start < 0 || *stop < 0 || *step < 1) return std::nullopt;

@@ -102,7 +102,7 @@ Variable gather_in(const Variable& value, int levels = max_levels) {
   if (op_as<AdvancedSubtensor>(value)) return value;
   if (!scalar_op_of(value) || levels == 0) return {};
   for (auto& operand : value.owner().inputs())
-    if (const Variable found = gather_in(operand, levels - 1)) return found;
+    if (const Variable found = gather_in(operand, levels - 1); found.defined()) return found;
   return {};
 }
 
@@ -152,7 +152,7 @@ std::optional<Variables> reduction_of_masked(FunctionGraph&, const Apply& node) 
   const ScalarOp& combiner = scalar_op(op.kind.scalar_name);
   if (!op.kind.has_identity || !combiner.has_identity) return std::nullopt;
   const Variable gather = gather_in(selected);
-  if (!gather) return std::nullopt;
+  if (!gather.defined()) return std::nullopt;
   const Variables from = gather.owner().inputs();
   auto selection = selection_from(from[0], op_as<AdvancedSubtensor>(gather)->axes, from[1]);
   if (!selection || !op.reduces(selection->axis)) return std::nullopt;

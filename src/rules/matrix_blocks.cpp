@@ -58,14 +58,14 @@ std::optional<Variables> as_blocks(FunctionGraph& graph, const Variable& v) {
     Variable block, left = int64_constant(0);
     for (auto& part : row.owner().inputs()) {
       if (is_zero(part)) {
-        if (!block) left = lengths::add(left, length_of(part, last));
-      } else if (block) {
+        if (!block.defined()) left = lengths::add(left, length_of(part, last));
+      } else if (block.defined()) {
         return std::nullopt;
       } else {
         block = part;
       }
     }
-    if (!block || !is_square(graph, block) || !is_same_length(left, before)) return std::nullopt;
+    if (!block.defined() || !is_square(graph, block) || !is_same_length(left, before)) return std::nullopt;
     before = lengths::add(before, length_of(block, last));
     blocks.push_back(block);
   }
@@ -94,14 +94,14 @@ std::optional<Variables> determinant_of_blocks(FunctionGraph& graph, const Apply
   Variable first, second;
   for (auto& block : *blocks) {
     if (!is_logarithmic(node)) {
-      first = first ? first * det(block) : det(block);
+      first = first.defined() ? first * det(block) : det(block);
       continue;
     }
     const auto [sign, logarithm] = slogdet(block);
-    first = first ? first * sign : sign;
-    second = second ? second + logarithm : logarithm;
+    first = first.defined() ? first * sign : sign;
+    second = second.defined() ? second + logarithm : logarithm;
   }
-  return second ? fitted(node, {first, second}) : fitted(node, {first});
+  return second.defined() ? fitted(node, {first, second}) : fitted(node, {first});
 }
 
 // ---- systems --------------------------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ bool any_depends(const Variables& list) {
 // Each factor is converted to the root's dtype before it is multiplied, as the root does.
 Variable product_of(const Variables& factors, DType dtype) {
   Variable out;
-  for (auto& factor : factors) out = out ? mul(out, cast(factor, dtype)) : cast(factor, dtype);
+  for (auto& factor : factors) out = out.defined() ? mul(out, cast(factor, dtype)) : cast(factor, dtype);
   return out;
 }
 
@@ -101,8 +101,8 @@ std::optional<Variables> cancel_factors(FunctionGraph& graph, const Apply& node)
   // x / x keeps its nan.
   if (!any_depends(factors.above) && !any_depends(factors.below)) return std::nullopt;
   const Variable above = product_of(factors.above, output.dtype()), below = product_of(factors.below, output.dtype());
-  if (!below) return one(fit(above, output));
-  return one(fit(above ? above / below : reciprocal(below), output));
+  if (!below.defined()) return one(fit(above, output));
+  return one(fit(above.defined() ? above / below : reciprocal(below), output));
 }
 
 // ---- sums -----------------------------------------------------------------------------------------------------------
@@ -138,15 +138,17 @@ class Sum {
       collected |= term.count > 1;
       if (!std::isfinite(term.coefficient)) return false;
     }
-    auto remains = [](const Term& term) { return term.what && term.coefficient != 0 && depends_on_inputs(term.what); };
+    auto remains = [](const Term& term) {
+      return term.what.defined() && term.coefficient != 0 && depends_on_inputs(term.what);
+    };
     return collected && std::any_of(terms_.begin(), terms_.end(), remains);
   }
 
  private:
   void collect(const Variable& what, double coefficient) {
     for (auto& term : terms_)
-      if (what ? term.what && term.what.same_as(what)
-               : !term.what && is_exact_sum(term.coefficient, coefficient, dtype_)) {
+      if (what.defined() ? term.what.defined() && term.what.same_as(what)
+                         : !term.what.defined() && is_exact_sum(term.coefficient, coefficient, dtype_)) {
         term.coefficient += coefficient;
         ++term.count;
         return;
@@ -195,16 +197,16 @@ Variable sum_of(const Sum& sum, DType dtype) {
   // The sum starts with a term that needs no minus sign, if there is one.
   const Term* first = nullptr;
   for (auto& term : sum.terms())
-    if (!first && term.what && term.coefficient > 0) first = &term;
+    if (!first && term.what.defined() && term.coefficient > 0) first = &term;
   if (first) out = with_coefficient(*first, first->coefficient, dtype);
   for (auto& term : sum.terms()) {
     if (&term == first || term.coefficient == 0) continue;
-    if (!term.what) {
+    if (!term.what.defined()) {
       numbers.push_back(term.coefficient);
       continue;
     }
     const Variable part = with_coefficient(term, std::abs(term.coefficient), dtype);
-    if (!out)
+    if (!out.defined())
       out = term.coefficient > 0 ? part : -part;
     else
       out = term.coefficient > 0 ? out + part : out - part;

@@ -151,7 +151,7 @@ std::optional<Variables> reduce_of_alloc(FunctionGraph&, const Apply& node) {
     if (!op.reduces(axis))
       kept.push_back(length);
     else
-      count = count ? mul(count, length) : length;
+      count = count.defined() ? mul(count, length) : length;
   }
   const Variable all = repeated_reduction(op.kind.name, without(value, axes), count, output.dtype());
   return one(fit(kept.empty() ? all : alloc(all, kept), output));
@@ -167,7 +167,7 @@ std::optional<Variables> reduce_of_make_vector(FunctionGraph&, const Apply& node
   Variable total;
   for (auto& element : elements) {
     const Variable own = cast(element, node.output().dtype());
-    total = !total ? own : op.kind.name == "sum" ? add(total, own) : mul(total, own);
+    total = !total.defined() ? own : op.kind.name == "sum" ? add(total, own) : mul(total, own);
   }
   return one(fit(total, node.output()));
 }
@@ -188,7 +188,7 @@ std::optional<Variables> reduce_of_join(FunctionGraph& graph, const Apply& node)
   for (auto& piece : pieces) {
     if (!is_one(piece, join->axis) || piece.dtype() != node.output().dtype()) return std::nullopt;
     const Variable own = without(piece, {join->axis});
-    total = total ? apply_elemwise(op.kind.scalar_name, std::vector<Variable>{total, own}) : own;
+    total = total.defined() ? apply_elemwise(op.kind.scalar_name, std::vector<Variable>{total, own}) : own;
   }
   return one(fit(total, node.output()));
 }
@@ -260,9 +260,9 @@ std::optional<Variables> prod_of_scaled(FunctionGraph& graph, const Apply& node,
     const Variable length = length_of(product, axis);
     const std::int64_t elements = product.static_shape()[std::size_t(axis)];
     known = elements == unknown_length || known > max_elements ? max_elements + 1 : known * elements;
-    count = count ? lengths::mul(count, length) : length;
+    count = count.defined() ? lengths::mul(count, length) : length;
   }
-  if (!count || known > max_elements) return std::nullopt;
+  if (!count.defined() || known > max_elements) return std::nullopt;
   const auto scaled = scaled_terms(graph, node);
   if (!scaled) return std::nullopt;
   return taken_out(*scaled, pow(without(scaled->factor, axes), cast(count, node.output().dtype())), node);

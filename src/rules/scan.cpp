@@ -111,7 +111,7 @@ bool drop_unread(const FunctionGraph& graph, Loop& loop) {
       out.traces.push_back(loop.traces[k]);
       needed.push_back(parts.traced[k]);
     }
-  if (parts.until) needed.push_back(parts.until);
+  if (parts.until.defined()) needed.push_back(parts.until);
   std::vector<bool> lives(parts.states.size(), false);
   for (std::size_t k = 0; k < lives.size(); ++k)
     if (is_read(loop.finals[k])) lives[k] = true, needed.push_back(parts.next[k]);
@@ -137,7 +137,7 @@ bool drop_unread(const FunctionGraph& graph, Loop& loop) {
       out.parts.sequences.push_back(parts.sequences[k]);
       out.parts.elements.push_back(parts.elements[k]);
     }
-  if (out.parts.traced.empty() && out.parts.states.empty() && !out.parts.until) return false;
+  if (out.parts.traced.empty() && out.parts.states.empty() && !out.parts.until.defined()) return false;
   const bool changed = out.parts.traced.size() + out.parts.states.size() + out.parts.sequences.size() != before;
   loop = std::move(out);
   return changed;
@@ -198,7 +198,7 @@ std::optional<Loop> merged(const Apply& a, const Apply& b) {
   append(out.parts.constants, other.parts.constants);
   append(out.finals, other.finals);
   append(out.traces, other.traces);
-  if (!out.parts.until) {
+  if (!out.parts.until.defined()) {
     share_inputs(out.parts);
     if (share_states(out) == 0) return std::nullopt;
     return out;
@@ -250,7 +250,7 @@ void merge_scans(FunctionGraph& graph) {
 // A trace whose value is the same in all steps becomes a repetition of that value.
 bool take_constant_traces(const FunctionGraph& graph, const Apply& node, Loop& loop, Replacements& pairs) {
   ScanParts& parts = loop.parts;
-  if (parts.until) return false;
+  if (parts.until.defined()) return false;
   bool any = false;
   std::vector<Shape> shapes;  // of the node's outputs
   const auto shape_of = [&](const Variable& output) {

@@ -25,9 +25,11 @@ struct Linear {
   Variable slope, rest;
 };
 
-Variable sum_of(const Variable& a, const Variable& b) { return !a ? b : !b ? a : add(a, b); }
-Variable product_of(const Variable& a, const Variable& b) { return a && b ? mul(a, b) : Variable(); }
-Variable negative(const Variable& a) { return a ? neg(a) : a; }
+Variable sum_of(const Variable& a, const Variable& b) { return !a.defined() ? b : !b.defined() ? a : add(a, b); }
+Variable product_of(const Variable& a, const Variable& b) {
+  return a.defined() && b.defined() ? mul(a, b) : Variable();
+}
+Variable negative(const Variable& a) { return a.defined() ? neg(a) : a; }
 
 // Expressions of a step as linear functions of one of its variables.
 class LinearForms {
@@ -42,7 +44,7 @@ class LinearForms {
     auto form = form_of(result);
     if (form)  // a part may consist only of numbers of lower precision
       for (Variable* part : {&form->slope, &form->rest})
-        if (*part) *part = cast(*part, variable_.dtype());
+        if (part->defined()) *part = cast(*part, variable_.dtype());
     return form;
   }
 
@@ -61,7 +63,7 @@ class LinearForms {
       if (!form) return std::nullopt;
       of.push_back(*form);
     }
-    const auto is_free = [](const Linear& each) { return !each.slope; };
+    const auto is_free = [](const Linear& each) { return !each.slope.defined(); };
     if (std::ranges::all_of(of, is_free)) return Linear{{}, output};
     const ScalarOp* scalar = scalar_op_of(output);
     if (!scalar || !output.type()->equals(*variable_.type())) return std::nullopt;
@@ -82,14 +84,15 @@ class LinearForms {
     }
     if (scalar->name == "switch" && is_free(of[0])) {
       const auto chosen = [&](const Variable& a, const Variable& b) {
-        if (!a && !b) return Variable();
+        if (!a.defined() && !b.defined()) return Variable();
         const Variable zero = zeros_like(variable_);
-        return switch_(node.input(0), a ? a : zero, b ? b : zero);
+        return switch_(node.input(0), a.defined() ? a : zero, b.defined() ? b : zero);
       };
       return Linear{chosen(of[1].slope, of[2].slope), chosen(of[1].rest, of[2].rest)};
     }
     if (scalar->name == "true_div" && is_free(of[1]))
-      return Linear{true_div(of[0].slope, of[1].rest), of[0].rest ? true_div(of[0].rest, of[1].rest) : Variable()};
+      return Linear{true_div(of[0].slope, of[1].rest),
+                    of[0].rest.defined() ? true_div(of[0].rest, of[1].rest) : Variable()};
     return std::nullopt;
   }
   const Variable& variable_;
@@ -126,7 +129,7 @@ std::optional<Adjoint> adjoint_of(const FunctionGraph& graph, const Loop& loop) 
   const auto is_read = [&](const Variables& outputs) {
     return std::ranges::any_of(outputs, [&](auto& each) { return !graph.clients(each).empty(); });
   };
-  if (parts.until || std::ranges::any_of(loop.traces, is_read) || count < 1 || count > max_sums + 1)
+  if (parts.until.defined() || std::ranges::any_of(loop.traces, is_read) || count < 1 || count > max_sums + 1)
     return std::nullopt;
   for (auto& state : parts.states)
     if (!is_real_number(state) || !state.type()->equals(*parts.states[0].type())) return std::nullopt;
@@ -140,7 +143,7 @@ std::optional<Adjoint> adjoint_of(const FunctionGraph& graph, const Loop& loop) 
     for (std::size_t other = 0; other < count; ++other)
       is_sum = is_sum && (other == k || !readers.contains(parts.next[other].node()));
     const auto form = is_sum ? LinearForms(parts.states[k]).of(parts.next[k]) : std::nullopt;
-    if (form && form->slope && form->rest && is_number(form->slope, 1)) {
+    if (form && form->slope.defined() && form->rest.defined() && is_number(form->slope, 1)) {
       added[k] = form->rest;
     } else {
       if (adjoint) return std::nullopt;
@@ -150,7 +153,7 @@ std::optional<Adjoint> adjoint_of(const FunctionGraph& graph, const Loop& loop) 
   if (!adjoint) return std::nullopt;
   LinearForms forms(parts.states[*adjoint]);
   const auto step = forms.of(parts.next[*adjoint]);
-  if (!step || !step->rest) return std::nullopt;
+  if (!step || !step->rest.defined()) return std::nullopt;
   Adjoint out{step->slope, step->rest, unless_zero(parts.initial[*adjoint]), {}};
   for (std::size_t k = 0; k < count; ++k) {
     if (k == *adjoint) continue;
@@ -279,7 +282,7 @@ class Elements {
 
 bool is_simple(const Loop& loop) {
   const ScanParts& parts = loop.parts;
-  return !parts.until && !parts.states.empty() && parts.states.size() <= max_states &&
+  return !parts.until.defined() && !parts.states.empty() && parts.states.size() <= max_states &&
          std::ranges::all_of(parts.states, is_real_number) &&
          std::ranges::all_of(parts.elements, [](auto& each) { return as_tensor(each.type()) && each.ndim() == 0; });
 }
@@ -326,7 +329,7 @@ bool merge_adjoint(FunctionGraph& graph, const Apply& scan, const Apply& adjoint
     if (dependence.of(value)) return false;
     step.emplace_back(leaf, value);
   }
-  const auto here = [&](const Variable& v) { return v ? clone_replace(Variables{v}, step)[0] : v; };
+  const auto here = [&](const Variable& v) { return v.defined() ? clone_replace(Variables{v}, step)[0] : v; };
 
   ScanParts& parts = loop.parts;
   const Variable a = here(adjoint.a), c = here(adjoint.c);
@@ -341,11 +344,11 @@ bool merge_adjoint(FunctionGraph& graph, const Apply& scan, const Apply& adjoint
   if (may_vanish(c, loop, operations_looked_at)) return false;
   std::vector<std::size_t> places;
   for (auto& sum : adjoint.sums) {
-    const Variable tangent = new_state(sum.initial_tangent ? sum.initial_tangent : zero);
+    const Variable tangent = new_state(sum.initial_tangent.defined() ? sum.initial_tangent : zero);
     const Variable total = new_state(zero);
     const Variable next = sum_of(product_of(a, tangent), here(sum.p));
     places.push_back(parts.next.size());
-    parts.next.push_back(next ? next : zero);
+    parts.next.push_back(next.defined() ? next : zero);
     parts.next.push_back(add(total, sum_of(mul(c, tangent), here(sum.q))));
     loop.finals.emplace_back(), loop.finals.emplace_back();
   }
@@ -356,7 +359,7 @@ bool merge_adjoint(FunctionGraph& graph, const Apply& scan, const Apply& adjoint
   for (std::size_t k = 0; k < places.size(); ++k) {
     const Sum& sum = adjoint.sums[k];
     Variable result = sum_of(outputs[places[k] + 1], sum.initial);
-    if (adjoint.initial) result = add(result, mul(outputs[places[k]], adjoint.initial));
+    if (adjoint.initial.defined()) result = add(result, mul(outputs[places[k]], adjoint.initial));
     for (auto& old : sum.finals)
       if (!graph.clients(old).empty()) pairs.emplace_back(old, fit(result, old).value_or(result));
   }

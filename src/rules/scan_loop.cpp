@@ -42,7 +42,7 @@ Loop loop_of(const Apply& node) {
 Variables results_of(const ScanParts& parts) {
   Variables out = parts.next;
   out.insert(out.end(), parts.traced.begin(), parts.traced.end());
-  if (parts.until) out.push_back(parts.until);
+  if (parts.until.defined()) out.push_back(parts.until);
   return out;
 }
 
@@ -50,7 +50,7 @@ void set_results(ScanParts& parts, const Variables& from) {
   auto at = from.begin();
   for (auto& each : parts.next) each = *at++;
   for (auto& each : parts.traced) each = *at++;
-  if (parts.until) parts.until = *at;
+  if (parts.until.defined()) parts.until = *at;
 }
 
 void replace_in_step(ScanParts& parts, const Replacements& replacements) {
@@ -91,15 +91,16 @@ void share_inputs(ScanParts& parts) {
 
 Apply replace_loop(FunctionGraph& graph, const Loop& loop, Replacements pairs, const char* rule) {
   Apply scan;
-  if (!loop.parts.states.empty() || !loop.parts.traced.empty() || loop.parts.until) scan = make_scan(loop.parts);
-  const Variables outputs = scan ? scan.outputs() : Variables();
+  if (!loop.parts.states.empty() || !loop.parts.traced.empty() || loop.parts.until.defined())
+    scan = make_scan(loop.parts);
+  const Variables outputs = scan.defined() ? scan.outputs() : Variables();
   const auto stands = [&](const Variables& olds, const Variable& value) {
     for (auto& old : olds)
       if (!graph.clients(old).empty()) pairs.emplace_back(old, fit(value, old).value_or(value));
   };
   for (std::size_t k = 0; k < loop.finals.size(); ++k) stands(loop.finals[k], outputs[k]);
   for (std::size_t k = 0; k < loop.traces.size(); ++k) stands(loop.traces[k], outputs[loop.finals.size() + k]);
-  if (loop.parts.until) stands(loop.steps, outputs.back());
+  if (loop.parts.until.defined()) stands(loop.steps, outputs.back());
   graph.replace_all(pairs, rule);
   return scan;
 }

@@ -11,7 +11,9 @@
 
 namespace bitale::rewriting {
 
-inline const ScanOp* scan_op(const Apply& node) { return node ? dynamic_cast<const ScanOp*>(&node.op()) : nullptr; }
+inline const ScanOp* scan_op(const Apply& node) {
+  return node.defined() ? dynamic_cast<const ScanOp*>(&node.op()) : nullptr;
+}
 // All scans of the graph, in topological order.
 std::vector<Apply> scans_of(const FunctionGraph& graph);
 // Whether `node` depends on `other`.

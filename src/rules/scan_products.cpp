@@ -101,7 +101,7 @@ std::optional<SumOfProducts> sum_of_products(const ScanParts& parts, std::size_t
       out.rest = rest;
     }
   }
-  if (out.products.empty() || (out.rest && !out.rest.type()->equals(*state.type()))) return std::nullopt;
+  if (out.products.empty() || (out.rest.defined() && !out.rest.type()->equals(*state.type()))) return std::nullopt;
   return out;
 }
 
@@ -125,8 +125,8 @@ void push_out_products(FunctionGraph& graph, const Apply& node) {
   for (auto sum = found.rbegin(); sum != found.rend(); ++sum) {
     const auto at = std::ptrdiff_t(sum->state);
     finals.insert(finals.begin(), loop.finals[sum->state]);
-    initial.insert(initial.begin(), sum->rest ? Variable() : parts.initial[sum->state]);
-    if (sum->rest) {
+    initial.insert(initial.begin(), sum->rest.defined() ? Variable() : parts.initial[sum->state]);
+    if (sum->rest.defined()) {
       parts.next[sum->state] = sum->rest;
       continue;
     }
@@ -142,7 +142,7 @@ void push_out_products(FunctionGraph& graph, const Apply& node) {
   Replacements pairs;
   for (std::size_t m = 0; m < found.size(); ++m) {
     Variable total = initial[m];
-    for (std::size_t k = 0; k < loop.finals.size() && !total; ++k)
+    for (std::size_t k = 0; k < loop.finals.size() && !total.defined(); ++k)
       if (is_one_of(loop.finals[k], finals[m].front())) {
         total = outputs[k];
         loop.finals[k].clear();

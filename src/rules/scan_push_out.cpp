@@ -110,11 +110,11 @@ void push_out(FunctionGraph& graph) {
     rest.parts.traced.clear(), rest.traces.clear();
     for (std::size_t k = 0; k < parts.traced.size(); ++k) {
       Variable stack;
-      for (std::size_t m = 0; m < moved.size() && !stack; ++m)
+      for (std::size_t m = 0; m < moved.size() && !stack.defined(); ++m)
         if (moved[m].same_as(parts.traced[k])) stack = stacks[m];
-      for (std::size_t s = 0; s < parts.elements.size() && !stack; ++s)
+      for (std::size_t s = 0; s < parts.elements.size() && !stack.defined(); ++s)
         if (parts.elements[s].same_as(parts.traced[k])) stack = whole[s];
-      if (!stack) {
+      if (!stack.defined()) {
         rest.parts.traced.push_back(parts.traced[k]);
         rest.traces.push_back(loop.traces[k]);
         continue;

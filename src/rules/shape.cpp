@@ -67,13 +67,13 @@ std::optional<Variables> useless_reshape(FunctionGraph&, const Apply& node) {
       continue;
     }
     const Variable length = op_as<MakeVector>(lengths) ? lengths.owner().input(axis) : Variable();
-    if (length && is_length_of(length, x, axis)) {
+    if (length.defined() && is_length_of(length, x, axis)) {
       may_be_empty |= static_of(x, axis) == unknown_length;
       continue;
     }
     if (static_of(x, axis) != unknown_length && static_of(output, axis) != unknown_length) return std::nullopt;
     // A computed length may be wrong, which must remain an error.
-    if (length && !known_integer(length)) return std::nullopt;
+    if (length.defined() && !known_integer(length)) return std::nullopt;
     ++open;
   }
   // An undetermined length next to a length of 0 is not determined by the number of elements.

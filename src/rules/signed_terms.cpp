@@ -15,7 +15,7 @@ std::vector<SignedTerm> signed_terms(const Variable& sum, const NestedSum& neste
     const auto [value, is_negative] = open.back();
     open.pop_back();
     const Variable nested = nested_sum(value);
-    if (nested) {
+    if (nested.defined()) {
       const bool is_difference = is_elemwise(nested, "sub"), is_negation = is_elemwise(nested, "neg");
       const auto inputs = nested.owner().inputs();
       for (std::size_t i = inputs.size(); i-- > 0;)

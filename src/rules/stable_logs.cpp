@@ -104,10 +104,10 @@ Variable product_of(const Factors& factors, DType dtype) {
   for (auto& [what, is_below] : factors) {
     Variable& side = is_below ? below : above;
     const Variable factor = cast(what, dtype);
-    side = side ? side * factor : factor;
+    side = side.defined() ? side * factor : factor;
   }
-  if (!below) return above;
-  return above ? above / below : reciprocal(below);
+  if (!below.defined()) return above;
+  return above.defined() ? above / below : reciprocal(below);
 }
 
 bool is_sum_of_exps(const Variable& v) { return reduction(v, "sum") && is_elemwise(operand(v, 0), "exp"); }
@@ -148,7 +148,7 @@ std::optional<Extracted> extracted(const Variable& v, bool alone) {
     if (alone || !is_float(viewed.base.dtype())) return std::nullopt;
     auto out = extracted(viewed.base, false);
     if (!out) return std::nullopt;
-    return Extracted{viewed.of(out->term), out->sign ? viewed.of(out->sign) : Variable()};
+    return Extracted{viewed.of(out->term), out->sign.defined() ? viewed.of(out->sign) : Variable()};
   }
   if (is_elemwise(v, "exp")) return Extracted{operand(v, 0), {}};
   if (is_elemwise(v, "pow") && !is_small_power(operand(v, 1)) && !is_sign(operand(v, 0))) {
@@ -181,15 +181,15 @@ std::optional<Variables> log_of_parts(FunctionGraph&, const Apply& node) {
     // A term may be an exponent of integer or bool dtype: terms are added in the dtype of the logarithm.
     const Variable term = cast(part->term, value.dtype());
     Variable& side = factor.below ? below : above;
-    side = side ? side + term : term;
-    if (part->sign) rest.push_back({part->sign, factor.below});
+    side = side.defined() ? side + term : term;
+    if (part->sign.defined()) rest.push_back({part->sign, factor.below});
   }
-  if (!above && !below) return std::nullopt;
+  if (!above.defined() && !below.defined()) return std::nullopt;
   if (!rest.empty()) {
     const Variable logarithm = log(product_of(rest, value.dtype()));
-    above = above ? above + logarithm : logarithm;
+    above = above.defined() ? above + logarithm : logarithm;
   }
-  return one(fit(!below ? above : above ? above - below : -below, node.output()));
+  return one(fit(!below.defined() ? above : above.defined() ? above - below : -below, node.output()));
 }
 
 // ---- products of many elements --------------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ std::optional<Weighted> weighted(const Variable& v) {
       continue;
     }
     const Variable own = cast(viewed.of(operand(viewed.base, 0)), v.dtype());
-    if (!out.exponent)
+    if (!out.exponent.defined())
       out.exponent = factor.below ? -own : own;
     else
       out.exponent = factor.below ? out.exponent - own : out.exponent + own;
@@ -240,7 +240,7 @@ std::optional<Weighted> weighted(const Variable& v) {
 // The exponent, or -inf where the coefficient is zero, so that it does not count in a maximum. Only the shift uses it:
 // the derivative by a coefficient that is zero needs the exponent itself.
 Variable counted(const Weighted& term) {
-  if (!term.coefficient || scalar_constant(term.coefficient).value_or(0) != 0) return term.exponent;
+  if (!term.coefficient.defined() || scalar_constant(term.coefficient).value_or(0) != 0) return term.exponent;
   return switch_(neq(term.coefficient, 0), term.exponent, -inf);
 }
 
@@ -253,7 +253,7 @@ Variable finite(const Variable& high) {
 // so that its power is finite and the product zero.
 Variable bounded_power(const Weighted& term, const Variable& shift) {
   const Variable exponent = term.exponent - shift;
-  if (!term.coefficient || scalar_constant(term.coefficient).value_or(0) != 0) return exp(exponent);
+  if (!term.coefficient.defined() || scalar_constant(term.coefficient).value_or(0) != 0) return exp(exponent);
   const double largest = exponent.dtype() == DType::Float64 ? 709 : exponent.dtype() == DType::Float32 ? 88 : 11;
   return exp(minimum(exponent, constant_like(largest, exponent.dtype())));
 }
@@ -300,24 +300,26 @@ std::optional<Variables> log_of_weighted_terms(FunctionGraph&, const Apply& node
   for (auto& [part, is_negative] : parts) {
     auto term = weighted(part);
     if (!term) return std::nullopt;
-    if (term->exponent && (is_shifted(term->exponent) || is_shifted_with_weights(term->exponent))) return std::nullopt;
-    any |= bool(term->exponent);
-    if (term->coefficient) term->coefficient = cast(term->coefficient, value.dtype());
-    if (is_negative) term->coefficient = term->coefficient ? -term->coefficient : constant_like(-1, value.dtype());
+    if (term->exponent.defined() && (is_shifted(term->exponent) || is_shifted_with_weights(term->exponent)))
+      return std::nullopt;
+    any |= term->exponent.defined();
+    if (term->coefficient.defined()) term->coefficient = cast(term->coefficient, value.dtype());
+    if (is_negative)
+      term->coefficient = term->coefficient.defined() ? -term->coefficient : constant_like(-1, value.dtype());
     terms.push_back(std::move(*term));
   }
   if (!any) return std::nullopt;
   Variable high, total;
   for (auto& term : terms) {
-    if (!term.exponent) term.exponent = constant_like(0, value.dtype());
+    if (!term.exponent.defined()) term.exponent = constant_like(0, value.dtype());
     const Variable exponent = counted(term);
-    high = high ? maximum(exponent, high) : exponent;
+    high = high.defined() ? maximum(exponent, high) : exponent;
   }
   const Variable shift = finite(high);
   for (auto& term : terms) {
     const Variable power = bounded_power(term, shift);
-    const Variable part = term.coefficient ? term.coefficient * power : power;
-    total = total ? total + part : part;
+    const Variable part = term.coefficient.defined() ? term.coefficient * power : power;
+    total = total.defined() ? total + part : part;
   }
   return one(fit(log(total) + shift, output));
 }
@@ -335,7 +337,7 @@ std::optional<Variables> log_of_weighted_sum(FunctionGraph&, const Apply& node) 
   if (const CAReduce* inner = reduction(terms, "sum")) {
     const Variable& x = operand(terms, 0);
     const auto term = weighted(x);
-    if (!term || !term->exponent) return std::nullopt;
+    if (!term || !term->exponent.defined()) return std::nullopt;
     std::vector<int> kept, all;
     for (int axis = 0; axis < x.ndim(); ++axis) (inner->reduces(axis) ? all : kept).push_back(axis);
     for (int axis : axes) all.push_back(kept[std::size_t(axis)]);
@@ -343,7 +345,7 @@ std::optional<Variables> log_of_weighted_sum(FunctionGraph&, const Apply& node) 
     return one(fit(log(sum(x, all)), node.output()));
   }
   const auto term = weighted(terms);
-  if (!term || !term->exponent || !term->coefficient) return std::nullopt;
+  if (!term || !term->exponent.defined() || !term->coefficient.defined()) return std::nullopt;
   if (is_shifted_with_weights(term->exponent)) return std::nullopt;
   const bool is_constant = scalar_constant(term->coefficient).value_or(0) != 0;
   if ((is_constant || range_of(term->coefficient).is_positive()) && is_shifted(term->exponent)) return std::nullopt;
@@ -379,11 +381,11 @@ std::optional<Variables> below_view(FunctionGraph& graph, const Apply& node) {
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
     const Variable& input = node.inputs()[i];
     if (scalar_constant(input)) continue;
-    if (shown || !is_view(input)) return std::nullopt;
+    if (shown.defined() || !is_view(input)) return std::nullopt;
     shown = input;
     place = i;
   }
-  if (!shown || shown.dtype() != output.dtype()) return std::nullopt;
+  if (!shown.defined() || shown.dtype() != output.dtype()) return std::nullopt;
   const Viewed viewed(shown);
   const Variable& base = viewed.base;
   if (!is_float(base.dtype()) || !base.has_owner()) return std::nullopt;

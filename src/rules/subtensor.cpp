@@ -33,13 +33,13 @@ bool drop_useless_bounds(DimBounds& dim, const Variable& x, std::size_t axis) {
   bool changed = false;
   auto drop = [&](Variable& bound) { bound = Variable(), changed = true; };
   const std::int64_t length = static_of(x, axis);
-  if (dim.step && known_integer(dim.step) == 1) drop(dim.step);
-  if (dim.step) return changed;  // other steps may be negative
-  if (dim.start) {
+  if (dim.step.defined() && known_integer(dim.step) == 1) drop(dim.step);
+  if (dim.step.defined()) return changed;  // other steps may be negative
+  if (dim.start.defined()) {
     const auto start = known_integer(dim.start);
     if (start == 0 || (start && length != unknown_length && *start <= -length)) drop(dim.start);
   }
-  if (dim.stop) {
+  if (dim.stop.defined()) {
     const auto stop = known_integer(dim.stop);
     if ((stop && length != unknown_length && *stop >= length) || is_length(dim.stop, x, axis)) drop(dim.stop);
   }
@@ -56,7 +56,7 @@ std::optional<Variables> useless_slices(FunctionGraph&, const Apply& node) {
 }
 
 bool is_known_negative(const Variable& number) {
-  const auto known = number ? known_integer(number) : std::nullopt;
+  const auto known = number.defined() ? known_integer(number) : std::nullopt;
   return known && *known < 0;
 }
 
@@ -67,7 +67,7 @@ bool count_from_front(DimBounds& dim, std::int64_t length) {
     if (position) dim.index = int64_constant(*position);
     return position.has_value();
   }
-  if (dim.step || (!is_known_negative(dim.start) && !is_known_negative(dim.stop))) return false;
+  if (dim.step.defined() || (!is_known_negative(dim.start) && !is_known_negative(dim.stop))) return false;
   const auto range = known_range(dim, length);
   if (range) dim = slice_of(*range);
   return range.has_value();
@@ -147,25 +147,30 @@ bool is_moderate(const Variable& number, int depth = 4) {
     if (!is_discrete(operand.dtype()) || !is_moderate(operand, depth - 1)) return false;
   return true;
 }
-bool counts_up(const Variable& number) { return !number || (is_moderate(number) && is_never_negative(number)); }
-bool counts_back(const Variable& number) { return number && is_known_negative(number) && is_moderate(number); }
+bool counts_up(const Variable& number) {
+  return !number.defined() || (is_moderate(number) && is_never_negative(number));
+}
+bool counts_back(const Variable& number) {
+  return number.defined() && is_known_negative(number) && is_moderate(number);
+}
 
 // a + b * step, where null is 0.
 Variable place(const Variable& a, const Variable& b, std::int64_t step) {
-  if (!b) return a;
+  if (!b.defined()) return a;
   const Variable scaled = lengths::mul(b, int64_constant(step));
-  return a ? lengths::add(a, scaled) : scaled;
+  return a.defined() ? lengths::add(a, scaled) : scaled;
 }
 
 // The step if it is known and positive, else none.
 std::optional<std::int64_t> forward_step(const DimBounds& slice) {
-  const auto step = slice.step ? known_integer(slice.step) : std::optional<std::int64_t>(1);
+  const auto step = slice.step.defined() ? known_integer(slice.step) : std::optional<std::int64_t>(1);
   if (!step || *step < 1 || *step > largest_step) return std::nullopt;
   return step;
 }
 
 bool is_reversal(const DimBounds& slice) {
-  return !slice.integer && !slice.start && !slice.stop && slice.step && known_integer(slice.step) == -1;
+  return !slice.integer && !slice.start.defined() && !slice.stop.defined() && slice.step.defined() &&
+         known_integer(slice.step) == -1;
 }
 
 // [a:b:step][i], if an i out of the slice's range is out of x's range, too.
@@ -179,31 +184,31 @@ std::optional<DimBounds> element_of_slice(const DimBounds& inner, const Variable
   if (!step) return std::nullopt;
   if (counts_up(index) && counts_up(inner.start)) {
     const Variable position = place(inner.start, index, *step);
-    if (inner.stop) {
+    if (inner.stop.defined()) {
       const auto at = known_integer(position), end = known_integer(inner.stop);
       if (!at || !end || *at >= *end) return std::nullopt;
     }
     return at_index(position);
   }
-  const bool from_front = !inner.start || known_integer(inner.start) == 0;
+  const bool from_front = !inner.start.defined() || known_integer(inner.start) == 0;
   if (*step != 1 || !from_front || !counts_back(index)) return std::nullopt;
-  if (!inner.stop) return at_index(index);
+  if (!inner.stop.defined()) return at_index(index);
   if (counts_back(inner.stop)) return at_index(lengths::add(inner.stop, index));
   return std::nullopt;
 }
 
 // The stop of [a:b:step][:stop] as one slice of x, null for the end of x; none if no slice expresses it.
 std::optional<Variable> joint_stop(const DimBounds& inner, const Variable& stop, std::int64_t step) {
-  if (inner.stop && !counts_up(inner.stop) && !counts_back(inner.stop)) return std::nullopt;
-  if (!stop) return inner.stop;
+  if (inner.stop.defined() && !counts_up(inner.stop) && !counts_back(inner.stop)) return std::nullopt;
+  if (!stop.defined()) return inner.stop;
   if (counts_up(stop)) {
     const Variable end = place(inner.start, stop, step);
-    if (!inner.stop) return end;
+    if (!inner.stop.defined()) return end;
     if (!counts_up(inner.stop)) return std::nullopt;
     return lengths::min(inner.stop, end);
   }
   if (step != 1 || !counts_back(stop)) return std::nullopt;
-  if (!inner.stop) return stop;
+  if (!inner.stop.defined()) return stop;
   if (!counts_back(inner.stop)) return std::nullopt;
   return lengths::add(inner.stop, stop);
 }

@@ -16,7 +16,7 @@ namespace bitale::rewriting {
 namespace {
 
 bool same_number(const Variable& a, const Variable& b) {
-  if (!a || !b) return !a && !b;
+  if (!a.defined() || !b.defined()) return !a.defined() && !b.defined();
   if (a.same_as(b)) return true;
   const auto known = known_integer(a);
   return known && known == known_integer(b);
@@ -52,7 +52,7 @@ Bounds bounds_of(const Apply& node) {
 
 IndexPattern pattern_of(const Bounds& bounds) {
   std::vector<DimIndex> dims;
-  for (auto& dim : bounds) dims.push_back({dim.integer, bool(dim.start), bool(dim.stop), bool(dim.step)});
+  for (auto& dim : bounds) dims.push_back({dim.integer, dim.start.defined(), dim.stop.defined(), dim.step.defined()});
   return IndexPattern(std::move(dims));
 }
 
@@ -60,7 +60,7 @@ Variables numbers_of(const Bounds& bounds) {
   Variables out;
   for (auto& dim : bounds)
     for (auto& number : {dim.index, dim.start, dim.stop, dim.step})
-      if (number) out.push_back(number);
+      if (number.defined()) out.push_back(number);
   return out;
 }
 
@@ -90,7 +90,7 @@ std::optional<KnownRange> known_range(const DimBounds& slice, std::int64_t lengt
   std::optional<std::int64_t> numbers[3];
   const Variable* given[] = {&slice.start, &slice.stop, &slice.step};
   for (int k = 0; k < 3; ++k) {
-    if (!*given[k]) continue;
+    if (!given[k]->defined()) continue;
     numbers[k] = known_integer(*given[k]);
     if (!numbers[k]) return std::nullopt;
   }
@@ -123,7 +123,8 @@ std::optional<std::int64_t> known_position(const Variable& index, std::int64_t l
 bool never_fails(const Bounds& bounds, const Dims& lengths) {
   for (std::size_t axis = 0; axis < bounds.size(); ++axis) {
     const DimBounds& dim = bounds[axis];
-    if (dim.integer ? !known_position(dim.index, lengths[axis]) : dim.step && known_integer(dim.step).value_or(0) == 0)
+    if (dim.integer ? !known_position(dim.index, lengths[axis])
+                    : dim.step.defined() && known_integer(dim.step).value_or(0) == 0)
       return false;
   }
   return true;
@@ -175,7 +176,7 @@ struct Reach {
 Reach reach_of(const DimBounds& dim, std::int64_t length) {
   // A negative number counts from an end that may be unknown.
   const auto from_start = [](const Variable& number) -> std::optional<std::int64_t> {
-    const auto known = number ? known_integer(number) : std::nullopt;
+    const auto known = number.defined() ? known_integer(number) : std::nullopt;
     return known && *known >= 0 ? known : std::nullopt;
   };
   if (dim.integer) {
@@ -188,7 +189,7 @@ Reach reach_of(const DimBounds& dim, std::int64_t length) {
     const std::int64_t last = known->start + (known->count - 1) * known->step;
     return {std::min(known->start, last), std::max(known->start, last) + 1};
   }
-  if (dim.step && known_integer(dim.step).value_or(-1) < 0) return {};
+  if (dim.step.defined() && known_integer(dim.step).value_or(-1) < 0) return {};
   Reach reach;
   reach.begin = from_start(dim.start).value_or(0);
   reach.end = from_start(dim.stop).value_or(reach.end);

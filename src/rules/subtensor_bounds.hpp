@@ -16,7 +16,7 @@ namespace bitale::rewriting {
 struct DimBounds {
   bool integer = false;
   Variable index = {}, start = {}, stop = {}, step = {};
-  bool is_full() const { return !integer && !start && !stop && !step; }
+  bool is_full() const { return !integer && !start.defined() && !stop.defined() && !step.defined(); }
   bool is_same(const DimBounds& other) const;
 };
 using Bounds = std::vector<DimBounds>;

@@ -30,7 +30,7 @@ std::optional<Variables> joint_switch(FunctionGraph& graph, const Apply& node) {
   for (auto& operand : node.inputs()) {
     if (!is_elemwise(operand, "switch") || graph.clients(operand).size() != 1) return std::nullopt;
     const Apply choice = operand.owner();
-    if (condition && !condition.same_as(choice.input(0))) return std::nullopt;
+    if (condition.defined() && !condition.same_as(choice.input(0))) return std::nullopt;
     condition = choice.input(0);
     // Each branch is converted to the operand's dtype, since a switch has the common dtype of its branches.
     if_true.push_back(cast(choice.input(1), operand.dtype()));

@@ -13,6 +13,7 @@
 
 #include "bitale/compile/mode.hpp"
 #include "bitale/compile/shared.hpp"
+#include "bitale/core/null_handle.hpp"
 #include "bitale/core/receiver.hpp"
 #include "bitale/core/view.hpp"
 #include "bitale/graph/function_graph.hpp"
@@ -44,7 +45,12 @@ class Results {
  public:
   explicit Results(std::vector<Array> values) : values_(std::move(values)) {}
   std::size_t size() const { return values_.size(); }
-  const Array& operator[](std::size_t i) const { return values_[i]; }
+  // IndexError for a result that there is not.
+  const Array& operator[](std::size_t i) const {
+    if (i >= values_.size()) [[unlikely]]
+      refuse_position(i);
+    return values_[i];
+  }
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }
   operator Array() const { return single(); }
@@ -53,6 +59,8 @@ class Results {
   std::vector<Array> take() && { return std::move(values_); }
 
  private:
+  [[noreturn, gnu::cold]] void refuse_position(std::size_t i) const;
+
   std::vector<Array> values_;
 };
 std::ostream& operator<<(std::ostream& stream, const Results& results);
@@ -71,8 +79,10 @@ struct Slot {
 template <class Signature>
 class TypedFunction;
 
+// By default there is no code behind it: `defined` is false, and every other use raises a ValueError.
 class Function {
  public:
+  bool defined() const noexcept { return impl_ != nullptr; }
   // TypeError (count, rank, dtype, static shape; names the input), and whatever the computation raises.
   // Shared variables change only when the whole call succeeded.
   Results operator()(std::initializer_list<Array> inputs) const { return call({inputs.begin(), inputs.size()}); }
@@ -139,6 +149,12 @@ class Function {
 
  private:
   struct Impl;
+  const Impl& impl() const {
+    if (!impl_) [[unlikely]]
+      refuse_null_handle("Function");
+    return *impl_;
+  }
+
   std::shared_ptr<const Impl> impl_;
   friend class FunctionMaker;
 };

@@ -59,7 +59,12 @@ class Array {
   int ndim() const noexcept { return int(shape_.size()); }
   const Dims& shape() const noexcept { return shape_; }
   const Dims& strides() const noexcept { return strides_; }
-  std::int64_t shape(int axis) const noexcept { return shape_[std::size_t(axis)]; }
+  // IndexError for an axis that there is not.
+  std::int64_t shape(int axis) const {
+    if (std::size_t(axis) >= shape_.size()) [[unlikely]]
+      refuse_axis(axis);
+    return shape_[std::size_t(axis)];
+  }
   std::int64_t size() const noexcept;
   std::int64_t nbytes() const noexcept { return size() * std::int64_t(itemsize(dtype_)); }
   bool is_contiguous() const noexcept;
@@ -124,6 +129,7 @@ class Array {
   struct NoData {};
   explicit Array(NoData) noexcept {}
   void require_dtype(DType dtype) const;
+  [[noreturn, gnu::cold]] void refuse_axis(int axis) const;
   const HostObject* held_object() const noexcept;
 
   Ref<RefCounted> storage_;  // a counted block that holds the data, or the keep-alive of borrowed memory

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bitale/core/location.hpp"
+#include "bitale/core/null_handle.hpp"
 #include "bitale/core/ref.hpp"
 #include "bitale/graph/type.hpp"
 
@@ -75,6 +76,9 @@ struct ApplyNode {
   std::unique_ptr<VariableNode[]> several_outputs;
 };
 
+// A handle may be null: by default, after a move, as the answer "none", and as what std::map gives for a missing key.
+// `defined` tells whether it is not; `node`, `same_as` and `str` accept a null handle, all other uses raise ValueError.
+// There is no conversion to bool: a choice by a symbolic condition is `switch_` or `ifelse`.
 class Variable {
  public:
   Variable() noexcept = default;
@@ -99,25 +103,27 @@ class Variable {
     return out;
   }
 
-  const Type& type() const { return node_->type; }
-  Apply owner() const;                                                                    // null for a leaf
-  const Op* owner_op() const { return node_->owner ? node_->owner->op.get() : nullptr; }  // nullptr for a leaf
-  bool has_owner() const { return node_->owner != nullptr; }
-  int index() const { return int(node_->index); }
-  const std::string& name() const { return node_->name; }
+  bool defined() const noexcept { return node_ != nullptr; }
+  const Type& type() const { return existing().type; }
+  Apply owner() const;  // null for a leaf
+  // nullptr for a leaf
+  const Op* owner_op() const { return existing().owner ? node_->owner->op.get() : nullptr; }
+  bool has_owner() const { return existing().owner != nullptr; }
+  int index() const { return int(existing().index); }
+  const std::string& name() const { return existing().name; }
   const Variable& set_name(std::string name) const;
   Location where() const;
   Tag& tag() const;  // created on first use
-  bool is_guarded() const { return !node_->tag || node_->tag->is_guarded; }
+  bool is_guarded() const { return !existing().tag || node_->tag->is_guarded; }
 
   // For tensors; TypeError for other types.
   const TensorType& tensor() const {
-    if (auto* tensor = as_tensor(node_->type)) return *tensor;
+    if (auto* tensor = as_tensor(existing().type)) return *tensor;
     refuse_as_tensor();
   }
   // For any type with values: the storage of a value. TypeError for other types.
   const TensorType& storage() const {
-    if (auto* storage = node_->type->storage()) return *storage;
+    if (auto* storage = existing().type->storage()) return *storage;
     refuse_as_tensor();
   }
   DType dtype() const { return tensor().dtype; }
@@ -126,7 +132,7 @@ class Variable {
 
   bool is_constant() const { return constant() != nullptr; }
   // A Constant's data, or nullptr.
-  const Array* constant() const { return node_->leaf ? node_->leaf->constant() : nullptr; }
+  const Array* constant() const { return existing().leaf ? node_->leaf->constant() : nullptr; }
   bool is_disconnected() const;
   bool is_null() const;  // of NullType
   const std::string& why_null() const;
@@ -134,14 +140,20 @@ class Variable {
   std::string str() const;  // its name, constant value, or "Op.0"
 
   VariableNode* node() const noexcept { return node_; }
-  explicit operator bool() const noexcept { return node_ != nullptr; }
   // Identity, not a symbolic comparison (that is `eq`).
   bool same_as(const Variable& other) const noexcept { return node_ == other.node_; }
+  template <class T>
+  friend bool operator==(const Variable&, const T&) = delete;  // eq(x, y) compares elements; x.same_as(y), identity
 
  private:
   std::atomic<std::uint32_t>& count() const noexcept { return node_->owner ? node_->owner->count : node_->count; }
   void discard() const noexcept;  // called when the last handle is released
   [[noreturn]] void refuse_as_tensor() const;
+  VariableNode& existing() const {
+    if (!node_) [[unlikely]]
+      refuse_null_handle("Variable");
+    return *node_;
+  }
 
   VariableNode* node_ = nullptr;
 };
@@ -170,30 +182,42 @@ class Apply {
     return out;
   }
 
-  const Op& op() const { return *node_->op; }
-  const OpRef& op_ref() const { return node_->op; }
-  const Variables& inputs() const { return node_->inputs; }
-  const Variable& input(int i) const { return node_->inputs[std::size_t(i)]; }
-  std::size_t output_count() const { return node_->output_count; }
-  Variable output(int i = 0) const { return Variable::of(&node_->outputs[std::size_t(i)]); }
+  bool defined() const noexcept { return node_ != nullptr; }
+  const Op& op() const { return *existing().op; }
+  const OpRef& op_ref() const { return existing().op; }
+  const Variables& inputs() const { return existing().inputs; }
+  // IndexError for an input or output that the node does not have.
+  const Variable& input(int i) const { return inputs()[position(i, inputs().size(), "inputs")]; }
+  std::size_t output_count() const { return existing().output_count; }
+  Variable output(int i = 0) const { return Variable::of(&existing().outputs[position(i, output_count(), "outputs")]); }
   Variables outputs() const;
-  const Provenance& provenance() const { return node_->provenance; }
+  const Provenance& provenance() const { return existing().provenance; }
   // The same op on other inputs; types are inferred anew.
   Apply with_inputs(Variables inputs) const;
 
   ApplyNode* node() const noexcept { return node_; }
-  explicit operator bool() const noexcept { return node_ != nullptr; }
   bool same_as(const Apply& other) const noexcept { return node_ == other.node_; }
 
  private:
   friend class Variable;
   static void discard(ApplyNode* node) noexcept;
   void try_node();
+  [[noreturn, gnu::cold]] void refuse_position(int i, std::size_t count, const char* what) const;
+  ApplyNode& existing() const {
+    if (!node_) [[unlikely]]
+      refuse_null_handle("Apply");
+    return *node_;
+  }
+  std::size_t position(int i, std::size_t count, const char* what) const {
+    if (std::size_t(i) >= count) [[unlikely]]
+      refuse_position(i, count, what);
+    return std::size_t(i);
+  }
 
   ApplyNode* node_ = nullptr;
 };
 
-inline Apply Variable::owner() const { return Apply::of(node_->owner); }
+inline Apply Variable::owner() const { return Apply::of(existing().owner); }
 
 Variable constant(const Array& value, std::string name = {});  // of a copy
 Variable constant(Array&& value, std::string name = {});       // of the array itself, if it is the only owner

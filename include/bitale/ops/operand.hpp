@@ -13,7 +13,11 @@ namespace bitale {
 class Operand {
  public:
   using Source = std::source_location;
-  Operand(const Variable& v, Source where = Source::current()) : variable(v), where(where) {}
+  // ValueError with the caller's line for a null handle.
+  Operand(const Variable& v, Source where = Source::current()) : variable(v), where(where) {
+    if (!v.defined()) [[unlikely]]
+      refuse_null_handle("Variable", where);
+  }
   Operand(const Array& v, Source where = Source::current()) : variable(constant(v)), where(where) {}
   // Python-like scalar casting (PyTensor's "custom" policy): an int becomes the smallest signed integer that holds it,
   // a float becomes float32 when that is exact (nan is) and else float64; always float32 when floatX is.
@@ -47,7 +51,11 @@ class Operand {
 class Operands {
  public:
   using Source = std::source_location;
-  Operands(Variables variables, Source where = Source::current()) : variables(std::move(variables)), where(where) {}
+  Operands(Variables given, Source where = Source::current()) : variables(std::move(given)), where(where) {
+    for (auto& each : variables)
+      if (!each.defined()) [[unlikely]]
+        refuse_null_handle("Variable", where);
+  }
   Operands(std::initializer_list<Operand> operands, Source where = Source::current()) : where(where) {
     variables.reserve(operands.size());
     for (auto& operand : operands) variables.push_back(operand.variable);

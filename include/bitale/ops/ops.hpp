@@ -93,6 +93,10 @@ Variable operator<(const Operand& x, const Operand& y);
 Variable operator<=(const Operand& x, const Operand& y);
 Variable operator>(const Operand& x, const Operand& y);
 Variable operator>=(const Operand& x, const Operand& y);
+// logical_and, logical_or, logical_not, as of std::valarray: both operands are part of the expression.
+Variable operator&&(const Operand& x, const Operand& y);
+Variable operator||(const Operand& x, const Operand& y);
+Variable operator!(const Operand& x);
 
 // ---- reductions -----------------------------------------------------------------------------------------------------
 // Sums and products of floats in an integer dtype are computed as floats, and then converted.

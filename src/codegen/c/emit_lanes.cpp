@@ -23,7 +23,8 @@ bool Emitter::needs_lanes(const program::Loop& loop) const {
   if (loop.schedule.runs_of >= 0) return true;
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
     auto* update = std::get_if<program::Update>(&step.what);
-    return update && !update->position_var && is_float(update->var.dtype()) && !running_.count(update->var.payload());
+    return update && !update->position_var.defined() && is_float(update->var.dtype()) &&
+           !running_.count(update->var.payload());
   });
 }
 
@@ -50,7 +51,7 @@ void Emitter::finish_lanes(const LaneArray& array, const program::Schedule& sche
 
 void Emitter::start_groups(const program::Loop& loop) {
   const Expr groups = index_runs_of(program_, loop);
-  if (!groups) return;
+  if (!groups.defined()) return;
   for (auto& step : loop.body) {
     auto* sum = std::get_if<program::Accumulate>(&step.what);
     if (!sum || !is_float(buffer(sum->buffer).dtype) || offset_of(program_, sum->buffer, sum->at) != groups) continue;
@@ -69,7 +70,8 @@ void Emitter::lanes_loop(const program::Loop& loop, const std::string& extent) {
   std::vector<LaneArray> arrays;
   for (auto& step : loop.body) {
     auto* update = std::get_if<program::Update>(&step.what);
-    if (!update || update->position_var || !is_float(update->var.dtype()) || running_.count(update->var.payload()))
+    if (!update || update->position_var.defined() || !is_float(update->var.dtype()) ||
+        running_.count(update->var.payload()))
       continue;
     if (lane_arrays_.count(update->var.payload())) continue;
     const std::string& total = var_names_.at(update->var.payload());

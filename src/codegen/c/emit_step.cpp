@@ -136,7 +136,7 @@ void Emitter::emit(const program::Update& step) {
   const DType dtype = step.var.dtype();
   std::string name = var_names_.at(step.var.payload());
   if (in_lanes(step)) name = cat(lane_arrays_.at(step.var.payload()).name, "[", lane_, "]");
-  if (step.position_var) {
+  if (step.position_var.defined()) {
     // A candidate is taken when it is strictly more extreme, or the first nan.
     const Text v = value(step.value), place = value(step.position);
     const std::string candidate = names_.take("candidate");
@@ -196,7 +196,7 @@ void Emitter::emit(const program::Loop& loop) {
     if (carry.kind == CarryKind::prefix) running_.insert(carry.var.payload());
   }
   std::vector<std::string> starts;
-  for (auto& carry : loop.carries) starts.push_back(carry.init ? value(carry.init).text : start_of(carry));
+  for (auto& carry : loop.carries) starts.push_back(carry.init.defined() ? value(carry.init).text : start_of(carry));
   if (levels_.size() == 1) comment_on(loop);
   for (std::size_t k = 0; k < starts.size(); ++k) {
     const Expr var = loop.carries[k].var;
@@ -226,14 +226,14 @@ void Emitter::plain_loop(const program::Loop& loop, const std::string& extent) {
     if (carry.is_state()) nest_.define(carry.var);
   auto outer = std::exchange(next_, {});
   emit(loop.body);
-  const std::string stops = loop.until ? names_.take("stops") : std::string();
-  if (loop.until) line(cat("const bool ", stops, " = ", value(loop.until).text, ";"));
+  const std::string stops = loop.until.defined() ? names_.take("stops") : std::string();
+  if (loop.until.defined()) line(cat("const bool ", stops, " = ", value(loop.until).text, ";"));
   for (auto& each : next_) line(each);
   next_ = std::move(outer);
   const std::int64_t interval = poll_interval(loop, levels_.size() == 2);
   if (const std::string asked = interval ? poll() : std::string(); !asked.empty())
     line(cat("if ((", i, " & ", interval - 1, ") == ", interval - 1, " && ", asked, ";"));
-  if (loop.until) line(cat("if (", stops, ") break;"));
+  if (loop.until.defined()) line(cat("if (", stops, ") break;"));
   // Values that the loop needs from outside have been written there by now.
   Level& outside = levels_[levels_.size() - 2];
   add_line(outside, head);
@@ -295,15 +295,16 @@ void Emitter::emit(const program::Call& step) {
       types.push_back(cat(written_[std::size_t(id)] ? "" : "const ", "void *"));
       const bool is_value = buffer(id).ndim() == 0 && single(id) == data_name(id);
       arguments.push_back(is_value ? cat("&", data_name(id)) : data_name(id));
-      if (offset) arguments.back() += cat(" + ", value(offset).inside(Text::sum));
+      if (offset.defined()) arguments.back() += cat(" + ", value(offset).inside(Text::sum));
     }
   }
   // All calls of a function get the same prototype.
   for (auto& type : types)
     if (type == "void *") type = "const void *";
   const std::string call = cat(step.function, "(", join(arguments, ", "), ")");
-  declare(step.function, cat(step.status ? "int64_t " : "void ", step.function, "(", join(types, ", "), ");\n"));
-  if (!step.status) return line(call + ";");
+  declare(step.function,
+          cat(step.status.defined() ? "int64_t " : "void ", step.function, "(", join(types, ", "), ");\n"));
+  if (!step.status.defined()) return line(call + ";");
   const std::string name = names_.take("status");
   line(cat("const int64_t ", name, " = ", call, ";"));
   var_names_[step.status.payload()] = name;

@@ -31,7 +31,7 @@ std::optional<Emitter::CheckedIndex> Emitter::checked_index(Expr position) {
   const Expr ok = position.argument(0), wrapped = position.argument(1);
   if (ok.code() != Code::lt || !(signed_operand(ok.argument(0)) == wrapped)) return {};
   const Expr length = signed_operand(ok.argument(1));
-  if (!length || varies(length)) return {};
+  if (!length.defined() || varies(length)) return {};
   const bool wraps = wrapped.code() == Code::select && wrapped.argument(0).code() == Code::lt &&
                      wrapped.argument(0).argument(1).is_constant(0);
   const Expr index = wraps ? wrapped.argument(2) : wrapped;
@@ -43,7 +43,7 @@ std::optional<Emitter::CheckedIndex> Emitter::checked_index(Expr position) {
 // Those of the loop that lanes gather by, if the body is worth being emitted twice.
 std::vector<Emitter::CheckedIndex> Emitter::checked_indices_of(const program::Loop& loop) {
   std::vector<CheckedIndex> found;
-  if (!target_.slow_gathers || lanes_->mask || lanes_->groups || !may_branch() ||
+  if (!target_.slow_gathers || lanes_->mask || lanes_->groups.defined() || !may_branch() ||
       operations_in_lanes() > max_operations_in_two_bodies)
     return found;
   program::ExprWalk walk;

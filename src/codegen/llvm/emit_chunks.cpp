@@ -92,7 +92,7 @@ void Emitter::leave_accumulators(const program::Loop& loop, int lanes, const std
     };
     for (std::size_t copy = 0; copy < (is_sum ? 1 : accumulators.size()); ++copy) {
       leave(update->var, copy);
-      if (update->position_var) leave(update->position_var, copy);
+      if (update->position_var.defined()) leave(update->position_var, copy);
     }
   }
 }
@@ -245,7 +245,7 @@ void Emitter::combine_partials(const program::Loop& loop, const Chunks& chunks, 
         const DType dtype = update->var.dtype();
         const Value part = part_of(update->var), memory = memory_of(update->var);
         const Value before = l_.BuildLoad2(builder_, type(dtype, lanes), memory, "");
-        if (!update->position_var) {
+        if (!update->position_var.defined()) {
           l_.BuildStore(builder_, combine(update->combiner, dtype, before, part, false), memory);
           continue;
         }

@@ -37,14 +37,14 @@ void Emitter::start_carries(const program::Loop& loop) {
     const DType dtype = carry.var.dtype();
     Value& memory = locals_[carry.var.payload()];
     if (!memory) memory = local(dtype, 1, "carried");
-    l_.BuildStore(builder_, carry.init ? value(carry.init) : carry_start(carry), memory);
+    l_.BuildStore(builder_, carry.init.defined() ? value(carry.init) : carry_start(carry), memory);
     if (carry.kind == program::CarryKind::prefix) running_.insert(carry.var.payload());
   }
 }
 
 void Emitter::emit(const program::Loop& loop) {
   if (emit_equal(loop)) return;
-  const bool in_chunks = loop.parallel_cost && levels_.size() == 1;
+  const bool in_chunks = loop.parallel_cost.defined() && levels_.size() == 1;
   if (!in_chunks && (emit_transpose(loop) || emit_row_blocks(loop))) return;
   const Value extent = value(loop.extent);
   built_ += blocks_of_a_loop;
@@ -94,11 +94,11 @@ void Emitter::scalar_loop(const program::Loop& loop, Value from, Value extent) {
           l_.BuildLoad2(builder_, type(carry.var.dtype()), locals_.at(carry.var.payload()), "state");
     }
     emit(loop.body);
-    if (loop.until) stops = value(loop.until);
+    if (loop.until.defined()) stops = value(loop.until);
     close_level();
     poll(loop, index);
   };
-  count_up(from, extent, 1, body, loop.until ? &stops : nullptr);
+  count_up(from, extent, 1, body, loop.until.defined() ? &stops : nullptr);
 }
 
 // Emits the body twice: in the block of that name for vectors for which the condition holds, and after `specialise` for
@@ -128,7 +128,7 @@ void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, V
   lanes.accumulators = &accumulators;
   levels_.back().values.clear();
   lanes_ = &lanes;
-  if (lanes.groups && !mask)
+  if (lanes.groups.defined() && !mask)
     emit_by_runs(loop);
   else if (const auto indices = checked_indices_of(loop); !indices.empty())
     emit_by_indices(loop, indices);
@@ -187,13 +187,14 @@ std::vector<Emitter::Accumulators> Emitter::make_accumulators(const program::Loo
   for (auto& step : loop.body)
     if (auto* update = std::get_if<program::Update>(&step.what); update && !is_running(update->var))
       for (auto& each : accumulators) {
-        if (update->position_var && &each != &accumulators[0]) {  // an extreme and its place are shared by all
+        if (update->position_var.defined() &&
+            &each != &accumulators[0]) {  // an extreme and its place are shared by all
           for (const Expr var : {update->var, update->position_var})
             each[var.payload()] = accumulators[0][var.payload()];
           continue;
         }
         start(each, update->var, update->combiner);
-        if (update->position_var) start(each, update->position_var, program::Combiner::add);
+        if (update->position_var.defined()) start(each, update->position_var, program::Combiner::add);
       }
   return accumulators;
 }
@@ -238,7 +239,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
 
   std::vector<Accumulators> accumulators = make_accumulators(loop, lanes.count, unroll);
   const bool is_large = is_huge() || program::lane_body(loop, running_).size > large_body;
-  if (is_large && !reduces && !lanes.groups && !chunks && chunk_of_ != &loop) {
+  if (is_large && !reduces && !lanes.groups.defined() && !chunks && chunk_of_ != &loop) {
     masked_loop(loop, lanes, from, extent, accumulators[0]);
     return close_level();
   }
@@ -301,7 +302,7 @@ void Emitter::reduce_lanes(const program::Loop& loop, int count, std::vector<Acc
   for (auto& step : loop.body) {
     auto* update = std::get_if<program::Update>(&step.what);
     if (!update || is_running(update->var) || !done.insert(update->var.payload()).second) continue;
-    if (update->position_var) {
+    if (update->position_var.defined()) {
       reduce_located(*update, count, accumulators);
       continue;
     }

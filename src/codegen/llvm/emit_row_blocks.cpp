@@ -18,7 +18,7 @@ constexpr std::size_t small_body = 24;  // expressions: the code of a larger bod
 
 // The loop over columns, if it is the whole body and only accumulates.
 const program::Loop* Emitter::accumulated_columns(const program::Loop& rows) {
-  if (rows.body.size() != 1 || !rows.carries.empty() || rows.until) return nullptr;
+  if (rows.body.size() != 1 || !rows.carries.empty() || rows.until.defined()) return nullptr;
   const auto* columns = std::get_if<program::Loop>(&rows.body[0].what);
   if (!columns || !columns->vector || !columns->carries.empty()) return nullptr;
   if (rows.extent.is_constant() && rows.extent.payload() < 2 * block_rows) return nullptr;

@@ -76,7 +76,7 @@ void Emitter::emit(const program::Let& step) {
 
 void Emitter::emit(const program::Update& step) {
   if (is_running(step.var)) return emit_running(step);
-  if (step.position_var) return emit_located(step);
+  if (step.position_var.defined()) return emit_located(step);
   const DType dtype = step.var.dtype();
   const bool lanes = lanes_ != nullptr;
   const auto each = [&](Expr expr) { return lanes ? lanes_of(expr) : value(expr); };
@@ -206,15 +206,15 @@ void Emitter::emit(const program::Call& step) {
     } else {
       auto& [buffer, kind, offset] = std::get<program::BufferArgument>(argument);
       types.push_back(l_.PointerTypeInContext(context_, 0));
-      arguments.push_back(offset ? address(buffer, value(offset)) : data(buffer));
+      arguments.push_back(offset.defined() ? address(buffer, value(offset)) : data(buffer));
     }
   }
-  const LLVMTypeRef result = step.status ? type(DType::Int64) : l_.VoidTypeInContext(context_);
+  const LLVMTypeRef result = step.status.defined() ? type(DType::Int64) : l_.VoidTypeInContext(context_);
   LLVMTypeRef function_type = l_.FunctionType(result, types.data(), unsigned(types.size()), false);
   const Value called =
       l_.BuildCall2(builder_, function_type, declare(l_, module_, step.function.c_str(), function_type),
                     arguments.data(), unsigned(arguments.size()), "");
-  if (!step.status) return;
+  if (!step.status.defined()) return;
   levels_.back().values[step.status.id()] = called;
   nest_.define(step.status);
 }

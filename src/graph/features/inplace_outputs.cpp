@@ -17,7 +17,7 @@ void check_indices(const std::vector<std::size_t>& indices, std::size_t count, s
 Variables overwritten(const Variable& v) {
   Variables out;
   const Apply owner = v.owner();
-  if (!owner) return out;
+  if (!owner.defined()) return out;
   for (int i : owner.op().destroys(owner, v.index())) out.push_back(owner.input(i));
   return out;
 }

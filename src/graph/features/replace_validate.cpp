@@ -51,7 +51,7 @@ bool replace_all_validate(FunctionGraph& graph, std::span<const std::pair<Variab
   std::string text;  // formatted before the replacement changes the nodes
   if (verbose)
     for (auto& [before, after] : pairs)
-      if (before && after)
+      if (before.defined() && after.defined())
         text += cat("rewriting: `", reason, "` replaces ", before.str(), " of type ", before.type()->str(), " with ",
                     after.str(), "\n");
   const bool changed = graph.replace_all(pairs, reason);

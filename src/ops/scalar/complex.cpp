@@ -65,10 +65,10 @@ std::complex<T> sign_of_complex(std::complex<T> x) {
 
 Parts sum_of(PartsOf in) {
   const auto& [x, y] = std::tie(in[0], in[1]);
-  return {x.real + y.real, x.imag && y.imag ? x.imag + y.imag : x.imag ? x.imag : y.imag};
+  return {x.real + y.real, x.imag.defined() && y.imag.defined() ? x.imag + y.imag : x.imag.defined() ? x.imag : y.imag};
 }
 
-Parts negative_of(PartsOf in) { return {-in[0].real, in[0].imag ? -in[0].imag : in[0].imag}; }
+Parts negative_of(PartsOf in) { return {-in[0].real, in[0].imag.defined() ? -in[0].imag : in[0].imag}; }
 
 Parts sign_parts(PartsOf in) {
   const Variable &a = in[0].real, b = imaginary(in[0]), large = maximum(abs(a), abs(b));
@@ -86,13 +86,15 @@ Parts sign_parts(PartsOf in) {
 
 Parts difference_of(PartsOf in) {
   const auto& [x, y] = std::tie(in[0], in[1]);
-  return {x.real - y.real, x.imag && y.imag ? x.imag - y.imag : x.imag ? x.imag : -y.imag};
+  return {x.real - y.real, x.imag.defined() && y.imag.defined() ? x.imag - y.imag
+                           : x.imag.defined()                   ? x.imag
+                                                                : -y.imag};
 }
 
 Parts product_of(PartsOf in) {
   const auto& [x, y] = std::tie(in[0], in[1]);
-  if (!y.imag) return {x.real * y.real, x.imag ? x.imag * y.real : Variable()};
-  if (!x.imag) return {x.real * y.real, x.real * y.imag};
+  if (!y.imag.defined()) return {x.real * y.real, x.imag.defined() ? x.imag * y.real : Variable()};
+  if (!x.imag.defined()) return {x.real * y.real, x.real * y.imag};
   return {x.real * y.real - x.imag * y.imag, x.real * y.imag + x.imag * y.real};
 }
 
@@ -104,7 +106,7 @@ Parts square_of(PartsOf in) {
 // Smith's formula without branches: it divides by the larger part of the divisor.
 Parts quotient_of(PartsOf in) {
   const auto& [x, y] = std::tie(in[0], in[1]);
-  if (!y.imag) return {x.real / y.real, x.imag ? x.imag / y.real : Variable()};
+  if (!y.imag.defined()) return {x.real / y.real, x.imag.defined() ? x.imag / y.real : Variable()};
   const Variable by_real = ge(abs(y.real), abs(y.imag));
   const Variable large = switch_(by_real, y.real, y.imag), small = switch_(by_real, y.imag, y.real);
   const Variable is_zero = eq(large, 0);
@@ -223,7 +225,7 @@ Parts whole_power(const Parts& x, int n) {
   for (int rest = std::abs(n); rest; rest /= 2) {
     if (rest % 2) {
       const Parts factors[] = {out, square};
-      out = out.real ? product_of(factors) : square;
+      out = out.real.defined() ? product_of(factors) : square;
     }
     const Parts twice[] = {square};
     if (rest > 1) square = square_of(twice);
@@ -234,7 +236,7 @@ Parts whole_power(const Parts& x, int n) {
 
 Parts power_parts(PartsOf in) {
   const auto& [x, y] = std::tie(in[0], in[1]);
-  const std::optional<int> n = y.imag ? std::nullopt : whole_number(y.real);
+  const std::optional<int> n = y.imag.defined() ? std::nullopt : whole_number(y.real);
   if (n && *n != 0 && y.real.ndim() == x.real.ndim()) return whole_power(x, *n);
   const Variable a = x.real, b = imaginary(x), c = y.real, d = imaginary(y);
   const Variable size = hypot(a, b), turn = arctan2(b, a), is_zero = eq(size, 0);
@@ -373,7 +375,7 @@ const ComplexImplementation complex_imag{.result = Result::real,
                                          }};
 const ComplexImplementation complex_conj{.loops = complex_loops<1>([](auto x) { return std::conj(x); }),
                                          .parts = [](PartsOf in) -> Parts {
-                                           return {in[0].real, in[0].imag ? -in[0].imag : in[0].imag};
+                                           return {in[0].real, in[0].imag.defined() ? -in[0].imag : in[0].imag};
                                          }};
 const ComplexImplementation complex_angle{.result = Result::real,
                                           .loops = complex_loops<1>([](auto x) { return std::arg(x); }),
@@ -413,7 +415,7 @@ const ComplexImplementation complex_switch{
 const ComplexImplementation complex_second{
     .loops = complex_loops<2>([](auto, auto y) { return y; }),
     .parts = [](PartsOf in) -> Parts {
-      return {second(in[0].real, in[1].real), in[1].imag ? second(in[0].real, in[1].imag) : Variable()};
+      return {second(in[0].real, in[1].real), in[1].imag.defined() ? second(in[0].real, in[1].imag) : Variable()};
     },
     .holomorphic = true};
 const ComplexImplementation complex_cast{.loops = complex_loops<1>([](auto x) { return x; }),

@@ -176,7 +176,7 @@ Expr log_by_table(const Base& base, const Split& x, Expr correction = {}) {
   const Expr at = bitcast(fma(m, number(15), number(format.shifter())), format.bits());
   const Expr c = lookup(at, base.table.inverse, m.dtype()), log_c = lookup(at, base.table.log, m.dtype());
   Expr r = fma(m, c, number(-1));
-  if (correction) r = fma(correction, c, r);
+  if (correction.defined()) r = fma(correction, c, r);
   // The first sum is exact, and 0 or larger than r; the rounding error of the second is known, but in float32 only the
   // natural logarithm, which is to be right to one ulp, needs it.
   const bool is_natural = base.e.high == 1;

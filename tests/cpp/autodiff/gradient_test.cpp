@@ -109,8 +109,9 @@ TEST_CASE("disconnected variables") {
   CHECK_THROWS_AS(grad(sum(disconnected_grad(x)), x), DisconnectedInputError);
   CHECK(allclose(value(grad(cost, z, {.disconnected_inputs = OnDisconnected::Ignore}), {z}, {Array{1., 2.}}),
                  Array{0., 0.}));
-  CHECK_FALSE(bool(
-      grad(cost, z, {.disconnected_inputs = OnDisconnected::Ignore, .return_disconnected = ReturnDisconnected::None})));
+  CHECK_FALSE(
+      grad(cost, z, {.disconnected_inputs = OnDisconnected::Ignore, .return_disconnected = ReturnDisconnected::None})
+          .defined());
   CHECK(grad(cost, z,
              {.disconnected_inputs = OnDisconnected::Ignore, .return_disconnected = ReturnDisconnected::Disconnected})
             .is_disconnected());
@@ -130,8 +131,9 @@ TEST_CASE("integers have no derivative; if this is ignored, their gradient is ze
   CHECK(has(message_of([&] { grad(cost, n); }), "an integer or bool has no derivative"));
   CHECK_THROWS_AS(grad(sum(switch_(b, x, 0.) * b), b), DisconnectedInputError);
   const GradOptions ignore{.disconnected_inputs = OnDisconnected::Ignore};
-  CHECK_FALSE(bool(
-      grad(cost, n, {.disconnected_inputs = OnDisconnected::Ignore, .return_disconnected = ReturnDisconnected::None})));
+  CHECK_FALSE(
+      grad(cost, n, {.disconnected_inputs = OnDisconnected::Ignore, .return_disconnected = ReturnDisconnected::None})
+          .defined());
   Variables g = grad(cost, {x, n}, ignore);
   CHECK(g[1].dtype() == DType::Float64);
   std::vector<Array> at = {Array{1., 2.}, Array{std::int64_t(3), std::int64_t(4)}};

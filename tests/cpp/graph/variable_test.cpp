@@ -57,11 +57,11 @@ TEST_CASE("one output keeps the node and the other outputs alive") {
 TEST_CASE("moved-from handles are empty") {
   Variable x = leaf("x");
   Variable y = std::move(x);
-  CHECK_FALSE(bool(x));
+  CHECK_FALSE(x.defined());
   CHECK(y.name() == "x");
   Apply a = f(y).owner();
   Apply b = std::move(a);
-  CHECK_FALSE(bool(a));
+  CHECK_FALSE(a.defined());
   CHECK(b.input(0).same_as(y));
   y = y;
   CHECK(y.name() == "x");

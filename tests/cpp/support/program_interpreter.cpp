@@ -280,7 +280,7 @@ class Machine {
   void run(const Update& s) {
     const std::int64_t bits = known(s.value, "an update");
     Scalar& to = carried_.at(s.var.payload());
-    if (s.position_var) {
+    if (s.position_var.defined()) {
       const std::int64_t place = known(s.position, "the position of an update");
       if (is_more_extreme(s.combiner, s.var.dtype(), bits, to.bits))
         carried_.at(s.position_var.payload()) = {place, true};
@@ -306,7 +306,7 @@ class Machine {
       for (auto& carry : s.carries)
         if (carry.is_state()) variables_[carry.var.payload()] = carried_.at(carry.var.payload());
       run(s.body);
-      if (s.until && known(s.until, "the end of a loop")) break;
+      if (s.until.defined() && known(s.until, "the end of a loop")) break;
     }
     indices_.erase(s.index.payload());
     for (auto& carry : s.carries) variables_[carry.var.payload()] = carried_.at(carry.var.payload());
@@ -349,7 +349,7 @@ class Machine {
         if (is_new) array = array_of(allocated(memory->buffer), dtype);
         is_written |= memory->kind != AccessKind::read;
         const std::int64_t offset =
-            memory->offset ? known(memory->offset, cat("an offset in ", name(memory->buffer))) : 0;
+            memory->offset.defined() ? known(memory->offset, cat("an offset in ", name(memory->buffer))) : 0;
         if (offset < 0 || offset > array.size())
           fail(cat("offset ", offset, " in ", name(memory->buffer), ", which has ", array.size(), " elements"));
         char* data = static_cast<char*>(array.mutable_data()) + offset * std::int64_t(itemsize(dtype));
@@ -379,7 +379,7 @@ class Machine {
              i[11], i[12], i[13], i[14], i[15], i[16], i[17], i[18], i[19], i[20], i[21], i[22], i[23]);
     for (auto& [buffer, used] : arrays)
       if (used.second) place(std::size_t(buffer), used.first);
-    if (s.status) variables_[s.status.payload()] = {status, true};
+    if (s.status.defined()) variables_[s.status.payload()] = {status, true};
   }
   void run(const Check& s) {
     if (!known(s.condition, "a check")) throw CheckFailed{s.check};

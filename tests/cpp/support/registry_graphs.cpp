@@ -113,7 +113,7 @@ class Generator {
     const std::size_t inputs_before = out_.inputs.size(), pool_before = pool_.size();
     try {
       Lengths lengths{{1, 1}};
-      if (forced_) {
+      if (forced_.defined()) {
         if (!as_tensor(leaves[forced_leaf_].type())) return false;
         const Array& value = sample.values[forced_leaf_];
         if (!matches(values_.at(forced_.node()).shape(), value.shape(), lengths)) return false;
@@ -251,7 +251,7 @@ class Generator {
       if (!size) every.assign(Array::zeros(value.dtype(), every.shape()));
       own = every.reshape(shape);
     }
-    if (given_.every_element && !forced_) own = Array::full(value.dtype(), shape, *given_.every_element);
+    if (given_.every_element && !forced_.defined()) own = Array::full(value.dtype(), shape, *given_.every_element);
     const std::string name = new_name();
     const bool fits = shape == value.shape();
     const bool is_static = below(3) == 0;
