@@ -123,6 +123,8 @@ def test_logit_next_to_one_half():
 def test_derivatives_far_from_zero():
     for x in (-30.0, -300.0):
         assert slope(pt.expm1, 0, x) == pytest.approx(np.exp(x), rel=1e-15)
+    assert slope(pt.erfinv, 0, 1 - 2.0**-53) == pytest.approx(757347920544974.0, rel=2e-15)
+    assert slope(pt.erfinv, 0, 1.0) == np.inf and slope(pt.erfcinv, 0, 0.0) == -np.inf
     for x in (1e160, 1e300):
         assert slope(pt.arcsinh, 0, x) == pytest.approx(1 / x, rel=1e-15)
     for x, y in ((1e-200, 1e-200), (1e200, 1e200)):

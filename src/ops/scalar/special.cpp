@@ -13,6 +13,13 @@ inline constexpr double two_over_sqrt_pi = 1.12837916709551257390, half_sqrt_pi 
                         one_over_sqrt_2_pi = 0.39894228040143267794, sqrt_two_over_pi = 0.79788456080286535588,
                         sqrt_half = 0.70710678118654752440;
 
+// exp(out ** 2) for an inverse of the error function, whose complement is `rest`: by erfc(out) = exp(-out ** 2)
+// erfcx(out), without the rounding error of `out`, which the exponential would magnify.
+Variable exp_of_square_at(const Variable& out, const Variable& rest) {
+  const Variable is_end = eq(rest, 0);
+  return switch_(is_end, inf, erfcx(abs(out)) / switch_(is_end, 1, rest));
+}
+
 // 2 x erfcx(x) - 2 / sqrt(pi). Far out these terms cancel, and the asymptotic series of the difference is summed
 // without the terms that cancel (Abramowitz & Stegun, 7.1.23).
 Variable erfcx_derivative(At a) {
@@ -27,12 +34,10 @@ Variable erfcx_derivative(At a) {
 }
 
 // The normal density divided by the distribution function. For positive x the density is the ratio at -x times the tail
-// there, so that no square is rounded. |x| is a switch, since the derivative of abs at 0 would be 0 in both branches.
+// there, so that no square is rounded.
 Variable inverse_mills_ratio(At a) {
-  constexpr double beyond = 40;  // the tail is 0
-  const Variable is_negative = lt(a.x, 0), size = switch_(is_negative, -a.x, minimum(a.x, beyond));
-  const Variable tail = ndtr(-size), of_tail = sqrt_two_over_pi / erfcx(size * sqrt_half);
-  return a.g * switch_(is_negative, of_tail, of_tail * tail / (1 - tail));
+  const Variable tail = ndtr(-abs(a.x)), of_tail = sqrt_two_over_pi / erfcx(abs(a.x) * sqrt_half);
+  return a.g * switch_(lt(a.x, 0), of_tail, of_tail * tail / (1 - tail));
 }
 
 }  // namespace
@@ -47,7 +52,7 @@ SCALAR_OP({
     .expand = [](Args in, DType) { return math::erf(in[0]); },
     .stablehlo = "chlo.erf",
     .partials = {[](At a) { return a.g * two_over_sqrt_pi * exp_of_square(a.x, -1); }},
-    .traits = odd | increasing | keeps_zero | regular,
+    .traits = odd | increasing | keeps_zero,
     .domain = {{-2, 2}},
     .edges = {0.0, -0.0, 30.0, -30.0, inf, -inf, nan},
     .exact = exact_bounded<exact::erf>,
@@ -63,7 +68,7 @@ SCALAR_OP({
     .expand = [](Args in, DType) { return math::erfc(in[0]); },
     .stablehlo = "chlo.erfc",
     .partials = {[](At a) { return -(a.g * two_over_sqrt_pi * exp_of_square(a.x, -1)); }},
-    .traits = decreasing | regular,
+    .traits = decreasing,
     .domain = {{-2, 2}},
     .edges = {0.0, -0.0, 25.0, 30.0, -30.0, inf, -inf, nan},
     .exact = exact_bounded<exact::erfc>,
@@ -92,7 +97,7 @@ SCALAR_OP({
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_erfinv, x); }),
     .expand = [](Args in, DType) { return math::erfinv(in[0]); },
-    .partials = {[](At a) { return a.g * half_sqrt_pi * exp_of_square(a.out, 1); }},
+    .partials = {[](At a) { return a.g * half_sqrt_pi * exp_of_square_at(a.out, 1 - abs(a.x)); }},
     .traits = odd | increasing | keeps_zero,
     .domain = {{-0.9, 0.9}},
     .edges = {0.0, -0.0, 1.0, -1.0, 1e-300, 0.9999999, 1.5, -1.5, inf, -inf, nan},
@@ -106,7 +111,7 @@ SCALAR_OP({
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_erfcinv, x); }),
     .expand = [](Args in, DType) { return math::erfcinv(in[0]); },
-    .partials = {[](At a) { return -(a.g * half_sqrt_pi * exp_of_square(a.out, 1)); }},
+    .partials = {[](At a) { return -(a.g * half_sqrt_pi * exp_of_square_at(a.out, minimum(a.x, 2 - a.x))); }},
     .traits = decreasing,
     .domain = {{0.1, 1.9}},
     .edges = {0.0, -0.0, 1.0, 2.0, 1e-300, -0.5, 2.5, inf, -inf, nan},
