@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -31,6 +33,10 @@ class ArrayOfJax final : public Resident {
     const nb::gil_scoped_acquire locked;
     return array_from(linker_module().attr("fetched")(array), Share::Borrow).copy();
   }
+  bool is_within(std::int64_t least, std::int64_t end) const override {
+    const nb::gil_scoped_acquire locked;
+    return nb::cast<bool>(linker_module().attr("is_within")(array, least, end));
+  }
   void become(const Resident& other) const override {
     const nb::gil_scoped_acquire locked;
     array = dynamic_cast<const ArrayOfJax&>(other).array;
@@ -43,27 +49,29 @@ Array holding_jax(nb::object array, DType dtype, const Dims& shape) {
   return Array::holding(make_ref<ArrayOfJax>(std::move(array), dtype, shape));
 }
 
-// A result of a module: viewed in place, or fetched from the device.
+// A result of a module: viewed in place, or in the memory to which it is fetched from the device. Either has no other
+// owner, so that the caller may write to it.
 Array seen(nb::handle result, const ModuleSource::Tensor& type) {
-  auto* buffer = new Py_buffer;
-  if (PyObject_GetBuffer(result.ptr(), buffer, PyBUF_ND) != 0) {
-    delete buffer;
+  auto buffer = std::make_unique<Py_buffer>();
+  if (PyObject_GetBuffer(result.ptr(), buffer.get(), PyBUF_ND) != 0) {
     PyErr_Clear();
-    return array_from(linker_module().attr("fetched")(result), Share::Borrow).contiguous();
+    const nb::object fetched = linker_module().attr("fetched")(result);
+    if (PyObject_GetBuffer(fetched.ptr(), buffer.get(), PyBUF_ND) != 0) nb::raise_python_error();
   }
   const auto release = [](void* held) {
     const nb::gil_scoped_acquire locked;
     PyBuffer_Release(static_cast<Py_buffer*>(held));
     delete static_cast<Py_buffer*>(held);
   };
-  return Array::borrow(buffer->buf, type.dtype, type.lengths, contiguous_strides(type.lengths, itemsize(type.dtype)),
-                       std::shared_ptr<void>(buffer, release));
+  void* const memory = buffer->buf;
+  return Array::borrow(memory, type.dtype, type.lengths, contiguous_strides(type.lengths, itemsize(type.dtype)),
+                       std::shared_ptr<void>(buffer.release(), release));
 }
 
 class ModuleOfJax final : public CompiledModule {
  public:
-  ModuleOfJax(nb::object call, std::vector<ModuleSource::Tensor> results)
-      : call_(std::move(call)), results_(std::move(results)) {}
+  ModuleOfJax(nb::object call, std::vector<ModuleSource::Tensor> results, bool in_host_memory)
+      : call_(std::move(call)), results_(std::move(results)), in_host_memory_(in_host_memory) {}
   ~ModuleOfJax() override {
     const nb::gil_scoped_acquire locked;
     call_.reset();
@@ -81,9 +89,13 @@ class ModuleOfJax final : public CompiledModule {
     }
     const nb::object made = nb::steal(PyObject_Vectorcall(call_.ptr(), arguments.data(), arguments.size(), nullptr));
     if (!made) nb::raise_python_error();
+    const auto result_of = [&](std::size_t k) { return nb::borrow(PyList_GET_ITEM(made.ptr(), Py_ssize_t(k))); };
+    // All results are on their way before the first of them is waited for.
+    for (std::size_t k = 0; k < results_.size() && !in_host_memory_; ++k)
+      if (!stay[k]) linker_module().attr("begin_to_fetch")(result_of(k));
     std::vector<Array> out;
     for (std::size_t k = 0; k < results_.size(); ++k) {
-      const nb::object result = nb::borrow(PyList_GET_ITEM(made.ptr(), Py_ssize_t(k)));
+      const nb::object result = result_of(k);
       reads_host &= bool(stay[k]);
       out.push_back(stay[k] ? holding_jax(result, results_[k].dtype, results_[k].lengths) : seen(result, results_[k]));
     }
@@ -96,7 +108,13 @@ class ModuleOfJax final : public CompiledModule {
  private:
   nb::object call_;
   const std::vector<ModuleSource::Tensor> results_;
+  const bool in_host_memory_;
 };
+
+std::string platform_of_jax() {
+  const nb::gil_scoped_acquire locked;
+  return nb::cast<std::string>(linker_module().attr("platform")());
+}
 
 nb::list types_of(const std::vector<ModuleSource::Tensor>& tensors) {
   nb::list out;
@@ -110,7 +128,7 @@ std::shared_ptr<const CompiledModule> compile_by_jax(const ModuleSource& module)
   const nb::gil_scoped_acquire locked;
   nb::object call = linker_module().attr("compile_module")(module.text, types_of(module.inputs),
                                                            types_of(module.results), module.donated);
-  return std::make_shared<ModuleOfJax>(std::move(call), module.results);
+  return std::make_shared<ModuleOfJax>(std::move(call), module.results, platform_of_jax() == "cpu");
 }
 
 Array to_device_of_jax(const Array& value) {
@@ -124,11 +142,6 @@ Array copy_by_jax(const Array& resident) {
   return holding_jax(linker_module().attr("copied")(jax_array(resident)), own.dtype(), own.shape());
 }
 
-std::string platform_of_jax() {
-  const nb::gil_scoped_acquire locked;
-  return nb::cast<std::string>(linker_module().attr("platform")());
-}
-
 constexpr ModuleCompiler compiler{platform_of_jax, compile_by_jax, to_device_of_jax, copy_by_jax};
 
 }  // namespace
@@ -138,11 +151,44 @@ nb::object jax_array(const Array& value) {
   return own ? own->array : nb::object();
 }
 
-bool hold_jax_array(nb::handle object, DType dtype, Array& held) {
-  if (!linker_module().attr("is_on_device")(object, std::string(dtype_name(dtype))).is(nb::bool_(true))) return false;
+namespace {
+
+// What was found about an array by its type, its aval and its sharding, which JAX makes once for many arrays.
+// References keep the last two alive, so that their addresses identify them.
+struct KnownArray {
+  PyTypeObject* type = nullptr;
+  PyObject *aval = nullptr, *sharding = nullptr;
+  DType dtype{};
   Dims shape;
-  for (nb::handle length : nb::object(object.attr("shape"))) shape.push_back(nb::cast<std::int64_t>(length));
-  held = holding_jax(nb::borrow(object), dtype, shape);
+};
+
+// Asking JAX takes 4 us for an argument of a call that takes 40; entries replace each other by the address of the aval.
+// Never destroyed, as Python may be gone by then; the interpreter's lock guards it.
+KnownArray& known_array(const PyObject* aval) {
+  static auto& table = *new std::array<KnownArray, 64>;
+  return table[(reinterpret_cast<std::uintptr_t>(aval) >> 4) % table.size()];
+}
+
+}  // namespace
+
+bool hold_jax_array(nb::handle object, DType dtype, Array& held) {
+  const nb::object aval = nb::getattr(object, "aval", nb::none()),
+                   sharding = nb::getattr(object, "sharding", nb::none());
+  KnownArray& known = known_array(aval.ptr());
+  const bool is_known = known.aval == aval.ptr() && known.sharding == sharding.ptr() &&
+                        known.type == Py_TYPE(object.ptr()) && known.dtype == dtype && !aval.is_none();
+  if (!is_known) {
+    if (!linker_module().attr("is_on_device")(object, std::string(dtype_name(dtype))).is(nb::bool_(true))) return false;
+    Dims shape;
+    for (nb::handle length : nb::object(object.attr("shape"))) shape.push_back(nb::cast<std::int64_t>(length));
+    const KnownArray before = known;
+    known = {Py_TYPE(object.ptr()), aval.inc_ref().ptr(), sharding.inc_ref().ptr(), dtype, std::move(shape)};
+    Py_INCREF(known.type);
+    Py_XDECREF(before.type);
+    Py_XDECREF(before.aval);
+    Py_XDECREF(before.sharding);
+  }
+  held = holding_jax(nb::borrow(object), dtype, known.shape);
   return true;
 }
 

@@ -105,8 +105,12 @@ class JaxThunk final : public Thunk {
     std::vector<Array> arrays;
     arrays.reserve(inputs.size());
     for (std::size_t k = 0; k < inputs.size(); ++k) arrays.push_back(input_of(int(k), inputs[k], module, results));
-    for (auto& range : module.range_checks)
-      if (!is_within(arrays[range.input], range.least, range.end)) explain(range.check, arrays);
+    for (auto& range : module.range_checks) {
+      const Array& array = arrays[range.input];
+      const Resident* resident = resident_in(array);
+      if (!(resident ? resident->is_within(range.least, range.end) : is_within(array, range.least, range.end)))
+        explain(range.check, arrays);
+    }
     const std::size_t count = module.results.size();
     std::vector<bool> stay(count + !module.checks.empty());
     for (std::size_t k = 0; k < count; ++k) stay[k] = results.may_stay(int(k));
@@ -189,6 +193,10 @@ class JaxThunk final : public Thunk {
     return on_device;
   }
 
+  bool is_updated(std::size_t input) const {
+    return std::any_of(updates_.begin(), updates_.end(), [&](auto& update) { return update.second == input; });
+  }
+
   // The arrays, with copies in place of those that the module may overwrite but that this call can't take exclusively.
   std::vector<Array> donated(const std::vector<Array>& arrays, const stablehlo::Module& module,
                              const std::vector<bool>& stay, DonatedValues& taken) const {
@@ -219,12 +227,14 @@ class JaxThunk final : public Thunk {
     Lengths lengths;
     for (std::size_t k = 0; k < inputs.size(); ++k)
       lengths.insert(lengths.end(), inputs[k].shape, inputs[k].shape + input_types_[k]->ndim());
-    // Indices are checked here where possible, which takes less time than a result of the module.
+    // Indices are checked here where possible, which takes less time than a result of the module; and values that stay
+    // on the device from call to call only once, so that a call transfers nothing for them.
     std::vector<std::size_t> on_host;
-    for (std::size_t k = 0; k < inputs.size(); ++k)
-      if (is_integer(input_types_[k]->dtype) && !results.behind(int(k)) &&
-          product(Dims(std::span(inputs[k].shape, std::size_t(input_types_[k]->ndim())))) <= largest_checked_here)
-        on_host.push_back(k);
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (!is_integer(input_types_[k]->dtype)) continue;
+      const auto count = product(Dims(std::span(inputs[k].shape, std::size_t(input_types_[k]->ndim()))));
+      if (results.behind(int(k)) ? !is_updated(k) : count <= largest_checked_here) on_host.push_back(k);
+    }
     for (std::size_t k : on_host) lengths.push_back(std::int64_t(k));
     std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock) while_blocked([&] { lock.lock(); });

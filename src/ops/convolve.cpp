@@ -167,6 +167,9 @@ class Convolve final : public Op, public EmitsTensors {
       return builder.repeat(v, lengths);
     };
     if (each(x) != 1 && each(y) != 1) x = all(x), y = all(y);
+    // XLA has convolutions of integers on CPUs only.
+    if (is_discrete(x.dtype) && !builder.has_lapack())
+      return to.out(0, sum_of_multiples(builder, all(x), all(y), shape, batch));
     const std::int64_t of_x = each(x), of_y = each(y), groups = of_x != 1 && of_y != 1 ? of_x : 1;
     const auto with_first = [&](const TensorValue& v, Dims first) {
       for (std::size_t k = 0; k < count; ++k) first.push_back(v.lengths[batch + k]);
@@ -175,6 +178,25 @@ class Convolve final : public Op, public EmitsTensors {
     const TensorValue made =
         builder.correlate(with_first(x, groups == 1 ? Dims{of_x, 1} : Dims{1, of_x}), with_first(y, {of_y, 1}), groups);
     to.out(0, builder.reshape(made, shape));
+  }
+
+  // The same sums, element by element of y: a part of x, times the element.
+  static TensorValue sum_of_multiples(TensorBuilder& builder, const TensorValue& x, const TensorValue& y,
+                                      const Dims& shape, std::size_t batch) {
+    const std::int64_t rows = y.ndim() - int(batch) == 2 ? y.lengths[batch] : 1;
+    TensorValue total = builder.full(0, x.dtype, shape);
+    for (std::int64_t row = 0; row < rows; ++row)
+      total = builder.repeat(y.lengths.back(), {total}, false, [&](const TensorValue& column, const TensorValues& sum) {
+        TensorValues start(shape.size(), builder.number(0, DType::Int64));
+        if (rows > 1) start[batch] = builder.number(double(row), DType::Int64);
+        start.back() = column;
+        Dims one(std::span(shape.data(), batch));
+        one.resize(shape.size(), 1);
+        const TensorValue factor = builder.repeat(builder.part(y, start, one), shape);
+        return TensorValues{builder.map(x.dtype, {sum[0], builder.part(x, start, shape), factor},
+                                        [](std::span<const Expr> in) { return in[0] + in[1] * in[2]; })};
+      })[0];
+    return total;
   }
 
   // The gradient of x[m] is the sum over j of g[m - start + j] y[j], a convolution with y reversed; that of y likewise.

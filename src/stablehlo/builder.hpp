@@ -17,8 +17,9 @@ std::string integers_text(std::span<const std::int64_t> values);  // "array<i64:
 
 class Builder final : public TensorBuilder {
  public:
-  // For any platform; or with calls of LAPACK, which XLA has on CPUs only.
-  explicit Builder(bool with_lapack) : with_lapack_(with_lapack) {}
+  // For a platform by JAX's name, or for any: with calls of LAPACK on CPUs, and of cuSOLVER's Cholesky factors with
+  // CUDA.
+  explicit Builder(std::string_view platform) : with_lapack_(platform == "cpu"), with_cusolver_(platform == "cuda") {}
   using TensorBuilder::map;
   TensorValue constant(const Array& value) override;
   TensorValue map(DType dtype, std::span<const TensorValue> in, const ElementwiseRule& rule) override;
@@ -85,7 +86,7 @@ class Builder final : public TensorBuilder {
   std::string region(std::span<const Result> arguments, const Body& make);
   std::string combining_region(program::Combiner combiner, DType dtype);
 
-  const bool with_lapack_;
+  const bool with_lapack_, with_cusolver_;
   std::string constants_, body_;
   std::unordered_map<std::string, TensorValue> known_constants_;
   struct Transpose {

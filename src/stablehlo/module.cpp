@@ -28,8 +28,7 @@ using Values = std::unordered_map<const VariableNode*, Known>;
 
 class Writer {
  public:
-  explicit Writer(const ModuleOptions& options)
-      : builder(options.platform == "cpu"), with_checks_(options.with_checks) {
+  explicit Writer(const ModuleOptions& options) : builder(options.platform), with_checks_(options.with_checks) {
     for (std::string_view known : {"", "cpu", "gpu", "cuda", "rocm", "tpu"})
       if (options.platform == known) return;
     throw ValueError(

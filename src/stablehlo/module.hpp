@@ -38,8 +38,8 @@ struct Module {
 
 struct ModuleOptions {
   std::string name = "bitale";
-  // The XLA platform of the module, by JAX's name. "cpu": with calls of LAPACK, which only CPUs have. "": for any
-  // platform.
+  // The XLA platform of the module, by JAX's name. "cpu": with calls of LAPACK, which only CPUs have. "cuda":
+  // with those of cuSOLVER. "": for any platform.
   std::string platform = {};
   // Results that replace inputs (result, input), whose memory they may then take. Where a check fails, such a result is
   // the input.

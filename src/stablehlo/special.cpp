@@ -208,7 +208,10 @@ TensorValue ndtri_exp(TensorBuilder& builder, const TensorValue& active, std::sp
   const TensorValue x = lanes.repeat({usual, start}, [&](const TensorValues& now) {
     const TensorValue step = lanes.real({now[1], goal}, [](In in) {
       const Expr value = math::log_ndtr(in[0]);
-      return (in[1] - value) * math::exp(value + 0.5 * in[0] * in[0] + 0.5 * log_two_pi);
+      // The ratio of the distribution function to the density is below 1 / |x|. GPUs add the product of huge x before
+      // it is rounded, so that the difference of two equal numbers is not 0.
+      const Expr ratio = math::exp(value + 0.5 * in[0] * in[0] + 0.5 * log_two_pi), most = 1.0 / abs(in[0]);
+      return (in[1] - value) * select(ratio < most, ratio, most);
     });
     const TensorValue next =
         lanes.real({now[0], now[1], step}, [](In in) { return select(in[0], in[1] + in[2], in[1]); });

@@ -217,22 +217,26 @@ def test_under_transformations_of_jax():
 
 def test_a_batch_over_devices():
     x = pt.dtensor3("x")
-    mesh = Mesh(np.array(jax.devices()[:8]), ("matrix",))
+    mesh = Mesh(np.array(jax.devices("cpu")[:8]), ("matrix",))
     g = bitale.jax.shard(bt.function([x], pt.linalg.cholesky(x)), mesh, [P("matrix")], P("matrix"))
     values = np.concatenate([S.reshape(-1, 4, 4)] * 4)[:16]
     np.testing.assert_allclose(g(values), np.linalg.cholesky(values), rtol=1e-12)
 
 
-def test_only_cpu_modules_call_lapack(tmp_path):
+def test_modules_call_the_libraries_of_their_platforms(tmp_path):
     x = pt.matrix("x", dtype="float64", shape=(3, 3))
     factor = bt.function([x], pt.linalg.cholesky(x), name="factor")
     assert "lapack_dpotrf_ffi" in factor.stablehlo(platform="cpu")[0]
-    for platform in (None, "tpu", "cuda"):
+    cuda = factor.stablehlo(platform="cuda")[0]
+    assert '"cusolver_potrf_ffi"' in cuda and "lower = true" in cuda and "lapack" not in cuda
+    for platform in (None, "tpu", "rocm"):
         text = factor.stablehlo(platform=platform)[0]
         assert "custom_call" not in text and "stablehlo.cholesky" in text
     determinant = bt.function([x], pt.linalg.det(x), name="determinant")
     with pytest.raises(NotImplementedError, match='Det.*LAPACK.*"cpu"'):
         determinant.stablehlo()
+    with pytest.raises(NotImplementedError, match="LAPACK"):
+        determinant.stablehlo(platform="cuda")
     with pytest.raises(ValueError, match="expected platform"):
         determinant.stablehlo(platform="processor")
     path = bt.export_stablehlo(determinant, tmp_path, platform="cpu")

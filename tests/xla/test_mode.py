@@ -89,6 +89,24 @@ def test_a_convolution_of_planes():
         np.testing.assert_allclose(got, expected, rtol=2e-5, atol=2e-5)
 
 
+@pytest.mark.parametrize(
+    "convolve, lengths",
+    [("convolve1d", ((7,), (3,))), ("convolve1d", ((2, 7), (2, 3))), ("convolve2d", ((5, 7), (2, 3))), ("convolve2d", ((4, 5, 7), (4, 1, 3)))],
+)
+def test_convolutions_of_integers_where_xla_has_none(convolve, lengths):
+    """As modules for GPUs have them, run here."""
+    from bitale.jax import linker
+
+    rng = np.random.default_rng(0)
+    values = [rng.integers(-9, 9, size=shape) for shape in lengths]
+    x, y = (pt.tensor(name, shape=(None,) * value.ndim, dtype="int64") for name, value in zip("xy", values))
+    made = getattr(pt.signal, convolve)(x, y, mode="same")
+    text, results, _ = bt.function([x, y], made, mode="JAX").stablehlo([value.shape for value in values], checks=False)
+    assert "stablehlo.convolution" not in text
+    (got,) = linker.compile_module(text, [("int64", value.shape) for value in values], results, ())(*values)
+    np.testing.assert_array_equal(got, bt.function([x, y], made)(*values))
+
+
 def test_only_the_selected_branch_is_checked():
     x, i, c = pt.dvector("x"), pt.lscalar("i"), pt.bscalar("c")
     f = bt.function([x, i, c], bt.ifelse(c, x[i] * 2, pt.exp(x).sum()), mode="JAX")

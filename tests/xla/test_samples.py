@@ -1,6 +1,7 @@
 """Every sample of the registry in mode JAX, against the interpreter. Ops without a StableHLO form are rejected by
 name."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -68,6 +69,12 @@ def product(u, s, vt):
     return (u[:, :k] * s) @ vt[:k]
 
 
+def leaves_open(name, values):
+    """Whether elements are set that are set again: on processors the last one stays, elsewhere any."""
+    integers = [np.asarray(v) for v in values if isinstance(v, np.ndarray) and v.dtype.kind in "iu" and v.ndim == 1]
+    return name == "AdvancedIncSubtensor" and jax.default_backend() != "cpu" and any(len(np.unique(v % len(values[0]))) < v.size for v in integers)
+
+
 # Number of samples compiled as one function, since compilation dominates the run time.
 TOGETHER = 24
 GROUPS = [(name, first) for name in _core.op_names() for first in range(0, len(_core.op_samples(name)), TOGETHER)]
@@ -104,7 +111,7 @@ def by_jax(samples, expected):
 
 @pytest.mark.parametrize("name, first", GROUPS)
 def test_samples_of(name, first):
-    made = 0
+    made, needs_lapack = 0, False
     samples = _core.op_samples(name)[first : first + TOGETHER]
     reference = [by_interpreter(*sample) for sample in samples]
     for (_, _, values, note), expected, got in zip(samples, reference, by_jax(samples, reference), strict=True):
@@ -113,13 +120,18 @@ def test_samples_of(name, first):
             continue
         if isinstance(got, NotImplementedError):
             assert "StableHLO" in str(got), f"{name} ({note}): the message does not say what is missing: {got}"
+            needs_lapack |= "LAPACK" in str(got)
             continue
         if isinstance(got, Exception):
             raise got
         made += 1
         if name in MADE_OF_VECTORS:
             expected, got = MADE_OF_VECTORS[name](*expected), MADE_OF_VECTORS[name](*got)
+        if leaves_open(name, values):
+            continue
         got = without_known(note, values, expected, got)
         assert all(map(same, expected, got)), f"{name} ({note}): {expected} != {got}"
+    if needs_lapack and jax.default_backend() != "cpu":
+        return
     if first == 0 or made:  # an elementwise function without a form may be alone in a group
         assert bool(made) == (name not in WITHOUT_FORM | LENGTHS_FROM_VALUES), f"{name}: {made} samples have a form in StableHLO"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <utility>
 
 #include "bitale/core/array.hpp"
@@ -18,6 +19,8 @@ class Resident : public HostObject {
   const Dims& strides() const { return strides_; }  // those of a fetched copy
   // Returns a copy of the value on the host. Callable from any thread.
   virtual Array fetch() const = 0;
+  // Whether all elements, integers, are in least..end - 1. Asked at every call, and computed once for a value.
+  virtual bool is_within(std::int64_t least, std::int64_t end) const = 0;
   // Takes over the value of another Resident of the same dtype and shape.
   virtual void become(const Resident& other) const = 0;
   std::string str() const override { return "<array on a device>"; }

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import os
 import sys
+import weakref
 from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
@@ -37,8 +38,9 @@ def devices() -> list[Any]:
 
 
 def platform() -> str:
-    """That mode JAX runs on, as JAX names it: cpu, gpu, tpu."""
-    return devices()[0].platform
+    """That mode JAX runs on, as JAX names it: cpu, cuda, tpu; gpu for those of other makers."""
+    device = devices()[0]
+    return "cuda" if device.platform == "gpu" and "cuda" in device.client.platform_version.lower() else device.platform
 
 
 def find_lapack() -> None:
@@ -60,7 +62,7 @@ def _placement() -> Any:
 
 def _named(error: Exception) -> Exception:
     """MemoryError in place of XLA's own error, where it says so."""
-    if "RESOURCE_EXHAUSTED" not in str(error):
+    if "RESOURCE_EXHAUSTED" not in str(error) and not isinstance(error, MemoryError):
         return error
     return MemoryError(f"mode JAX: {_first_device()}: not enough memory: {error}")
 
@@ -69,7 +71,7 @@ def _named(error: Exception) -> Exception:
 def _out_of_memory_named() -> Iterator[None]:
     try:
         yield
-    except jax_package().errors.JaxRuntimeError as error:
+    except (jax_package().errors.JaxRuntimeError, MemoryError) as error:
         raise _named(error) from error
 
 
@@ -95,7 +97,15 @@ def is_on_device(value: Any, dtype: str) -> bool:
     jax = sys.modules.get("jax")
     if jax is None or not isinstance(value, jax.Array) or isinstance(value, jax.core.Tracer):
         return False
-    return value.dtype == dtype and not value.weak_type and not value.is_deleted() and value.devices() == {_first_device()}
+    if value.dtype != dtype or value.weak_type or value.is_deleted():
+        return False
+    return value.sharding == _placement() or value.devices() == {_first_device()}
+
+
+def begin_to_fetch(array: Any) -> None:
+    """Starts the transfer that ``fetched`` waits for."""
+    with _out_of_memory_named():
+        array.copy_to_host_async()
 
 
 def fetched(array: Any) -> np.ndarray:
@@ -103,7 +113,29 @@ def fetched(array: Any) -> np.ndarray:
     if array.is_deleted():
         raise RuntimeError("mode JAX: the value is lost: a call that updated it in place failed on the device")
     with _out_of_memory_named():
-        return np.asarray(array)
+        return np.asarray(array, order="C")
+
+
+_ranges: dict[int, tuple[Any, int, int]] = {}  # by id, while the array is alive: a weak reference, the least and the greatest element
+
+
+def is_within(array: Any, least: int, end: int) -> bool:
+    """Whether all elements of an array of JAX, integers, are in least..end - 1. The device looks through each array once."""
+    if array.size == 0:
+        return True
+    key = id(array)
+    if key not in _ranges:
+        low, high = _extremes(array)
+        _ranges[key] = weakref.ref(array, lambda _: _ranges.pop(key, None)), low, high
+    _, low, high = _ranges[key]
+    return least <= low and high < end
+
+
+def _extremes(array: Any) -> tuple[int, int]:
+    jax = jax_package()
+    with _out_of_memory_named(), jax.enable_x64(True), jax.ensure_compile_time_eval():
+        found = jax.device_get([array.min(), array.max()])
+    return int(found[0]), int(found[1])
 
 
 def require_memory(compiled: Any) -> None:
@@ -174,7 +206,7 @@ def compile_module(text: str, inputs: Types, results: Types, donated: Sequence[i
         compiled = run.lower(*(jax.ShapeDtypeStruct(tuple(shape), np.dtype(dtype)) for dtype, shape in inputs)).compile()
     if _first_device().platform == "cpu":
         require_memory(compiled)
-    config, failure, nothing_is_traced = jax.config, jax.errors.JaxRuntimeError, trace_state_clean
+    config, failure, nothing_is_traced = jax.config, (jax.errors.JaxRuntimeError, MemoryError), trace_state_clean
 
     def call(*arrays: Any) -> list[Any]:
         try:

@@ -186,6 +186,7 @@ def primitive() -> Any:
 
     mlir.register_lowering(call, lower)
     mlir.register_lowering(call, lower_for_processors, platform="cpu")
+    mlir.register_lowering(call, functools.partial(lower, platform="cuda"), platform="cuda")
 
     def batch(operands: Any, places: Any, *, graph: Graph) -> tuple[Any, Any]:
         batched = tuple(place is not None for place in places)

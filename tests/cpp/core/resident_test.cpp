@@ -25,6 +25,7 @@ class OnDevice final : public Resident {
     ++fetched;
     return value.copy();
   }
+  bool is_within(std::int64_t, std::int64_t) const override { return false; }
   void become(const Resident& other) const override { value = dynamic_cast<const OnDevice&>(other).value; }
 
   mutable Array value;
