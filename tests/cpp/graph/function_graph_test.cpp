@@ -83,7 +83,7 @@ TEST_CASE("a node belongs to one graph and has a slot in it") {
   CHECK(graph.at_slot(graph.slot(first.node())).same_as(first));
   CHECK(graph.slots_in_order() ==
         std::vector<std::uint32_t>{std::uint32_t(graph.slot(second.node())), std::uint32_t(graph.slot(first.node()))});
-  CHECK_FALSE(graph.at_slot(7));
+  CHECK_FALSE(graph.at_slot(7).defined());
   CHECK_THROWS_AS(graph.slot(a.node()->owner), InternalError);
   CHECK_THROWS_AS(FunctionGraph(graph.inputs(), graph.outputs(), false), ValueError);
   graph.check_integrity();
