@@ -190,6 +190,7 @@ bool ComplexDecomposition::emit(Lowering& to, const Apply& node) const {
   for (const char letter : {'m', 'n', 'c'})
     if (const Expr* const length = letters.find(letter)) arguments.push_back(*length);
   for (auto flag : flags()) arguments.push_back(to.pool().integer(flag));
+  if (const auto number = tolerance()) arguments.push_back(to.pool().number(*number, DType::Float64));
   for (int input = 0; input < int(forms.size()); ++input)
     if (overwritten() != input) arguments.push_back(InputData{input});
   for (int k = 0; k < int(node.output_count()); ++k)

@@ -46,6 +46,8 @@ class ComplexDecomposition : public DecompositionOp, public EmitsTensors {
   virtual std::vector<std::string> scratch() const { return {}; }
   // The runtime function's arguments between the lengths and the matrices.
   virtual std::vector<std::int64_t> flags() const { return {}; }
+  // A further argument of it, after the flags.
+  virtual std::optional<double> tolerance() const { return {}; }
   // Runs the function in float64 or float32 and returns its status. `out`: the outputs, the first of which starts as
   // the overwritten input, then scratch.
   virtual std::int64_t run(DType dtype, std::int64_t m, std::int64_t n, std::span<const Array> in,

@@ -66,11 +66,22 @@ Variable of_blocks(const Variable& blocks) {
   return complex(part(0), part(1));
 }
 
-Variable as_columns(const Variable& z, int b_ndim) {
-  const auto [re, im] = both_parts(z);
-  const int axis = z.ndim() - b_ndim;
-  Variables last{twice(length_of(z, axis))};
-  if (b_ndim == 2) last.push_back(length_of(z, axis + 1));
+Variable blocks_of_pairs(const Variable& pairs) {
+  return as_blocks({subtensor(pairs, {Ellipsis{}, 0}), subtensor(pairs, {Ellipsis{}, 1})});
+}
+
+Variable pairs_of_blocks(const Variable& blocks) {
+  const auto part = [&](int from) { return subtensor(blocks, {Ellipsis{}, each_second(from), each_second(0)}); };
+  return stack({part(0), part(1)}, blocks.ndim());
+}
+
+Variable as_columns(const Variable& z, int b_ndim) { return columns_of_parts(both_parts(z), b_ndim); }
+
+Variable columns_of_parts(const ComplexParts& parts, int b_ndim) {
+  const auto& [re, im] = parts;
+  const int axis = re.ndim() - b_ndim;
+  Variables last{twice(length_of(re, axis))};
+  if (b_ndim == 2) last.push_back(length_of(re, axis + 1));
   return with_last_lengths(stack({re, im}, axis + 1), axis, last);
 }
 

@@ -32,11 +32,15 @@ std::pair<Variable, Variable> required_square_pair(const char* who, const Variab
 Variable as_blocks(const ComplexParts& parts);
 Variable as_blocks(const Variable& z);
 Variable of_blocks(const Variable& blocks);
+// The same of pairs of real numbers, [..., m, n, 2].
+Variable blocks_of_pairs(const Variable& pairs);
+Variable pairs_of_blocks(const Variable& blocks);
 // The right operand of a product with such a matrix: [..., n, k], or [..., n] if b_ndim is 1, as real [..., 2 n, k] or
 // [..., 2 n]; and back.
 Variable as_columns(const Variable& z, int b_ndim);
+Variable columns_of_parts(const ComplexParts& parts, int b_ndim);
 Variable of_columns(const Variable& columns, int b_ndim);
-// The conjugate transposes of the matrices.
+// The conjugate transposes of the matrices; of real ones, their transposes.
 Variable adjoint(const Variable& z);
 // The Hermitian matrix whose lower triangle (upper triangle, if not `lower`) is that of x. The imaginary parts of the
 // diagonal are not read.

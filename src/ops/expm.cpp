@@ -3,7 +3,8 @@
 #include <iterator>
 
 #include "bitale/ops/ops.hpp"
-#include "ops/complex_matrices.hpp"
+#include "ops/complex_decomposition.hpp"
+#include "ops/expm_derivative.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -11,7 +12,7 @@
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "program/math/math.hpp"
-#include "runtime/matrix_functions.hpp"
+#include "runtime/expm.hpp"
 
 namespace bitale {
 
@@ -41,8 +42,7 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     return true;
   }
 
-  // As in runtime/matrix_functions: divides the matrix by a power of 2, computes the approximant of degree 13, and
-  // squares it as often.
+  // Divides the matrix by a power of 2, computes the approximant of degree 13, and squares it as often (Higham 2005).
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     using In = std::span<const Expr>;
     TensorBuilder& builder = to.builder();
@@ -63,7 +63,7 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     const TensorValue norm = builder.reduce(sums, program::Combiner::max, last);
     const TensorValue has_value =
         builder.map(DType::Bool, {is_finite(builder, x), norm}, [](In in) { return in[0] & ~is_nan(in[1] - in[1]); });
-    constexpr double limit = runtime::expm_limit;
+    constexpr double limit = 5.371920351148152;  // where the approximant is accurate to rounding
     const TensorValue squarings = builder.map(DType::Int64, {norm, has_value}, [](In in) {
       const Expr over = ceil(program::math::log2(in[0] / limit));
       return program::cast(select(in[1] & (in[0] > limit), over, 0.0), DType::Int64);
@@ -74,7 +74,20 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     const TensorValue a = builder.map(x.dtype, {given, builder.convert(over_matrices(scale), x.dtype)},
                                       [](In in) { return in[0] * in[1]; });
 
-    constexpr auto& b = runtime::expm_coefficients;
+    constexpr double b[] = {64764752532480000.,
+                            32382376266240000.,
+                            7771770303897600.,
+                            1187353796428800.,
+                            129060195264000.,
+                            10559470521600.,
+                            670442572800.,
+                            33522128640.,
+                            1323241920.,
+                            40840800.,
+                            960960.,
+                            16380.,
+                            182.,
+                            1.};
     const auto times = [&](const TensorValue& left, const TensorValue& right) {
       const int columns[] = {ndim - 1};
       return builder.dot(left, right, int(batch.size()), columns, rows);
@@ -109,15 +122,12 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     to.out(0, where_batch(builder, has_value, squared[0], std::nan("")));
   }
 
-  // exp([[A, E], [0, A]]) is [[exp A, L], [0, exp A]], where L is the derivative along E (Higham 2008, theorem 3.6).
-  // The gradient is the derivative at A^T along g.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
-    return {along(t(node.input(0)), cotangents[0])};
+    return {with_static_shape_of(node.input(0), expm_cotangents(node.input(0), {}, cotangents[0])[0])};
   }
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
-    if (tangents[0].is_disconnected()) return {disconnected()};
-    return {along(node.input(0), tangents[0])};
+    return {expm_tangent(node.input(0), {}, tangents)};
   }
   bool has_pushforward() const override { return true; }
   Structure structure(const Apply&, int, InputStructures& inputs) const override {
@@ -133,13 +143,6 @@ class Expm final : public DecompositionOp, public EmitsTensors {
  private:
   std::string runtime_name() const override { return "expm"; }
   const char* who() const override { return "expm"; }
-  Variable along(const Variable& a, const Variable& direction) const {
-    const Variable n = length_of(a, 0);
-    const Variable above = concatenate({a, direction}, 1), below = concatenate({zeros_like(a), a}, 1);
-    const Variable both = (*this)({concatenate({above, below}, 0)});
-    const Slice first{.start = {}, .stop = Operand(n), .step = {}}, second{.start = Operand(n), .stop = {}, .step = {}};
-    return with_static_shape_of(a, subtensor(both, {first, second}));
-  }
 };
 
 std::vector<Sample> expm_samples() {
@@ -159,14 +162,51 @@ std::vector<Sample> expm_samples() {
   return out;
 }
 
+// The same of a complex matrix, as pairs.
+class ComplexExpm final : public ComplexDecomposition {
+ public:
+  std::string_view name() const override { return "ComplexExpm"; }
+
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (cotangents[0].is_disconnected()) return no_gradients(node);
+    const Variable found = expm_cotangents(of_pairs(node.input(0)), {}, of_pairs(cotangents[0]))[0];
+    return {with_static_shape_of(node.input(0), as_pairs(found))};
+  }
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
+    if (tangents[0].is_disconnected()) return {disconnected()};
+    const Variable tangent = of_pairs(tangents[0]);
+    return {as_pairs(expm_tangent(of_pairs(node.input(0)), {}, std::span(&tangent, 1)))};
+  }
+  bool has_pushforward() const override { return true; }
+  void emit_tensors(TensorLowering& to, const Apply& node) const override {
+    to.express({pairs_of_blocks(expm(blocks_of_pairs(node.input(0))))});
+  }
+
+ private:
+  std::vector<std::string> outputs() const override { return {"nn2"}; }
+  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
+                   std::span<const Array> out) const override {
+    return with_float(dtype,
+                      [&]<class T>(T) { return runtime::complex_expm<T>(n, in[0].data_as<T>(), out[0].data_as<T>()); });
+  }
+  std::string runtime_name() const override { return "complex_expm"; }
+  const char* who() const override { return "expm"; }
+};
+
+std::vector<Sample> complex_expm_samples() {
+  return decomposition_samples(make_ref<ComplexExpm>(), {{3, 3}, {1, 1}, {0, 0}}, true);
+}
+
 REGISTER_OP(Expm, "The exponential of a matrix, by scaling, a rational approximant and squaring.", expm_samples);
+REGISTER_OP(ComplexExpm, "The exponential of a complex matrix, as pairs.", complex_expm_samples);
 
 }  // namespace
 
 Variable expm(const Operand& x) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("expm", x)};
-  if (is_complex(inputs[0])) return of_blocks(expm(as_blocks(required_square("expm", inputs[0]))));
+  if (is_complex(inputs[0]))
+    return of_pairs(apply_pairs(make_ref<ComplexExpm>(), required_square("expm", inputs[0])).output());
   return apply_matrices(make_ref<Expm>(), inputs);
 }
 

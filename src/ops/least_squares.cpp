@@ -5,6 +5,7 @@
 #include "bitale/ops/ops.hpp"
 #include "ops/complex_matrices.hpp"
 #include "ops/lapack_forms.hpp"
+#include "ops/least_squares.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -79,14 +80,9 @@ class MatrixPinv final : public DecompositionOp, public EmitsTensors {
     return out;
   }
 
-  // dX = -X dA X + X X^T dA^T (I - A X) + (I - X A) dA^T X^T X where the rank is constant (Golub and Pereyra 1973).
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable a = node.input(0), x = node.output(), &g = cotangents[0];
-    const Variable direct = dot(dot(t(x), g), t(x));
-    const Variable left = dot(t(g), dot(x, t(x))), right = dot(dot(t(x), x), t(g));
-    const Variable out = sub(add(sub(left, dot(a, dot(x, left))), sub(right, dot(dot(right, x), a))), direct);
-    return {with_static_shape_of(a, out)};
+    return {with_static_shape_of(node.input(0), pinv_cotangent(node.input(0), node.output(), cotangents[0]))};
   }
 
  private:
@@ -154,24 +150,12 @@ class Lstsq final : public DecompositionOp, public EmitsTensors {
         {dot(t(vt), mul(expand_dims(inverse, 1), dot(t(u), node.input(1)))), sum(cast(counts, DType::Int64)), s});
   }
 
-  // For x = A^+ b with constant rank and r = b - A x: dx = A^+ (db - dA x) + A^+ A^+T dA^T r + (I - A^+ A) dA^T A^+T x
-  // (Golub and Pereyra 1973).
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    const bool has_x = !cotangents[0].is_disconnected(), has_s = !cotangents[2].is_disconnected();
-    if (!has_x && !has_s) return no_gradients(node);
-    const Variable a = node.input(0), b = node.input(1), x = node.output(0);
-    Variable of_a;
-    if (has_s) {
-      const auto [u, s, vt] = svd(a, false);
-      of_a = dot(mul(u, expand_dims(cotangents[2], 0)), vt);
-    }
-    if (!has_x) return {with_static_shape_of(a, of_a), disconnected()};
-    const Variable p = (*make_ref<MatrixPinv>(rcond))({a}), &g = cotangents[0];
-    const Variable of_b = dot(t(p), g), rest = sub(b, dot(a, x));
-    const Variable beside = sub(g, dot(t(a), of_b));
-    const Variable by_x = sub(add(dot(rest, t(dot(p, of_b))), dot(dot(t(p), x), t(beside))), dot(of_b, t(x)));
-    of_a = has_s ? add(of_a, by_x) : by_x;
-    return {with_static_shape_of(a, of_a), with_static_shape_of(b, of_b)};
+    const Variable &a = node.input(0), &b = node.input(1);
+    auto [of_a, of_b] = lstsq_cotangents({a, b, node.output(0), rcond}, cotangents[0], cotangents[2]);
+    if (!of_a.is_disconnected()) of_a = with_static_shape_of(a, of_a);
+    if (!of_b.is_disconnected()) of_b = with_static_shape_of(b, of_b);
+    return {of_a, of_b};
   }
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
     return {{true, false, true}, {true, false, false}};
@@ -231,10 +215,35 @@ REGISTER_OP(Lstsq, "The least-squares solution of least norm, the rank, and the 
 
 }  // namespace
 
+// dX = -X dA X + X X^H dA^H (I - A X) + (I - X A) dA^H X^H X where the rank is constant (Golub and Pereyra 1973).
+Variable pinv_cotangent(const Variable& a, const Variable& x, const Variable& g) {
+  const Variable across = adjoint(x), of = adjoint(g), direct = dot(dot(across, g), across);
+  const Variable left = dot(of, dot(x, across)), right = dot(dot(across, x), of);
+  return sub(add(sub(left, dot(a, dot(x, left))), sub(right, dot(dot(right, x), a))), direct);
+}
+
+// For x = A^+ b with constant rank and r = b - A x: dx = A^+ (db - dA x) + A^+ A^+H dA^H r + (I - A^+ A) dA^H A^+H x
+// (Golub and Pereyra 1973).
+std::pair<Variable, Variable> lstsq_cotangents(const LeastSquaresProblem& of, const Variable& of_x,
+                                               const Variable& of_values) {
+  const auto& [a, b, x, rcond] = of;
+  Variable of_a = disconnected();
+  if (!of_values.is_disconnected()) {
+    const auto [u, s, vh] = svd(a, false);
+    of_a = dot(mul(u, expand_dims(of_values, 0)), vh);
+  }
+  if (of_x.is_disconnected()) return {of_a, disconnected()};
+  const Variable p = pinv(a, rcond), across = adjoint(p), of_b = dot(across, of_x), rest = sub(b, dot(a, x));
+  const Variable beside = sub(of_x, dot(adjoint(a), of_b));
+  const Variable by_x =
+      sub(add(dot(rest, adjoint(dot(p, of_b))), dot(dot(across, x), adjoint(beside))), dot(of_b, adjoint(x)));
+  return {of_a.is_disconnected() ? by_x : add(of_a, by_x), of_b};
+}
+
 Variable pinv(const Operand& x, double rcond) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("pinv", x)};
-  if (is_complex(inputs[0])) return of_blocks(pinv(as_blocks(inputs[0]), rcond));
+  if (is_complex(inputs[0])) return complex_pinv(inputs[0], rcond);
   return apply_matrices(make_ref<MatrixPinv>(rcond), inputs);
 }
 
@@ -244,20 +253,17 @@ LeastSquares lstsq(const Operand& a, const Operand& b, double rcond, int b_ndim)
   const int core = b_ndim ? b_ndim : std::min(b.ndim(), 2);
   if (b.ndim() < core || core < 1)
     throw ShapeError(cat("lstsq: expected b of one dimension or more, got ", b.variable.str()));
-  if (any_complex({matrix, b.variable})) {  // the real matrix has each singular value twice
-    const auto [left, right] = in_common_dtype(matrix, b.variable);
-    const LeastSquares real = lstsq(as_blocks(left), as_columns(right, core), rcond, core);
-    const Slice each_second{.start = {}, .stop = {}, .step = Operand(2)};
-    return {of_columns(real.x, core), real.residuals, int_div(real.rank, 2),
-            subtensor(real.singular_values, {Ellipsis{}, each_second})};
-  }
   const Variable columns = core == 1 ? expand_dims(b.variable, b.ndim()) : b.variable;
-  const Variable inputs[] = {matrix, columns};
-  const auto op = make_ref<Lstsq>(rcond);
-  const Apply node = blockwise(op, op->signature(), inputs);
-  const Variable x = node.output(0), rank = node.output(1);
+  const auto [x, rank, singular_values] = [&]() -> LeastSquaresParts {
+    if (any_complex({matrix, b.variable})) return complex_lstsq(matrix, columns, rcond);
+    const Variable inputs[] = {matrix, columns};
+    const auto op = make_ref<Lstsq>(rcond);
+    const Apply node = blockwise(op, op->signature(), inputs);
+    return {node.output(0), node.output(1), node.output(2)};
+  }();
   const Variable left = sub(columns, matmul(matrix, x));
-  Variable residuals = sum(sqr(left), Axes{{left.ndim() - 2}}), solution = x;
+  const Variable squares = is_complex(left) ? add(sqr(real(left)), sqr(imag(left))) : sqr(left);
+  Variable residuals = sum(squares, Axes{{left.ndim() - 2}}), solution = x;
   if (residuals.ndim() == 1) {  // empty unless the rank is full and rows outnumber columns, as in NumPy
     const Variable rows = length_of(matrix, 0), unknowns = length_of(matrix, 1);
     const Variable counts = logical_and(eq(rank, unknowns), gt(rows, unknowns));
@@ -265,7 +271,7 @@ LeastSquares lstsq(const Operand& a, const Operand& b, double rcond, int b_ndim)
         residuals, {Slice{.start = {}, .stop = Operand(switch_(counts, length_of(residuals, 0), 0)), .step = {}}});
   }
   if (core == 1) solution = squeeze(x, Axes{{x.ndim() - 1}});
-  return {solution, residuals, rank, node.output(2)};
+  return {solution, residuals, rank, singular_values};
 }
 
 }  // namespace bitale

@@ -1,4 +1,4 @@
-// Equations whose unknown is a matrix: Sylvester's, Lyapunov's and Riccati's.
+// Sylvester's and Lyapunov's equations.
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/ops.hpp"
 #include "core/call_scope.hpp"
@@ -73,102 +73,8 @@ class SolveSylvester final : public DecompositionOp, public EmitsTensors {
   const char* who() const override { return "solve_sylvester"; }
 };
 
-// A, B, Q and R of both Riccati equations.
-class RiccatiOp : public DecompositionOp, public EmitsTensors {
- public:
-  void emit_tensors(TensorLowering& to, const Apply&) const override {
-    to.refuse("XLA's LAPACK does not sort the eigenvalues of a Schur form");
-  }
-  std::string signature() const override { return "(n,n),(n,m),(n,n),(m,m)->(n,n)"; }
-
-  Apply make_node(std::span<const Variable> inputs) const override {
-    const Variables own = matrices_of(inputs, 4);
-    std::int64_t n = common_length(square_length(who(), own[0]), square_length(who(), own[2]), 0, who());
-    n = common_length(n, own[1].static_shape()[0], 0, who());
-    (void)common_length(own[1].static_shape()[1], square_length(who(), own[3]), 1, who());
-    return Apply(OpRef(this), own, {tensor_type(own[0].dtype(), {n, n})});
-  }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    for (const int i : {0, 2, 3}) require_square(who(), in[std::size_t(i)]);
-    const Array a = in[0].contiguous(), b = in[1].contiguous(), q = in[2].contiguous(), r = in[3].contiguous();
-    const std::int64_t n = a.shape(0), m = r.shape(0);
-    if (b.shape(0) != n || b.shape(1) != m || q.shape(0) != n) throw ShapeError(cat(who(), expected_shapes));
-    out[0] = Array::empty(a.dtype(), {n, n});
-    with_float(a.dtype(), [&]<class T>(T) {
-      const auto solve = is_discrete() ? runtime::solve_discrete_are<T> : runtime::solve_continuous_are<T>;
-      check(solve(n, m, a.data_as<T>(), b.data_as<T>(), q.data_as<T>(), r.data_as<T>(), out[0].data_as<T>()));
-    });
-  }
-  bool emit(Lowering& to, const Apply& node) const override {
-    const auto a = to.shape_in(0), b = to.shape_in(1), q = to.shape_in(2), r = to.shape_in(3);
-    const std::string message = cat(who(), expected_shapes);
-    for (const Expr& length : {a[1], b[0], q[0], q[1]}) to.require(equal(a[0], length), message);
-    for (const Expr& length : {r[0], r[1]}) to.require(equal(b[1], length), message);
-    call_runtime(to, node, {a[0], b[1], InputData{0}, InputData{1}, InputData{2}, InputData{3}, OutputData{0}});
-    return true;
-  }
-
- protected:
-  static constexpr const char* expected_shapes = ": expected A and Q of [n, n], B of [n, m] and R of [m, m]";
-  virtual bool is_discrete() const = 0;
-  std::string runtime_name() const override { return who(); }
-  // The cotangents of A, B, Q and R, given the cotangents of A and Q (of_a and s) and the gain K: for B it is -of_a
-  // K^T, for R it is K s K^T.
-  static Variables cotangents_of(const Apply& node, const Variable& of_a, const Variable& s, const Variable& gain) {
-    return {with_static_shape_of(node.input(0), of_a), with_static_shape_of(node.input(1), neg(dot(of_a, t(gain)))),
-            with_static_shape_of(node.input(2), s), with_static_shape_of(node.input(3), dot(dot(gain, s), t(gain)))};
-  }
-  static Variable symmetrized(const Variable& x) {
-    const Variable half = mul(x, cast(Operand(0.5), x.dtype()));
-    return add(half, t(half));
-  }
-};
-
-class SolveDiscreteARE final : public RiccatiOp {
- public:
-  std::string_view name() const override { return "SolveDiscreteARE"; }
-
-  // With K = (R + B^T X B)^-1 B^T X A and F = A - B K: dX = F^T dX F + dQ + K^T dR K + twice the symmetric part of F^T
-  // X (dA - dB K) (Kao and Hennequin 2020, arXiv:2011.11430). S solves S = F S F^T + the symmetric part of g.
-  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable a = node.input(0), b = node.input(1), x = node.output();
-    const Variable bx = dot(t(b), x), gain = solve(add(symmetrized(node.input(3)), dot(bx, b)), dot(bx, a)),
-                   closed = sub(a, dot(b, gain));
-    const Variable s = solve_discrete_lyapunov(closed, symmetrized(cotangents[0]), "bilinear");
-    const Variable twice = dot(dot(x, closed), s);
-    return cotangents_of(node, add(twice, twice), s, gain);
-  }
-
- private:
-  bool is_discrete() const override { return true; }
-  const char* who() const override { return "solve_discrete_are"; }
-};
-
-class SolveContinuousARE final : public RiccatiOp {
- public:
-  std::string_view name() const override { return "SolveContinuousARE"; }
-
-  // With K = R^-1 B^T X and F = A - B K: F^T dX + dX F + dQ + K^T dR K + twice the symmetric part of X (dA - dB K) = 0
-  // (Kao and Hennequin 2020). S solves F S + S F^T + the symmetric part of g = 0.
-  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable a = node.input(0), b = node.input(1), x = node.output();
-    const Variable gain = solve(symmetrized(node.input(3)), dot(t(b), x)), closed = sub(a, dot(b, gain));
-    const Variable s = solve_continuous_lyapunov(closed, neg(symmetrized(cotangents[0])));
-    const Variable once = dot(x, s);
-    return cotangents_of(node, add(once, once), s, gain);
-  }
-
- private:
-  bool is_discrete() const override { return false; }
-  const char* who() const override { return "solve_continuous_are"; }
-};
-
-Array dominant(std::int64_t n, double more, int seed, double scale = 1) {
+Array dominant(std::int64_t n, double more, int seed) {
   Array a = sample_values(DType::Float64, {n, n}, seed).copy();
-  for (std::int64_t i = 0; i < n * n; ++i) a.data_as<double>()[i] *= scale;
   for (std::int64_t k = 0; k < n; ++k) a.data_as<double>()[k * n + k] += more;
   return a;
 }
@@ -191,38 +97,7 @@ std::vector<Sample> sylvester_samples() {
   return out;
 }
 
-template <class Kind>
-std::vector<Sample> riccati_samples() {
-  constexpr auto any = unknown_length;
-  std::vector<Sample> out;
-  const auto add = [&](DType dtype, std::int64_t n, std::int64_t m, bool smooth = true) {
-    Variables inputs;
-    for (const char* name : {"a", "b", "q", "r"}) inputs.push_back(sample_input(dtype, {any, any}, name));
-    const auto symmetric = [](std::int64_t size) {
-      Array x = Array::zeros(DType::Float64, {size, size});
-      for (std::int64_t i = 0; i < size * size; ++i)
-        x.data_as<double>()[i] = i / size == i % size ? 3. + double(i % size) : 0.25;
-      return x;
-    };
-    out.push_back({make_ref<Kind>()->make_node(inputs),
-                   {dominant(n, .5, 0, .1).astype(dtype), sample_values(dtype, {n, m}, 1), symmetric(n).astype(dtype),
-                    symmetric(m).astype(dtype)},
-                   1e-6,
-                   smooth && dtype == DType::Float64});
-  };
-  add(DType::Float64, 2, 1);
-  add(DType::Float64, 3, 2);
-  add(DType::Float64, 0, 1, false);
-  add(DType::Float32, 2, 2);
-  return out;
-}
-
 REGISTER_OP(SolveSylvester, "The solution of A X + X B = Q, by Schur forms.", sylvester_samples);
-REGISTER_OP(SolveDiscreteARE, "The stabilising solution of the discrete algebraic Riccati equation, by doubling.",
-            riccati_samples<SolveDiscreteARE>);
-REGISTER_OP(SolveContinuousARE,
-            "The stabilising solution of the continuous algebraic Riccati equation, by the Hamiltonian's Schur form.",
-            riccati_samples<SolveContinuousARE>);
 
 }  // namespace
 
@@ -267,30 +142,6 @@ Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, const std::
   const Variable across = is_complex(inverse) ? adjoint(inverse) : t(inverse);
   return solve_continuous_lyapunov(
       moved, mul(cast(Operand(-2.), component_dtype(dtype)), matmul(matmul(inverse, right), across)));
-}
-
-namespace {
-
-template <class Kind>
-Variable solve_riccati(const char* who, const Operand& a, const Operand& b, const Operand& q, const Operand& r) {
-  const LocationScope here(a.where);
-  const Variable inputs[] = {require_matrices(who, a), require_matrices(who, b), require_matrices(who, q),
-                             require_matrices(who, r)};
-  if (any_complex({a.variable, b.variable, q.variable, r.variable})) {
-    Variables blocks;
-    for (auto& each : inputs) blocks.push_back(as_blocks(each));
-    return of_blocks(apply_matrices(make_ref<Kind>(), blocks));
-  }
-  return apply_matrices(make_ref<Kind>(), inputs);
-}
-
-}  // namespace
-
-Variable solve_discrete_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r) {
-  return solve_riccati<SolveDiscreteARE>("solve_discrete_are", a, b, q, r);
-}
-Variable solve_continuous_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r) {
-  return solve_riccati<SolveContinuousARE>("solve_continuous_are", a, b, q, r);
 }
 
 }  // namespace bitale

@@ -327,10 +327,10 @@ std::uint32_t solve_lanes(std::int64_t valid, std::int64_t n, std::int64_t k, st
 }
 
 // Without `logarithm`: the determinants, which are 0 where a pivot is 0. With it: their signs, and the sums of the
-// logarithms of the pivots' absolute values.
+// logarithms of the pivots' absolute values. Returns the lanes in which a product of pivots left the range of numbers.
 template <class T>
-void determinant_lanes(std::int64_t valid, std::int64_t n, std::int64_t step_A, std::int64_t step_det,
-                       std::int64_t step_log, const T* A, T* det, T* logarithm) {
+std::uint32_t determinant_lanes(std::int64_t valid, std::int64_t n, std::int64_t step_A, std::int64_t step_det,
+                                std::int64_t step_log, const T* A, T* det, T* logarithm) {
   using L = InLanes<T>;
   using V = typename L::V;
   const typename L::D d;
@@ -354,15 +354,19 @@ void determinant_lanes(std::int64_t valid, std::int64_t n, std::int64_t step_A, 
   product = IfThenZeroElse(is_singular, IfThenElse(is_odd, Neg(product), product));
   Store(product, d, numbers);
   const std::uint32_t singular = L::bits(is_singular);
+  std::uint32_t left_out = 0;
   for (std::int64_t lane = 0; lane < valid; ++lane) {
     if (singular >> lane & 1) {
       const bool is_finite = bitale::runtime::all_finite(A + lane * step_A, n * n);  // else zero pivots mean nothing
       numbers[lane] = is_finite ? T(0) : std::numeric_limits<T>::quiet_NaN();
       logarithms[lane] = is_finite ? -std::numeric_limits<T>::infinity() : numbers[lane];
+    } else if (!logarithm && !std::isnormal(numbers[lane])) {
+      left_out |= std::uint32_t(1) << lane;
     }
     det[lane * step_det] = numbers[lane];
     if (logarithm) logarithm[lane * step_log] = logarithms[lane];
   }
+  return left_out;
 }
 
 template <class T>
@@ -383,9 +387,9 @@ struct LaneFunctions {
                              std::int64_t step_B, bool trans, const T* A, T* B) {
     return solve_lanes(valid, n, k, step_A, step_B, trans, A, B);
   }
-  static void determinant(std::int64_t valid, std::int64_t n, std::int64_t step_A, std::int64_t step_det,
-                          std::int64_t step_log, const T* A, T* det, T* logarithm) {
-    determinant_lanes(valid, n, step_A, step_det, step_log, A, det, logarithm);
+  static std::uint32_t determinant(std::int64_t valid, std::int64_t n, std::int64_t step_A, std::int64_t step_det,
+                                   std::int64_t step_log, const T* A, T* det, T* logarithm) {
+    return determinant_lanes(valid, n, step_A, step_det, step_log, A, det, logarithm);
   }
 };
 template struct LaneFunctions<double>;
@@ -568,10 +572,13 @@ void MatrixBatch<T>::det(std::int64_t step_A, std::int64_t step_det, const T* A,
   by_lanes(
       *this, work,
       [&](auto lanes, std::int64_t m, std::int64_t valid) {
-        lanes.determinant(valid, n, step_A, step_det, 0, A + m * step_A, det + m * step_det, static_cast<T*>(nullptr));
-        return 0u;
+        return lanes.determinant(valid, n, step_A, step_det, 0, A + m * step_A, det + m * step_det,
+                                 static_cast<T*>(nullptr));
       },
-      [](std::int64_t) { return std::int64_t(0); });
+      [&](std::int64_t m) {
+        runtime::det(n, A + m * step_A, det + m * step_det, factor, pivots);
+        return std::int64_t(0);
+      });
 }
 
 template <class T>

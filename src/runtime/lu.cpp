@@ -112,11 +112,29 @@ std::int64_t solve_complex(std::int64_t n, std::int64_t k, std::int64_t trans, b
   return place;
 }
 
+// The product of the pivots and of their signs, where an intermediate product may be beyond the range of numbers.
+template <class T>
+T product_by_exponents(std::int64_t n, const T* factor, const std::int32_t* pivots) {
+  T product = 1;
+  std::int64_t sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    int exponent = 0;
+    product *= std::frexp(factor[i * n + i], &exponent);
+    sum += exponent;
+    product = std::frexp(product, &exponent);
+    sum += exponent;
+    if (pivots[i] != i + 1) product = -product;
+  }
+  constexpr std::int64_t most = 1 << 20;
+  return std::ldexp(product, int(std::clamp(sum, -most, most)));
+}
+
 template <class T>
 void determinant(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pivots) {
   const std::int64_t place = factor_lu(n, A, factor, pivots);
   T product = 1;
   for (std::int64_t i = 0; i < n && !place; ++i) product *= pivots[i] == i + 1 ? factor[i * n + i] : -factor[i * n + i];
+  if (!place && !std::isnormal(product)) product = product_by_exponents(n, factor, pivots);
   *det = !place ? product : fails_for_no_pivot(place, n, A) ? T(0) : std::numeric_limits<T>::quiet_NaN();
 }
 
@@ -202,6 +220,18 @@ constexpr std::string_view det_c =
   const int64_t singular = bt_lu_$S(n, A, factor, pivots);
   $T product = 1;
   for (int64_t i = 0; i < n; ++i) product *= pivots[i] == i + 1 ? factor[i * n + i] : -factor[i * n + i];
+  if (!singular && !isnormal(product)) {  // an intermediate product may be beyond the range
+    double parts = 1;
+    int64_t sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      int exponent = 0;
+      parts *= frexp(pivots[i] == i + 1 ? factor[i * n + i] : -factor[i * n + i], &exponent);
+      sum += exponent;
+      parts = frexp(parts, &exponent);
+      sum += exponent;
+    }
+    product = ($T)ldexp(parts, sum > 1048576 ? 1048576 : sum < -1048576 ? -1048576 : (int)sum);
+  }
   *det = singular > 0 ? 0 : singular ? NAN : product;
 }
 )";

@@ -3,6 +3,7 @@
 // Matrices are C-contiguous and row-major; `factor` (n * n elements) and `pivots` (n) are scratch.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 
 extern "C" {
@@ -41,6 +42,11 @@ namespace bitale::runtime {
   inline std::int64_t complex_solve(std::int64_t n, std::int64_t k, std::int64_t trans, bool to_nan, const T* A, T* B, \
                                     T* factor, std::int32_t* pivots) {                                                 \
     return bt_complex_solve_##suffix(n, k, trans, to_nan, A, B, factor, pivots);                                       \
+  }                                                                                                                    \
+  inline std::int64_t solve(std::int64_t n, std::int64_t k, std::int64_t trans, bool to_nan, const std::complex<T>* A, \
+                            std::complex<T>* B, std::complex<T>* factor, std::int32_t* pivots) {                       \
+    return complex_solve(n, k, trans, to_nan, reinterpret_cast<const T*>(A), reinterpret_cast<T*>(B),                  \
+                         reinterpret_cast<T*>(factor), pivots);                                                        \
   }                                                                                                                    \
   inline void det(std::int64_t n, const T* A, T* out, T* factor, std::int32_t* pivots) {                               \
     bt_det_##suffix(n, A, out, factor, pivots);                                                                        \

@@ -11,33 +11,18 @@ namespace bitale::runtime {
 
 // The pseudo-inverse X[n, m] of A[m, n]. Singular values up to rcond times the largest are treated as 0; a negative
 // rcond means max(m, n) eps.
+template <class N>
+std::int64_t pinv(std::int64_t m, std::int64_t n, double rcond, const N* A, N* X) noexcept;
 template <class T>
-std::int64_t pinv(std::int64_t m, std::int64_t n, double rcond, const T* A, T* X) noexcept;
+constexpr auto complex_pinv = over_pairs<pinv<std::complex<T>>>;
 
 // X[n, k] of least norm with the least |A X - B|, the rank of A[m, n] and its singular values.
+template <class N>
+std::int64_t lstsq(std::int64_t m, std::int64_t n, std::int64_t k, double rcond, const N* A, const N* B, N* X,
+                   std::int64_t* rank, PartOf<N>* s) noexcept;
 template <class T>
-std::int64_t lstsq(std::int64_t m, std::int64_t n, std::int64_t k, double rcond, const T* A, const T* B, T* X,
-                   std::int64_t* rank, T* s) noexcept;
-
-// The exponential of A[n, n] (Higham 2005: scaling, a Pade approximant of order 13, squaring). Up to this norm, the
-// approximant is accurate to rounding.
-inline constexpr double expm_limit = 5.371920351148152;
-inline constexpr double expm_coefficients[] = {64764752532480000.,
-                                               32382376266240000.,
-                                               7771770303897600.,
-                                               1187353796428800.,
-                                               129060195264000.,
-                                               10559470521600.,
-                                               670442572800.,
-                                               33522128640.,
-                                               1323241920.,
-                                               40840800.,
-                                               960960.,
-                                               16380.,
-                                               182.,
-                                               1.};
-template <class T>
-std::int64_t expm(std::int64_t n, const T* A, T* X) noexcept;
+std::int64_t complex_lstsq(std::int64_t m, std::int64_t n, std::int64_t k, double rcond, const T* A, const T* B, T* X,
+                           std::int32_t* rank, T* s) noexcept;
 
 // X[m, n] with A X + X B = Q, by Schur forms (Bartels and Stewart 1972). `singular_equation` if A and -B share an
 // eigenvalue.
@@ -53,18 +38,5 @@ constexpr auto complex_solve_sylvester = over_pairs<solve_sylvester<std::complex
 template <class T>
 std::int64_t solve_tridiagonal(std::int64_t n, std::int64_t k, const T* lower, const T* d, const T* upper, T* B,
                                T* work) noexcept;
-
-// The stabilising X[n, n] with X = A^T X A - A^T X B (R + B^T X B)^-1 B^T X A + Q, by doubling (Chu, Fan, Lin and Wang
-// 2004); B is [n, m]. Only the symmetric parts of Q and R are used.
-template <class T>
-std::int64_t solve_discrete_are(std::int64_t n, std::int64_t m, const T* A, const T* B, const T* Q, const T* R,
-                                T* X) noexcept;
-
-// The stabilising X[n, n] with A^T X + X A - X B R^-1 B^T X + Q = 0, from the stable subspace of the Hamiltonian matrix
-// (Laub 1979), and a step of Newton's method (Kleinman 1968); B is [n, m]. Only the symmetric parts of Q and R are
-// used.
-template <class T>
-std::int64_t solve_continuous_are(std::int64_t n, std::int64_t m, const T* A, const T* B, const T* Q, const T* R,
-                                  T* X) noexcept;
 
 }  // namespace bitale::runtime

@@ -161,6 +161,27 @@ def _expm(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]
     return [linalg.expm(inputs[0])]
 
 
+@op("ExpmDerivative")
+def _expm_derivative(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    """The last block of exp([[N, I x E], [0, N]]), where N starts as A; directions are divided by their largest elements."""
+    n = inputs[0].shape[-1]
+
+    def of_one(a: np.ndarray, directions: np.ndarray) -> np.ndarray:
+        size, blocks = 1.0, a
+        for k, direction in enumerate(directions):
+            most = np.abs(direction).max(initial=0) or 1.0
+            beside = np.kron(np.eye(2**k), direction / most)
+            blocks, size = np.block([[blocks, beside], [0 * blocks, blocks]]), size * most
+        return linalg.expm(blocks)[:n, blocks.shape[1] - n :] * size
+
+    batch = np.broadcast_shapes(inputs[0].shape[:-2], inputs[1].shape[:-3])
+    a, e = (np.broadcast_to(x, batch + x.shape[x.ndim - core :]) for x, core in zip(inputs, (2, 3)))
+    out = np.empty(a.shape, np.result_type(a, e))
+    for at in np.ndindex(batch):
+        out[at] = of_one(a[at], e[at])
+    return [out]
+
+
 @op("SolveSylvester")
 def _solve_sylvester(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     return [linalg.solve_sylvester(*inputs)]
@@ -513,11 +534,17 @@ without_formula = {
     "AsPairs": "of complex numbers: tests/python/test_complex.py",
     "Complex": "of complex numbers: tests/python/test_complex.py",
     "ComplexCholesky": "of complex numbers: tests/python/test_complex_linalg.py",
+    "ComplexExpm": "of complex numbers: tests/python/test_expm.py",
+    "ComplexExpmDerivative": "of complex numbers: tests/python/test_expm.py",
     "ComplexEigh": "phases are LAPACK's: tests/python/test_complex_linalg.py",
     "ComplexLUFactor": "of complex numbers: tests/python/test_complex_linalg.py",
+    "ComplexLstsq": "of complex numbers: tests/python/test_complex_linalg.py",
+    "ComplexPinv": "of complex numbers: tests/python/test_complex_linalg.py",
     "ComplexQR": "signs are LAPACK's: tests/python/test_complex_linalg.py",
     "ComplexSLogDet": "of complex numbers: tests/python/test_complex_linalg.py",
     "ComplexSVD": "phases are LAPACK's: tests/python/test_complex_linalg.py",
+    "ComplexSolveContinuousARE": "of complex numbers: tests/python/test_complex_linalg.py",
+    "ComplexSolveDiscreteARE": "of complex numbers: tests/python/test_complex_linalg.py",
     "ComplexSolve": "of complex numbers: tests/python/test_complex_linalg.py",
     "ComplexSolveSylvester": "of complex numbers: tests/python/test_complex_linalg.py",
     "ComplexSolveTriangular": "of complex numbers: tests/python/test_complex_linalg.py",

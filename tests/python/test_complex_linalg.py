@@ -471,3 +471,48 @@ def test_non_square_matrices_are_rejected(mode):
         with pytest.raises(ValueError, match="square matrices, got 3 rows and 4 columns"):
             function(pt.tensor(dtype="complex128", shape=(3, 4)))
         assert f(regular(3)).shape == (3, 3) if function is not pt.linalg.cholesky else f(positive(3)).shape == (3, 3)
+
+
+def test_least_squares_have_second_derivatives():
+    """Of the singular values, too, which the real matrix of twice the size has twice each."""
+    rng = np.random.default_rng(5)
+    A, B = (rng.normal(size=(4, 3)) + 1j * rng.normal(size=(4, 3)) for _ in range(2))
+    a, t = pt.zmatrix("a"), pt.dscalar("t")
+    along = a + pt.cast(t, "complex128") * pt.constant(B)
+    b = pt.constant(B[:, 0])
+    for result in (pt.linalg.lstsq(along, b)[3], pt.linalg.lstsq(along, b)[0], pt.linalg.pinv(along)):
+        cost = sum((pt.sqr(part(result)) * pt.constant(rng.normal(size=3)[(slice(None),) + (None,) * (result.ndim - 1)])).sum() for part in (pt.real, pt.imag))
+        first = bt.grad(cost, t)
+        f = bt.function([a, t], [first, bt.grad(first, t)])
+        step = 1e-5
+        expected = (f(A, step)[0] - f(A, -step)[0]) / (2 * step)
+        assert np.isclose(f(A, 0.0)[1], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("seed", range(6))
+def test_riccati_equations_of_badly_scaled_states(seed, dtype):
+    """States in units that differ by factors up to 1e10."""
+    rng = np.random.default_rng(seed)
+    n, m = 4, 2
+
+    def draw(*shape):
+        return rng.normal(size=shape) + (1j * rng.normal(size=shape) if dtype == "complex128" else 0)
+
+    units = 10.0 ** rng.uniform(-5, 5, n)
+    c, r = draw(n, n), draw(m, m)
+    A = units[:, None] * draw(n, n) / units
+    B = units[:, None] * draw(n, m)
+    Q = (c @ c.conj().T) / units[:, None] / units
+    R = r @ r.conj().T + np.eye(m)
+    a, b, q, w = (pt.tensor(dtype=dtype, shape=(None, None)) for _ in range(4))
+    X, Y = bt.function([a, b, q, w], [pt.linalg.solve_continuous_are(a, b, q, w), pt.linalg.solve_discrete_are(a, b, q, w)])(A, B, Q, R)
+    scaled = units[:, None] * units  # residuals in units in which the matrices are of size 1
+    G = B @ np.linalg.solve(R, B.conj().T)
+    terms = [A.conj().T @ X, X @ A, -X @ G @ X, Q]
+    assert np.abs(sum(terms) * scaled).max() < 1e-13 * max(np.abs(t * scaled).max() for t in terms)
+    S = B.conj().T @ Y
+    terms = [A.conj().T @ Y @ A, -Y, -A.conj().T @ S.conj().T @ np.linalg.solve(R + S @ B, S @ A), Q]
+    assert np.abs(sum(terms) * scaled).max() < 1e-12 * max(np.abs(t * scaled).max() for t in terms)
+    for solution in (X, Y):
+        assert np.array_equal(solution, solution.conj().T)

@@ -239,8 +239,8 @@ struct WithoutGraph {
 constexpr std::string_view of_square_matrices =
     "Cholesky CholeskyGradient ComplexCholesky ComplexEigh ComplexLUFactor ComplexQR ComplexQZ ComplexSLogDet "
     "ComplexSVD "
-    "ComplexSchur ComplexSolve ComplexSolveSylvester ComplexSolveTriangular Det Eig Eigh Eigvalsh Expm QZ SLogDet "
-    "Schur "
+    "ComplexExpm ComplexExpmDerivative ComplexSchur ComplexSolve ComplexSolveContinuousARE ComplexSolveDiscreteARE "
+    "ComplexSolveSylvester ComplexSolveTriangular Det Eig Eigh Eigvalsh Expm ExpmDerivative QZ SLogDet Schur "
     "SolveContinuousARE";
 
 constexpr WithoutGraph without_graph[] = {
