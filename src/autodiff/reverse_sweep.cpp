@@ -1,6 +1,7 @@
 // Reverse accumulation. Nodes are visited after all their clients; each passes the accumulated cotangents of its
 // outputs through its op's pullback. Only nodes between the seeds and wrt are visited.
 #include <algorithm>
+#include <optional>
 
 #include "autodiff/choices.hpp"
 #include "autodiff/sweep.hpp"
@@ -196,7 +197,6 @@ void ReverseSweep::step(const Step& at) {
   const Apply& node = at.node;
   Variables cotangents;
   bool any = false, any_value = false;
-  Variable null;
   const auto received = [&](std::size_t o) -> Slot* {
     if (at.outputs[o] == nowhere || blocked_.contains(&node.node()->outputs[o])) return nullptr;
     Slot& slot = slots_[at.outputs[o]];
@@ -205,29 +205,40 @@ void ReverseSweep::step(const Step& at) {
   for (std::size_t o = 0; o < at.outputs.size(); ++o) {
     Slot* slot = received(o);
     any |= slot != nullptr;
-    if (slot && slot->null.defined()) null = slot->null;
     // The derivative through an integer is zero and not computed.
     const bool has_value = slot && !slot->null.defined() && !slot->terms.empty();
     any_value |= has_value;
     cotangents.push_back(has_value ? total(*slot, node.output(int(o))) : disconnected());
   }
   if (!any) return;
-  const auto is_connected = [&](std::size_t input) {
-    for (std::size_t o = 0; o < at.outputs.size(); ++o)
-      if (at.pattern[input * at.outputs.size() + o] && received(o)) return true;
-    return false;
+  // An undefined cotangent concerns the inputs that are connected to its output.
+  struct Connection {
+    bool any = false;
+    Variable null;
   };
-  Variables terms;
-  if (!null.defined() && any_value) terms = call_pullback(node, cotangents);
+  const auto connection_of = [&](std::size_t input) {
+    Connection out;
+    for (std::size_t o = 0; o < at.outputs.size(); ++o) {
+      Slot* const slot = at.pattern[input * at.outputs.size() + o] ? received(o) : nullptr;
+      out.any |= slot != nullptr;
+      if (slot && slot->null.defined()) out.null = slot->null;
+    }
+    return out;
+  };
+  std::optional<Variables> terms;
   for (std::size_t i = 0; i < at.inputs.size(); ++i) {
-    if (!is_reached(at.inputs[i]) || !is_connected(i)) continue;
+    if (!is_reached(at.inputs[i])) continue;
+    const Connection connection = connection_of(i);
     Slot& slot = slots_[at.inputs[i]];
-    if (slot.fixed) continue;
+    if (!connection.any || slot.fixed) continue;
     slot.connected = true;
-    if (null.defined())
-      slot.null = null;
-    else if (!terms.empty())
-      add_term(node, i, slot, terms[i]);
+    if (connection.null.defined()) {
+      slot.null = connection.null;
+      continue;
+    }
+    if (!any_value) continue;
+    if (!terms) terms = call_pullback(node, cotangents);
+    add_term(node, i, slot, (*terms)[i]);
   }
 }
 

@@ -163,10 +163,9 @@ std::vector<Composition> compositions_of_numbers() {
   }));
   out.push_back(of_numbers("halfcauchy", {loc, scale}, Float64,
                            [](DrawSource& from, P p) { return tan(half_turn / 2 * from.unit()) * p[1] + p[0]; }));
-  out.push_back(of_numbers("invgamma", {{"shape", not_negative_or_nan}, {"scale", not_negative_or_nan}}, Float64,
-                           [](DrawSource& from, P p) {
-                             return 1.0 / from.draw("gamma", {p[0], 1.0 / p[1]});
-                           }));
+  out.push_back(
+      of_numbers("invgamma", {{"shape", not_negative_or_nan}, {"scale", not_negative_or_nan}}, Float64,
+                 [](DrawSource& from, P p) { return 1.0 / (1.0 / p[1] * from.draw("standard_gamma", {p[0]})); }));
   out.push_back(of_numbers("truncexpon", {{"b", positive}, loc, scale}, Float64,
                            [](DrawSource& from, P p) { return -log1p(from.unit() * expm1(-p[0])) * p[2] + p[1]; }));
   out.push_back(of_numbers("truncated_normal", {loc, {"scale", positive}, {"lower"}, {"upper"}}, Float64,

@@ -5,6 +5,7 @@
 #include <map>
 #include <numbers>
 
+#include "bitale/ops/gradient_control.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/lengths.hpp"
@@ -127,7 +128,8 @@ const std::map<std::string_view, RandomFormula>& formulas() {
        {[](Words& w, P p) {
           const Variable z = w.standard_normal(), divisor = 1.0 + sqrt(1.0 + 4.0 * p[1] / (sqr(z) * p[0]));
           const Variable x = p[0] * (1.0 - 2.0 / divisor);
-          return switch_(le(w.open(), p[0] / (p[0] + x)), x, sqr(p[0]) / x);
+          // Which root it is depends on the parameters: the derivative of a root is not that of the variable.
+          return undefined_grad(switch_(le(w.open(), p[0] / (p[0] + x)), x, sqr(p[0]) / x));
         },
         [](P p) { return logical_and(gt(p[0], 0), gt(p[1], 0)); }}},
       {"vonmises",

@@ -803,3 +803,40 @@ def test_parameters_are_checked_for_draws_of_length_0():
     assert f(0, 2.0).shape == (0,)
     with pytest.raises(ValueError, match="gamma"):
         f(0, -1.0)
+
+
+@pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
+@pytest.mark.parametrize(
+    ("name", "values", "smooth"),
+    [("t", (5.0, 0.5, 2.0), (1, 2)), ("invgamma", (3.0, 7.0), (1,)), ("gengamma", (2.0, 3.0, 1.5), (2,))],
+)
+def test_parameters_on_which_no_inner_draw_depends_have_derivatives_beside_others_that_have_none(name, values, smooth, kind):
+    rng = pt.random.rng("rng", kind)
+    state = bt.random.stream(1) if kind == "Threefry" else np.random.default_rng(1)
+    parameters = pt.dscalars(*"abc"[: len(values)])
+    total = getattr(pt.random, name)(*parameters, size=5, rng=rng).sum()
+    f = bt.function([rng, *parameters], total)
+    for k, parameter in enumerate(parameters):
+        if k not in smooth:
+            for derivative in (lambda p=parameter: bt.grad(total, p), lambda p=parameter: bt.pushforward([total], [p], [p])):
+                with pytest.raises(bt.gradient.NullTypeGradError, match="no derivative"):
+                    derivative()
+            continue
+        step = 1e-5 * np.eye(len(values))[k]
+        expected = (f(state, *(values + step)) - f(state, *(values - step))) / 2e-5
+        found = bt.function([rng, *parameters], [bt.grad(total, parameter), *bt.pushforward([total], [parameter], [pt.constant(1.0)])])
+        assert np.allclose(found(state, *values), expected, rtol=1e-7)
+
+
+def test_a_draw_that_chooses_by_its_parameters_has_no_derivative():
+    """The derivative of the root that Michael, Schucany and Haas choose has another mean than that of the variable."""
+    rng, mean, scale = pt.random.rng("rng", "Threefry"), pt.dscalar("mean"), pt.dscalar("scale")
+    x = pt.random.wald(mean, scale, size=3, rng=rng)
+    for parameter in (mean, scale):
+        with pytest.raises(bt.gradient.NullTypeGradError):
+            bt.grad(x.sum(), parameter)
+    mu, kappa = pt.dscalar("mu"), pt.dscalar("kappa")
+    angle = pt.random.vonmises(mu, kappa, size=3, rng=rng)
+    assert bt.function([rng, mu, kappa], bt.grad(angle.sum(), mu))(bt.random.stream(1), 0.5, 2.0) == 3
+    with pytest.raises(bt.gradient.NullTypeGradError, match="no derivative"):
+        bt.grad(angle.sum(), kappa)

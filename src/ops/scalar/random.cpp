@@ -333,7 +333,7 @@ SCALAR_OP({
     .loops = loops<3>(double_type,
                       [](auto u, auto mu, auto kappa) { return own::vonmises_from_uniform(u, mu, kappa); }),
     .expand = expand_vonmises,
-    .partials = {no_derivative, no_derivative, no_derivative},
+    .partials = {no_derivative, [](At a) { return a.g; }, no_derivative},
     .domain = {{0.05, 0.95}, {-3, 3}, {0.2, 9}},
 });
 
