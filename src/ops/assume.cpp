@@ -57,6 +57,16 @@ class SpecifyAssumptions final : public Op, public StatesStructure, public Emits
           cat("assume: `", node.input(0).str(), "` was stated to be ", long_name(*fact), ", and its value is not"));
     out[0] = in[0];
   }
+  // Facts about complex matrices are about Hermitian and unitary ones where those about real matrices are about
+  // symmetric and orthogonal ones. Only what concerns zeros holds of both parts.
+  ComplexForm complex_form() const override { return ComplexForm::own; }
+  PartsOfOutputs complex_parts(const Apply&, std::span<const ComplexParts> inputs) const override {
+    Structure of_parts;
+    for (const Fact fact : {Fact::Diagonal, Fact::LowerTriangular, Fact::UpperTriangular})
+      if (stated_.is(fact)) of_parts.add(fact);
+    const auto stated = [&](const Variable& part) { return part.defined() ? assume(part, of_parts) : part; };
+    return {{{stated(inputs[0].real), stated(inputs[0].imag)}}};
+  }
   void emit_tensors(TensorLowering& to, const Apply&) const override { to.out(0, to.in(0)); }
   bool emit(Lowering& to, const Apply&) const override {
     to.element(0, [&to](Index at) { return to.in(0, at); });

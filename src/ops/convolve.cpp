@@ -4,6 +4,7 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/signal.hpp"
 #include "ops/array_loops.hpp"
+#include "ops/complex.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
@@ -78,8 +79,8 @@ class Convolve final : public Op, public EmitsTensors {
     out[0] = Array::zeros(x.dtype(), shape);
     const std::int64_t count = product(Dims(std::span(shape.begin(), batch)));
     visit_dtype(x.dtype(), [&]<class T>() {
-      if constexpr (std::is_same_v<T, bool> || is_half<T>) {
-        throw InternalError("Convolve: bools and float16 are cast");
+      if constexpr (std::is_same_v<T, bool> || is_half<T> || is_complex_type<T>) {
+        throw InternalError("Convolve: bools and float16 are cast, complex numbers are computed by parts");
       } else {
         for (std::int64_t i = 0; i < count; ++i)
           convolve_plane(x.data_as<T>() + place(node, 0, x.shape(), shape, batch, i) * sizes_x.count(), sizes_x,
@@ -87,6 +88,24 @@ class Convolve final : public Op, public EmitsTensors {
                          sizes, out[0].data_as<T>() + i * sizes.count());
       }
     });
+  }
+
+  // It is linear in both operands.
+  ComplexForm complex_form() const override { return ComplexForm::formula; }
+  PartsOfOutputs complex_parts(const Apply&, std::span<const ComplexParts> inputs) const override {
+    const auto of = [&](const Variable& x, const Variable& y) -> Variable {
+      if (!x.defined() || !y.defined()) return {};
+      Variables own{x, y};
+      for (auto& place : inputs.subspan(2)) own.push_back(place.real);
+      return (*this)(own);
+    };
+    const auto sum = [](const Variable& a, const Variable& b, auto&& both) {
+      return !b.defined() ? a : !a.defined() ? b : both(a, b);
+    };
+    const auto &x = inputs[0], &y = inputs[1];
+    const Variable squares = of(x.imag, y.imag);
+    const Variable re = squares.defined() ? sub(of(x.real, y.real), squares) : of(x.real, y.real);
+    return {{{re, sum(of(x.real, y.imag), of(x.imag, y.real), [](auto& a, auto& b) { return add(a, b); })}}};
   }
 
   bool emit(Lowering& to, const Apply& node) const override {
@@ -201,6 +220,7 @@ class Convolve final : public Op, public EmitsTensors {
 
   // The gradient of x[m] is the sum over j of g[m - start + j] y[j], a convolution with y reversed; that of y likewise.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (touches_complex(node)) return pullback_through_parts(node, cotangents);
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected() || is_discrete(node.output().dtype())) return out;
     for (const int own : {0, 1}) {

@@ -51,7 +51,7 @@ Variable by_blocks(const Variable& a, const Variables& directions) {
     const Variable unit = e / divisor;
     const Variable beside = k == 0 ? unit : kron(eye(std::int64_t(1) << k, {}, 0, a.dtype()), unit);
     all = concatenate({concatenate({all, beside}, 1), concatenate({zeros_like(all), all}, 1)}, 0);
-    size = size ? mul(size, divisor) : divisor;
+    size = size.defined() ? mul(size, divisor) : divisor;
   }
   const Variable n = length_of(a, 0);
   const Slice first{.start = {}, .stop = Operand(n), .step = {}},

@@ -3,6 +3,7 @@
 // contradicts nothing.
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <vector>
 
 #include "bitale/core/array.hpp"
@@ -110,11 +111,7 @@ bool has_duplicates(const Array& indices) {
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
-}  // namespace
-
-std::optional<Fact> contradicted_fact(const Array& value, const Structure& facts) {
-  if (facts.is(Fact::UniqueIndices) && has_duplicates(value)) return Fact::UniqueIndices;
-  if (value.ndim() < 2 || value.size() == 0 || is_complex(value.dtype())) return {};
+std::optional<Fact> contradicted(const Array& value, const Structure& facts) {
   const std::int64_t rows = value.shape(value.ndim() - 2), columns = value.shape(value.ndim() - 1);
   const Array flat = value.astype(DType::Float64).contiguous();
   const double relative = value.dtype() == DType::Float32 ? tolerance_of_float32 : tolerance_of_float64;
@@ -132,6 +129,49 @@ std::optional<Fact> contradicted_fact(const Array& value, const Structure& facts
       if (facts.is(Fact(k)) && contradicts(matrix, Fact(k))) return Fact(k);
   }
   return {};
+}
+
+// The absolute values of complex matrices; and the real matrices in which a + ib is the block [[a, -b], [b, a]].
+struct RealForms {
+  Array sizes, blocks;
+};
+RealForms real_forms(const Array& value) {
+  using Number = std::complex<double>;
+  const Array flat = value.astype(DType::Complex128).contiguous();
+  const DType dtype = component_dtype(value.dtype());
+  Dims twice = value.shape();
+  const std::int64_t columns = twice.back();
+  twice[twice.size() - 2] *= 2, twice.back() *= 2;
+  Array sizes = Array::zeros(DType::Float64, value.shape()), blocks = Array::zeros(DType::Float64, twice);
+  for (std::int64_t k = 0; k < flat.size(); ++k) {
+    const Number z = flat.data_as<Number>()[k];
+    sizes.data_as<double>()[k] = z == 1.0 ? 1.0 : std::abs(z);
+    double* const at = blocks.data_as<double>() + 4 * (k / columns) * columns + 2 * (k % columns);
+    at[0] = at[2 * columns + 1] = z.real();
+    at[1] = -z.imag(), at[2 * columns] = z.imag();
+  }
+  return {sizes.astype(dtype), blocks.astype(dtype)};
+}
+
+}  // namespace
+
+std::optional<Fact> contradicted_fact(const Array& value, const Structure& facts) {
+  if (facts.is(Fact::UniqueIndices) && has_duplicates(value)) return Fact::UniqueIndices;
+  if (value.ndim() < 2 || value.size() == 0) return {};
+  if (!is_complex(value.dtype())) return contradicted(value, facts);
+  Structure of_zeros, others;
+  for (int k = 0; k < fact_count; ++k) {
+    const Fact fact = Fact(k);
+    const bool is_of_zeros = fact == Fact::Diagonal || fact == Fact::LowerTriangular || fact == Fact::UpperTriangular ||
+                             fact == Fact::Selection || fact == Fact::Permutation;
+    // A diagonal matrix is symmetric, which need not be Hermitian.
+    if (fact == Fact::Symmetric && facts.is(Fact::Diagonal)) continue;
+    if (facts.is(fact)) (is_of_zeros ? of_zeros : others).add(fact);
+  }
+  const RealForms forms = real_forms(value);
+  const auto stated = [&](std::optional<Fact> found) { return found && facts.is(*found) ? found : std::nullopt; };
+  if (const auto found = stated(contradicted(forms.sizes, of_zeros))) return found;
+  return stated(contradicted(forms.blocks, others));
 }
 
 }  // namespace bitale

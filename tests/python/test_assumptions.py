@@ -690,3 +690,29 @@ def test_negative_indices_of_a_non_square_diagonal_matrix():
     i = pt.lvector("i")
     for x, expected in [(pt.zeros((4, 3)), set()), (pt.zeros((3, 3)), {"tril", "triu", "diag"}), (pt.zeros((3, 4)), set())]:
         assert known_facts(x[i, i].set(1.0)) & {"tril", "triu", "diag"} == expected
+
+
+def test_facts_of_complex_matrices_are_those_of_hermitian_and_unitary_ones():
+    rng = np.random.default_rng(0)
+    any_ = rng.normal(size=(2, 3, 3)) + 1j * rng.normal(size=(2, 3, 3))
+    unitary = np.linalg.qr(any_)[0]
+    hermitian = any_ + any_.conj().swapaxes(1, 2)
+    definite = any_ @ any_.conj().swapaxes(1, 2) + np.eye(3)
+    diagonal = any_ * np.eye(3)
+    holding = {
+        "symmetric": [hermitian, definite], "positive_definite": [definite], "orthogonal": [unitary], "diagonal": [diagonal],
+        "lower_triangular": [np.tril(any_), diagonal], "upper_triangular": [np.triu(any_), diagonal], "permutation": [np.eye(3)[[1, 0, 2]][None] + 0j],
+    }  # fmt: skip
+    x = pt.tensor(dtype="complex128", shape=(None, None, None))
+    for fact, matrices in holding.items():
+        stated = assume(x, **{fact: True})
+        checked = bt.function([x], stated, mode=bt.Mode("vm", "None"))
+        solution = bt.function([x], [pt.linalg.inv(stated), bt.grad(pt.real(stated).sum(), x)])
+        for matrix in matrices:
+            assert np.array_equal(checked(matrix), matrix)
+            inverse, gradient = solution(matrix)
+            assert np.allclose(inverse @ matrix, np.eye(3), atol=1e-12)
+            assert (gradient == 1).all()
+        wrong = any_ if fact != "symmetric" else any_ + any_.swapaxes(1, 2)  # equal to its transpose, but not to its adjoint
+        with pytest.raises(ValueError, match="was stated to be"):
+            checked(wrong)

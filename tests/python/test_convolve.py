@@ -92,3 +92,29 @@ def test_invalid_arguments(mode):
         pt.signal.convolve2d(m, m, boundary="reflect")
     with pytest.raises(ValueError, match="method"):
         pt.signal.convolve2d(m, m, method="fast")
+
+
+@pytest.mark.parametrize("mode", ["full", "valid", "same"])
+@pytest.mark.parametrize("dtypes", [("complex128", "complex128"), ("complex128", "float64"), ("float64", "complex64")])
+def test_complex_numbers(dtypes, mode):
+    rng = np.random.default_rng(0)
+
+    def draw(dtype, *shape):
+        return (rng.normal(size=shape) + (1j * rng.normal(size=shape) if dtype.startswith("complex") else 0)).astype(dtype)
+
+    a, b = draw(dtypes[0], 2, 7, 6), draw(dtypes[1], 2, 3, 2)
+    x, y = (pt.tensor(dtype=dtype, shape=(None, None, None)) for dtype in dtypes)
+    outputs = [pt.signal.convolve1d(x, y[:, 0][:, None], mode=mode)] + [pt.signal.convolve2d(x, y, mode=mode, method=m) for m in ("direct", "fft")]
+    costs = [(pt.real(out) + 2 * pt.imag(out)).sum() for out in outputs[:2]]
+    gradients = [g for cost in costs for g in bt.grad(cost, [x, y])]
+    for linker in ("jit", "vm"):
+        got = bt.function([x, y], [*outputs, *gradients], mode=bt.Mode(linker, "fast_run"))(a, b)
+        for k in range(2):
+            expected = [np.stack([np.convolve(row, b[k, 0], mode) for row in a[k]])] + 2 * [scipy.signal.convolve2d(a[k], b[k], mode)]
+            for one, right in zip(got, expected):
+                assert np.allclose(one[k], right, rtol=1e-5 if "complex64" in dtypes else 1e-12)
+        # Both are linear in x: the gradient g of x has cost == sum(real(conj(g) x)).
+        for k, out in enumerate(got[:2]):
+            cost = (out.real + 2 * out.imag).sum()
+            for leaf, slope in zip((a, b), got[3 + 2 * k : 5 + 2 * k]):
+                assert np.isclose((slope.conj() * leaf).real.sum(), cost, rtol=1e-5 if "complex64" in dtypes else 1e-12)

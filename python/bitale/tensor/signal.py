@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from bitale._core import TensorVariable, as_tensor_variable, convolve1d, convolve2d_direct, maximum, minimum, stack
+from bitale._core import (
+    TensorVariable,
+    as_tensor_variable,
+    complex,
+    convolve1d,
+    convolve2d_direct,
+    imag,
+    maximum,
+    minimum,
+    real,
+    stack,
+)
 from bitale.tensor.composed import pad
 from bitale.tensor.fft import irfft, rfft
 
@@ -51,7 +62,12 @@ def convolve2d(
 
 
 def _by_transforms(x: TensorVariable, y: TensorVariable, mode: str) -> TensorVariable:
-    """The product of both transforms, of lengths that no sum goes around."""
+    """The product of both transforms, of lengths that no sum goes around. Complex operands are transformed by parts."""
+    if y.dtype.startswith("complex"):
+        a, b = _by_transforms(x, real(y), mode), _by_transforms(x, imag(y), mode)
+        return complex(real(a) - imag(b), imag(a) + real(b))
+    if x.dtype.startswith("complex"):
+        return complex(_by_transforms(real(x), y, mode), _by_transforms(imag(x), y, mode))
     lengths = [x.shape[axis] + y.shape[axis] - 1 for axis in (-2, -1)]
     even = [lengths[0], lengths[1] + lengths[1] % 2]
 
