@@ -187,8 +187,8 @@ PointerSet without_fixed_shape(const Variables& candidates, const Variables& inp
 
 // The computed variables that the forward scan should keep for a pullback: variables of the forward graph that the
 // pullback uses, and that cost more to recompute, from the step's inputs or from other kept variables, than to read.
-Variables worth_saving(const Variables& answers, const Variables& seeds, const Variables& inputs,
-                       const Variables& varying) {
+Variables worth_saving(const Variables& answers, const Variables& results, const Variables& seeds,
+                       const Variables& inputs, const Variables& varying) {
   PointerSet backward, steps;
   for (auto& seed : seeds) backward.insert(seed.node());
   for (auto& leaf : varying) steps.insert(leaf.node());
@@ -236,7 +236,9 @@ Variables worth_saving(const Variables& answers, const Variables& seeds, const V
     for (auto& output : node.outputs())
       if ((used.contains(output.node()) || is_drawn(output)) && as_tensor(output.type())) candidates.push_back(output);
   const PointerSet changing = without_fixed_shape(candidates, inputs, varying);
-  const PointerSet guarded = guarded_values(answers);
+  Variables all = answers;  // what a forward step computes in any case is not guarded
+  all.insert(all.end(), results.begin(), results.end());
+  const PointerSet guarded = guarded_values(all);
   const auto can_be_kept = [&](const Variable& v) {
     return as_tensor(v.type()) && !changing.contains(v.node()) && !guarded.contains(v.node()) && !is_uniform(v);
   };
@@ -390,7 +392,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   for (std::size_t k = 0; k < back.states.size(); ++k) adjoints.push_back(back.states[k]);
   for (std::size_t k = std::size_t(states); k < std::size_t(states + traces); ++k)
     if (has_mask(k)) adjoints.push_back(supports->mask(k));
-  Variables kept = worth_saving(computed, adjoints, graph_->inputs(), varying);
+  Variables kept = worth_saving(computed, forward_outputs, adjoints, graph_->inputs(), varying);
   Replacements from_traces;
   for (auto& each : kept) from_traces.emplace_back(each, leaf_like(each));
   computed = clone_replace(computed, from_traces);
