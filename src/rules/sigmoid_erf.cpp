@@ -82,6 +82,7 @@ void inverses(Rules& rules) {
   rules.equation("logit_of_sigmoid", logit(sigmoid(x)), x)
       .tags(canonicalize, stabilize, specialize)
       .more_accurate()
+      .either_zero()
       .wider_domain();
   rules.equation("polygamma_0", polygamma(0, x), psi(x)).tags(specialize, "local_polygamma_to_digamma");
   rules.equation("polygamma_1", polygamma(1, x), tri_gamma(x)).tags(specialize, "local_polygamma_to_tri_gamma");

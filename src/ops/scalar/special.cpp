@@ -36,8 +36,11 @@ Variable erfcx_derivative(At a) {
 // The normal density divided by the distribution function. For positive x the density is the ratio at -x times the tail
 // there, so that no square is rounded.
 Variable inverse_mills_ratio(At a) {
-  const Variable tail = ndtr(-abs(a.x)), of_tail = sqrt_two_over_pi / erfcx(abs(a.x) * sqrt_half);
-  return a.g * switch_(lt(a.x, 0), of_tail, of_tail * tail / (1 - tail));
+  // |x| is a switch, since the derivative of abs at 0 would be 0 in both branches.
+  constexpr double beyond = 40;  // the tail is 0
+  const Variable is_negative = lt(a.x, 0), size = switch_(is_negative, -a.x, minimum(a.x, beyond));
+  const Variable tail = ndtr(-size), of_tail = sqrt_two_over_pi / erfcx(size * sqrt_half);
+  return a.g * switch_(is_negative, of_tail, of_tail * tail / (1 - tail));
 }
 
 }  // namespace
