@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bitale/ops/known.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/inc_subtensor.hpp"
@@ -80,6 +81,16 @@ Variable truth(const Variable& condition) {
 
 constexpr std::size_t max_inspected_nodes = 64;
 
+// A power by a constant from 1 on: its value and its derivative by the base are finite.
+bool is_regular_power(const Variable& v) {
+  if (!is_application_of(v, "pow")) return false;
+  try {
+    return get_underlying_scalar_constant_value(v.owner().input(1)).astype(DType::Float64).item() >= 1;
+  } catch (const NotScalarConstantError&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 Support united(const Support& a, const Support& b) {
@@ -150,8 +161,8 @@ bool may_be_irregular(const Variable& operand, bool repeated) {
     const Variable v = open[at];
     const bool is_single = std::ranges::all_of(v.static_shape(), [](std::int64_t length) { return length == 1; });
     if ((is_single && !repeated) || !v.has_owner()) continue;
-    if (const ScalarOp* scalar = scalar_op_of(v); scalar && !scalar->has(regular) && !scalar->has(discrete_output))
-      return true;
+    const ScalarOp* scalar = scalar_op_of(v);
+    if (scalar && !scalar->has(regular) && !scalar->has(discrete_output) && !is_regular_power(v)) return true;
     if (at >= max_inspected_nodes) return true;
     for (const Variable& input : v.owner().inputs())
       if (as_tensor(input.type()) && !is_discrete(input.dtype())) open.push_back(input);
