@@ -9,7 +9,6 @@
 #include "ops/advanced_index.hpp"
 #include "ops/array_loops.hpp"
 #include "ops/sample_values.hpp"
-#include "ops/support_masks.hpp"
 
 namespace bitale {
 namespace {
@@ -96,13 +95,6 @@ Variables AdvancedSubtensor::pushforward(const Apply& node, std::span<const Vari
   Variables inputs = node.inputs();
   inputs[0] = tangents[0];
   return {(*this)(inputs)};
-}
-
-std::vector<int> AdvancedSubtensor::support_carriers(const Apply&, int) const { return {0}; }
-
-Support AdvancedSubtensor::support(const Apply& node, int, std::span<const Support> inputs) const {
-  static constexpr int moved[] = {0};
-  return moved_support(node, inputs, moved);
 }
 
 std::vector<std::vector<bool>> AdvancedSubtensor::connection_pattern(const Apply& node) const {

@@ -3,12 +3,12 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
-#include "graph/support.hpp"
+#include "ops/support_masks.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class AdvancedSubtensor final : public OpOf<AdvancedSubtensor>, public StatesSupport, public EmitsTensors {
+class AdvancedSubtensor final : public OpOf<AdvancedSubtensor>, public MovesElements, public EmitsTensors {
  public:
   explicit AdvancedSubtensor(std::vector<int> axes) : axes(std::move(axes)) {}
 
@@ -28,8 +28,6 @@ class AdvancedSubtensor final : public OpOf<AdvancedSubtensor>, public StatesSup
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
-  std::vector<int> support_carriers(const Apply& node, int output) const override;
-  Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
 };

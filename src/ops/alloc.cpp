@@ -6,7 +6,6 @@
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
-#include "ops/support_masks.hpp"
 
 namespace bitale {
 namespace {
@@ -135,13 +134,6 @@ Variables Alloc::pushforward(const Apply& node, std::span<const Variable> tangen
   Variables inputs = node.inputs();
   inputs[0] = tangents[0];
   return {(*this)(inputs)};
-}
-
-std::vector<int> Alloc::support_carriers(const Apply&, int) const { return {0}; }
-
-Support Alloc::support(const Apply& node, int, std::span<const Support> inputs) const {
-  static constexpr int moved[] = {0};
-  return moved_support(node, inputs, moved);
 }
 
 std::vector<std::vector<bool>> Alloc::connection_pattern(const Apply& node) const { return connect_first(node, 1); }

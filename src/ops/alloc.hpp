@@ -3,12 +3,12 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
-#include "graph/support.hpp"
+#include "ops/support_masks.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Alloc final : public Op, public StatesSupport, public EmitsTensors {
+class Alloc final : public Op, public MovesElements, public EmitsTensors {
  public:
   std::string_view name() const override { return "Alloc"; }
   ComplexForm complex_form() const override { return ComplexForm::by_parts; }
@@ -21,8 +21,6 @@ class Alloc final : public Op, public StatesSupport, public EmitsTensors {
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
-  std::vector<int> support_carriers(const Apply& node, int output) const override;
-  Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   bool may_fold(const Apply& node) const override;

@@ -8,7 +8,6 @@
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
-#include "ops/support_masks.hpp"
 
 namespace bitale {
 namespace {
@@ -172,13 +171,6 @@ Variables DimShuffle::pullback(const Apply&, std::span<const Variable> cotangent
 Variables DimShuffle::pushforward(const Apply&, std::span<const Variable> tangents) const {
   if (tangents[0].is_disconnected()) return {disconnected()};
   return {(*this)(tangents)};
-}
-
-std::vector<int> DimShuffle::support_carriers(const Apply&, int) const { return {0}; }
-
-Support DimShuffle::support(const Apply& node, int, std::span<const Support> inputs) const {
-  static constexpr int moved[] = {0};
-  return moved_support(node, inputs, moved);
 }
 
 Apply DimShuffle::vectorize(const Apply& node, std::span<const Variable> batched) const {

@@ -3,12 +3,12 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
-#include "graph/support.hpp"
+#include "ops/support_masks.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure, public StatesSupport, public EmitsTensors {
+class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure, public MovesElements, public EmitsTensors {
  public:
   // Entries of new_order are input dimensions, or -1 for a new one. Throws a ValueError if they do not fit.
   DimShuffle(int input_ndim, std::vector<int> new_order);
@@ -35,8 +35,6 @@ class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure, public
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
-  std::vector<int> support_carriers(const Apply& node, int output) const override;
-  Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;

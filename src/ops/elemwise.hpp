@@ -57,6 +57,8 @@ Variables pad_ranks(std::span<const Variable> inputs);
 Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> inputs);
 // Converts integers to the floats that functions such as exp return: float32 up to 16 bits, otherwise float64.
 Variable as_float(const Variable& x);
+// Whether each element is not zero; a bool as it is.
+Variable truth(const Variable& x);
 // The dtypes in which an Elemwise node computes, and that of its result. Operands of another dtype are converted first.
 ScalarTypes scalar_types(const Apply& node);
 // Bounds of the record's values, given those of its operands.

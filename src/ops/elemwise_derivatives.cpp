@@ -5,7 +5,6 @@
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/text.hpp"
-#include "bitale/ops/known.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/support.hpp"
 #include "ops/complex.hpp"
@@ -16,15 +15,9 @@ namespace bitale {
 
 namespace {
 
-// An exponent that is a constant stays an integer, by which rules on powers know it.
-bool is_known_integer(const Variable& v) {
-  if (!is_discrete(v.dtype())) return false;
-  try {
-    get_underlying_scalar_constant_value(v);
-    return true;
-  } catch (const NotScalarConstantError&) {
-    return false;
-  }
+// An operand in another dtype. A constant stays one, by which rules on powers know an exponent.
+Variable as_operand(const Variable& v, DType dtype) {
+  return v.is_constant() ? constant(v.constant()->astype(dtype)) : cast(v, dtype);
 }
 
 ChainPoint chain_point(const Apply& node, const Variable& g) {
@@ -37,8 +30,7 @@ ChainPoint chain_point(const Apply& node, const Variable& g) {
   const DType compute = scalar_types(node).compute;
   if (is_discrete(compute)) return at;
   for (std::size_t i = scalar.has_condition; i < node.inputs().size(); ++i)
-    if (!scalar.gives_shape(int(i)) && node.inputs()[i].dtype() != compute && !is_known_integer(node.inputs()[i]))
-      *names[i] = cast(*names[i], compute);
+    if (!scalar.gives_shape(int(i)) && node.inputs()[i].dtype() != compute) *names[i] = as_operand(*names[i], compute);
   return at;
 }
 

@@ -62,9 +62,9 @@ Variable isfinite(const Operand& x) {
   return and_(invert(isnan(x)), invert(isinf(x)));
 }
 
-namespace {
+Variable truth(const Variable& x) { return x.dtype() == DType::Bool ? x : neq(x, 0); }
 
-Variable truth(const Operand& x) { return x.dtype() == DType::Bool ? x.variable : neq(x, 0); }
+namespace {
 
 Variable scaled(const Operand& x, double factor) {
   const LocationScope here(x.where);
@@ -82,19 +82,19 @@ Variable as_float(const Variable& x) {
 
 Variable logical_and(const Operand& x, const Operand& y) {
   const LocationScope here(x.where);
-  return and_(truth(x), truth(y));
+  return and_(truth(x.variable), truth(y.variable));
 }
 Variable logical_or(const Operand& x, const Operand& y) {
   const LocationScope here(x.where);
-  return or_(truth(x), truth(y));
+  return or_(truth(x.variable), truth(y.variable));
 }
 Variable logical_xor(const Operand& x, const Operand& y) {
   const LocationScope here(x.where);
-  return xor_(truth(x), truth(y));
+  return xor_(truth(x.variable), truth(y.variable));
 }
 Variable logical_not(const Operand& x) {
   const LocationScope here(x.where);
-  return invert(truth(x));
+  return invert(truth(x.variable));
 }
 
 Variable deg2rad(const Operand& x) { return scaled(x, std::numbers::pi / 180); }

@@ -452,8 +452,6 @@ Variable reduce(std::string_view name, const Variable& x, const Axes& axis, bool
   return keepdims ? keep_dimensions(y, axes_or_all(name, axes, x.ndim()), x.ndim()) : y;
 }
 
-Variable truth(const Variable& x) { return x.dtype() == DType::Bool ? x : neq(x, 0); }
-
 // A sum or product. Floats are accumulated as floats even if the result has an integer dtype; the result is converted.
 Variable accumulated(std::string_view name, const Variable& x, const Axes& axis, bool keepdims,
                      std::optional<DType> dtype) {

@@ -6,7 +6,6 @@
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
-#include "ops/support_masks.hpp"
 
 namespace bitale {
 namespace {
@@ -195,13 +194,6 @@ Variables Reshape::pullback(const Apply& node, std::span<const Variable> cotange
 Variables Reshape::pushforward(const Apply& node, std::span<const Variable> tangents) const {
   if (tangents[0].is_disconnected()) return {disconnected()};
   return {(*this)({tangents[0], node.input(1)})};
-}
-
-std::vector<int> Reshape::support_carriers(const Apply&, int) const { return {0}; }
-
-Support Reshape::support(const Apply& node, int, std::span<const Support> inputs) const {
-  static constexpr int moved[] = {0};
-  return moved_support(node, inputs, moved);
 }
 
 std::vector<std::vector<bool>> Reshape::connection_pattern(const Apply& node) const { return connect_first(node, 1); }

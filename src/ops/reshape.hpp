@@ -3,12 +3,12 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
-#include "graph/support.hpp"
+#include "ops/support_masks.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Reshape final : public OpOf<Reshape>, public StatesSupport, public EmitsTensors {
+class Reshape final : public OpOf<Reshape>, public MovesElements, public EmitsTensors {
  public:
   explicit Reshape(int ndim) : ndim(ndim) {}
 
@@ -26,8 +26,6 @@ class Reshape final : public OpOf<Reshape>, public StatesSupport, public EmitsTe
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
-  std::vector<int> support_carriers(const Apply& node, int output) const override;
-  Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;

@@ -6,7 +6,6 @@
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
-#include "ops/support_masks.hpp"
 
 namespace bitale {
 namespace {
@@ -94,13 +93,6 @@ Variables SpecifyShape::pushforward(const Apply&, std::span<const Variable> tang
 
 std::vector<std::vector<bool>> SpecifyShape::connection_pattern(const Apply& node) const {
   return connect_first(node, 1);
-}
-
-std::vector<int> SpecifyShape::support_carriers(const Apply&, int) const { return {0}; }
-
-Support SpecifyShape::support(const Apply& node, int, std::span<const Support> inputs) const {
-  static constexpr int moved[] = {0};
-  return moved_support(node, inputs, moved);
 }
 
 Apply SpecifyShape::vectorize(const Apply& node, std::span<const Variable> batched) const {

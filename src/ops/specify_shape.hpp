@@ -3,7 +3,7 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
-#include "graph/support.hpp"
+#include "ops/support_masks.hpp"
 #include "ops/tensor_lowering.hpp"
 
 namespace bitale {
@@ -11,7 +11,7 @@ namespace bitale {
 // Inputs: x, then one integer scalar per entry of `axes`.
 class SpecifyShape final : public OpOf<SpecifyShape>,
                            public StatesStructure,
-                           public StatesSupport,
+                           public MovesElements,
                            public EmitsTensors {
  public:
   explicit SpecifyShape(std::vector<int> axes) : axes(std::move(axes)) {}
@@ -30,8 +30,6 @@ class SpecifyShape final : public OpOf<SpecifyShape>,
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
-  std::vector<int> support_carriers(const Apply& node, int output) const override;
-  Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;

@@ -4,7 +4,6 @@
 #include "ops/basic_index.hpp"
 #include "ops/inc_subtensor.hpp"
 #include "ops/sample_values.hpp"
-#include "ops/support_masks.hpp"
 
 namespace bitale {
 namespace {
@@ -61,13 +60,6 @@ Variables Subtensor::pushforward(const Apply& node, std::span<const Variable> ta
   Variables inputs = node.inputs();
   inputs[0] = tangents[0];
   return {(*this)(inputs)};
-}
-
-std::vector<int> Subtensor::support_carriers(const Apply&, int) const { return {0}; }
-
-Support Subtensor::support(const Apply& node, int, std::span<const Support> inputs) const {
-  static constexpr int moved[] = {0};
-  return moved_support(node, inputs, moved);
 }
 
 std::vector<std::vector<bool>> Subtensor::connection_pattern(const Apply& node) const { return connect_first(node, 1); }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "bitale/ops/known.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/inc_subtensor.hpp"
+#include "ops/known_number.hpp"
 
 namespace bitale {
 
@@ -75,20 +75,11 @@ bool cover_everything(const Variable& a, const Variable& b) {
   });
 }
 
-Variable truth(const Variable& condition) {
-  return condition.dtype() == DType::Bool ? condition : neq(condition, cast(0, condition.dtype()));
-}
-
 constexpr std::size_t max_inspected_nodes = 64;
 
 // A power by a constant from 1 on: its value and its derivative by the base are finite.
 bool is_regular_power(const Variable& v) {
-  if (!is_application_of(v, "pow")) return false;
-  try {
-    return get_underlying_scalar_constant_value(v.owner().input(1)).astype(DType::Float64).item() >= 1;
-  } catch (const NotScalarConstantError&) {
-    return false;
-  }
+  return is_application_of(v, "pow") && known_number(v.owner().input(1)).value_or(0) >= 1;
 }
 
 }  // namespace
@@ -124,6 +115,11 @@ Support moved_support(const Apply& node, std::span<const Support> inputs, std::s
     masks[std::size_t(i)] = full_mask(of(i), node.input(i));
   }
   return {Support::Kind::masked, node.op().make_node(masks).output(), costly};
+}
+
+Support MovesElements::support(const Apply& node, int, std::span<const Support> inputs) const {
+  static constexpr int first[] = {0};
+  return moved_support(node, inputs, first);
 }
 
 RestrictedValue restricted_value(const Variable& derivative) {

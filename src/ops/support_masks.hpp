@@ -14,6 +14,12 @@ Support selected(const Variable& condition, bool holds, const Support& support);
 // `moved` (by position). Outside the mask no element is added, so the result is true where an element may be nonzero.
 Support moved_support(const Apply& node, std::span<const Support> inputs, std::span<const int> moved,
                       bool costly = false);
+// Base of ops whose output consists of elements of the first input: views, gathers and repetitions.
+class MovesElements : public StatesSupport {
+ public:
+  std::vector<int> support_carriers(const Apply&, int) const override { return {0}; }
+  Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
+};
 // The mask as a bool tensor of the shape of `like`.
 Variable full_mask(const Support& support, const Variable& like);
 

@@ -102,7 +102,7 @@ class LinearForms {
 // ---- the adjoint's loop ---------------------------------------------------------------------------------------------
 
 // A sum s' = s + p y + q over the adjoint y, or y itself after all steps.
-struct Sum {
+struct AdjointSum {
   Variable p, q;             // of a step; null: 0
   Variable initial_tangent;  // null: 0
   Variable initial;          // initial value of the sum; null: 0
@@ -112,7 +112,7 @@ struct Sum {
 struct Adjoint {
   Variable a, c;     // of a step; a null: 0
   Variable initial;  // null: 0
-  std::vector<Sum> sums;
+  std::vector<AdjointSum> sums;
 };
 
 bool is_real_number(const Variable& v) { return as_tensor(v.type()) && v.ndim() == 0 && is_float(v.dtype()); }
@@ -357,7 +357,7 @@ bool merge_adjoint(FunctionGraph& graph, const Apply& scan, const Apply& adjoint
   const Variables outputs = make_scan(parts).outputs();
   Replacements pairs;
   for (std::size_t k = 0; k < places.size(); ++k) {
-    const Sum& sum = adjoint.sums[k];
+    const AdjointSum& sum = adjoint.sums[k];
     Variable result = sum_of(outputs[places[k] + 1], sum.initial);
     if (adjoint.initial.defined()) result = add(result, mul(outputs[places[k]], adjoint.initial));
     for (auto& old : sum.finals)
