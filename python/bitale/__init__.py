@@ -15,6 +15,8 @@ from bitale import _core
 
 _core.set_package_folder(_os.path.dirname(__file__))
 
+from bitale import _hooks as _hooks
+
 from bitale._core import (
     DisconnectedInputError,
     GradientError,

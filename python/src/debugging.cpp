@@ -24,6 +24,7 @@
 #include "bitale/ops/debugging.hpp"
 #include "define.hpp"
 #include "graph/evaluate.hpp"
+#include "hooks.hpp"
 #include "numpy_bridge.hpp"
 #include "ops/breakpoint.hpp"
 #include "ops/check_and_raise.hpp"
@@ -38,8 +39,7 @@ namespace {
 
 void print_in_python(const PrintRequest& request) {
   nb::gil_scoped_acquire locked;
-  nb::module_::import_("bitale.printing")
-      .attr("print_value")(request.message, request.attrs, request.function, to_numpy(request.value.copy()));
+  hook("print_value")(request.message, request.attrs, request.function, to_numpy(request.value.copy()));
 }
 
 void warn_in_python(const std::string& message) {
@@ -51,7 +51,7 @@ void break_in_python(std::string_view why, std::span<Array> values) {
   nb::gil_scoped_acquire locked;
   nb::list monitored;
   for (auto& value : values) monitored.append(to_numpy(value.copy()));
-  nb::module_::import_("bitale.breakpoint").attr("stop")(std::string(why), monitored);
+  hook("stop_at_breakpoint")(std::string(why), monitored);
   if (monitored.size() != values.size())
     throw ValueError(cat("breakpoint: `monitored` has ", monitored.size(), " values now, not ", values.size()));
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -164,8 +164,7 @@ void bind_debugging(nb::module_& m) {
         "Notes a value to try expressions on; None: none.");
   nb::borrow<nb::class_<VariableObject>>(m.attr("Variable"))
       .def_prop_ro(
-          "tag", [](nb::handle self) { return nb::module_::import_("bitale.graph.tag").attr("Scratchpad")(self); },
-          nb::sig("def tag(self) -> typing.Any"),
+          "tag", [](nb::handle self) { return hook("scratchpad")(self); }, nb::sig("def tag(self) -> typing.Any"),
           "What the user notes on the variable: any attributes; test_value is a value of its type, for "
           "compute_test_value.");
 }

@@ -9,6 +9,7 @@
 
 #include "caller.hpp"
 #include "examples.hpp"
+#include "hooks.hpp"
 #include "variable_object.hpp"
 
 namespace bitale::python {
@@ -55,12 +56,11 @@ void define_method(nb::module_& m, const char* name, F&& function, const Extra&.
 
 // A method that is implemented by a function in the package's Python files; the object is its first argument.
 template <class Class>
-void define_in_python(Class& cls, const char* name, const char* module, const char* function, const char* signature,
-                      const char* doc) {
+void define_in_python(Class& cls, const char* name, Hook function, const char* signature, const char* doc) {
   cls.def(
       name,
-      [module, function](nb::handle self, nb::args arguments, nb::kwargs keywords) {
-        return nb::module_::import_(module).attr(function)(self, *arguments, **keywords);
+      [function](nb::handle self, nb::args arguments, nb::kwargs keywords) {
+        return hook(function)(self, *arguments, **keywords);
       },
       nb::sig(signature), doc);
 }

@@ -43,15 +43,18 @@ bool is_part_of_complex(std::string_view name) {
   return name == "real" || name == "imag" || name == "conj" || name == "angle";
 }
 
-// Those whose arguments have other names than x and y: bound in special.cpp.
-bool has_own_arguments(std::string_view name) { return name == "iv" || name == "kv"; }
+// Those with further arguments, or other names than x and y for both: bound in special.cpp.
+bool has_own_arguments(std::string_view name) { return name == "iv" || name == "kv" || name == "round"; }
+
+// PyTensor's name of the only argument.
+const char* argument_of(std::string_view name) { return name == "isnan" || name == "isinf" ? "a" : "x"; }
 
 void bind_unary(nb::module_& m, const ScalarOp& op, const char* name, const char* doc) {
   auto apply = [&op](const Like& x) {
     const Variable inputs[] = {as_variable(x)};
     return apply_elemwise(op.name, inputs);
   };
-  define_both(m, name, apply, doc);
+  define_both_of(m, name, nb::arg(argument_of(op.name)), apply, doc);
 }
 
 void bind_binary(nb::module_& m, const ScalarOp& op, const char* name, const char* doc) {

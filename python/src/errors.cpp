@@ -19,6 +19,7 @@
 #include "bitale/link/linker.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/linalg.hpp"
+#include "hooks.hpp"
 #include "variable_object.hpp"
 
 namespace bitale::python {
@@ -79,7 +80,7 @@ void raise(const Mapping& mapping, const Error& error) {
 
 // The class that a user's check raises.
 PyObject* exception_of(const RaisedError& error) {
-  const nb::object found = nb::module_::import_("bitale.raise_op").attr("exception_called")(error.exc_type());
+  const nb::object found = hook("exception_called")(error.exc_type());
   return found.ptr();  // classes that were found once are cached
 }
 

@@ -23,6 +23,7 @@
 #include "function_graph.hpp"
 #include "function_maker.hpp"
 #include "function_object.hpp"
+#include "hooks.hpp"
 #include "linker.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
@@ -96,7 +97,7 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
     for (auto& [others, function] : self.functions)
       if (same(others)) compiled = function;
   if (!compiled) {
-    compiled = nb::module_::import_("bitale.compile.function").attr("function")(nb::cast(inputs), object, **options);
+    compiled = hook("function")(nb::cast(inputs), object, **options);
     // The maker refers to this variable, which holds the function: dropping it avoids a cycle.
     if (options.size() == 0) instance_of<FunctionObject>(compiled)->maker = nb::none();
     if (options.size() == 0) self.functions.emplace_back(inputs, compiled);
@@ -118,9 +119,7 @@ void bind_function_class(nb::module_& m) {
           "inputs", [](const Self& self) { return self.function.inputs(); }, "The input variables.")
       .def_prop_ro("fgraph", graph_of, "The graph after rewriting; the expressions of updates follow the outputs.")
       .def_prop_ro(
-          "maker",
-          [](nb::handle self) { return nb::module_::import_("bitale.compile.function").attr("maker_of")(self); },
-          nb::sig("def maker(self) -> typing.Any"),
+          "maker", [](nb::handle self) { return hook("maker_of")(self); }, nb::sig("def maker(self) -> typing.Any"),
           "What made it: a FunctionMaker, with fgraph, mode, inputs, outputs, linker.")
       .def_prop_ro(
           "mode",
@@ -258,8 +257,8 @@ void bind_function_class(nb::module_& m) {
           "_text", [](const Self& self, const std::string& stage) { return self.function.dprint(stage); },
           "stage"_a = "graph")
       .def("__repr__", [](const Self& self) { return signature_text(self.function); });
-  const auto in_python = [&cls](const char* name, const char* function, const char* signature, const char* doc) {
-    define_in_python(cls, name, "bitale.compile.function", function, signature, doc);
+  const auto in_python = [&cls](const char* name, Hook function, const char* signature, const char* doc) {
+    define_in_python(cls, name, function, signature, doc);
   };
   in_python(
       "copy", "copy_function",
@@ -278,8 +277,7 @@ void bind_function_class(nb::module_& m) {
   in_python("__setitem__", "set_input", "def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None",
             "Stores a value in a container.");
   cls.def_prop_ro(
-      "container",
-      [](nb::handle self) { return nb::module_::import_("bitale.compile.function").attr("containers_of")(self); },
+      "container", [](nb::handle self) { return hook("containers_of")(self); },
       "The containers of inputs with a default and of shared variables, by name, variable or position.");
   m.def(
       "pairs_of", [](Any pairs, const std::string& what) { return as_pairs(pairs, what); }, "pairs"_a.none(), "what"_a);
@@ -400,7 +398,7 @@ void bind_mode(nb::module_& m) {
              const Mode& self = nb::cast<const Mode&>(object);
              if (!self.query().extra.empty())
                throw NotImplementedError("pickling: a Mode with rewrites of its own (Mode.register) can't be stored");
-             return nb::make_tuple(nb::module_::import_("bitale.compile.mode").attr("stored_mode"),
+             return nb::make_tuple(hook("stored_mode"),
                                    nb::make_tuple(nb::cast(self.linker()), self.optimizer(), self.included(),
                                                   self.excluded(), self.required(), stored_maker(object)));
            })

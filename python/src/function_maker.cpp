@@ -25,6 +25,7 @@
 #include "function_graph.hpp"
 #include "function_object.hpp"
 #include "held.hpp"
+#include "hooks.hpp"
 #include "identity_test.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
@@ -170,7 +171,7 @@ FunctionObject create(const Steps& steps, Any storage, const std::string& name, 
                         std::move(names), std::move(inputs));
 }
 
-nb::object usual_maker() { return nb::module_::import_("bitale.compile.maker").attr("FunctionMaker"); }
+nb::object usual_maker() { return hook("function_maker"); }
 
 nb::object maker_class(const Mode& mode) {
   auto* python = python_maker(mode);

@@ -23,6 +23,7 @@
 #include "bitale/graph/traversal.hpp"
 #include "define.hpp"
 #include "graph/evaluate.hpp"
+#include "hooks.hpp"
 #include "numpy_bridge.hpp"
 #include "opaque.hpp"
 #include "ops/elemwise.hpp"
@@ -250,7 +251,7 @@ nb::object op_attribute(nb::handle self, const std::string& name) {
 bool is_function_of(const Op& op, nb::handle object) {
   if (!op.elementwise() || !PyCallable_Check(object.ptr())) return false;
   const std::string name(op.elementwise()->name);
-  const nb::module_ tensor = nb::module_::import_("bitale.tensor");
+  const nb::module_ tensor = nb::module_::import_("bitale._core");
   for (const std::string& each : {name, name + "_"})  // such as and_
     if (nb::getattr(tensor, each.c_str(), nb::none()).is(object)) return true;
   return false;
@@ -352,17 +353,12 @@ nb::object op_vectorize(nb::handle self, const ApplyObject& of, nb::args given) 
 // Nodes never change, so a copy is the same node; in another process it is created anew. A deep copy is another node
 // where it reads shared variables, whose copies are others.
 template <class Class>
-void bind_copies(Class cls, const char* reduce, const char* deepcopy) {
+void bind_copies(Class cls, Hook reduce, Hook deepcopy) {
   cls.def("__copy__", [](nb::handle self) { return nb::borrow(self); });
   cls.def(
-      "__deepcopy__",
-      [deepcopy](nb::handle self, nb::handle memo) {
-        return nb::module_::import_("bitale.graph.copying").attr(deepcopy)(self, memo);
-      },
-      "memo"_a);
+      "__deepcopy__", [deepcopy](nb::handle self, nb::handle memo) { return hook(deepcopy)(self, memo); }, "memo"_a);
   cls.def(
-      "__reduce__",
-      [reduce](nb::handle self) { return nb::module_::import_("bitale.graph.storing").attr(reduce)(self); },
+      "__reduce__", [reduce](nb::handle self) { return hook(reduce)(self); },
       nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }
 
@@ -370,16 +366,16 @@ void bind_copies(Class cls, const char* reduce, const char* deepcopy) {
 // node.
 void bind_op_copies(nb::class_<OpObject> cls) {
   const auto is_python = [](nb::handle self) { return !op_object(self).op; };
-  const auto copier = [](const char* name) { return nb::module_::import_("bitale.graph.storing").attr(name); };
-  cls.def("__copy__", [=](nb::handle self) { return is_python(self) ? copier("copy_op")(self) : nb::borrow(self); });
+  cls.def("__copy__", [=](nb::handle self) { return is_python(self) ? hook("copy_op")(self) : nb::borrow(self); });
   cls.def(
       "__deepcopy__",
       [=](nb::handle self, nb::handle memo) {
-        return is_python(self) ? copier("deepcopy_op")(self, memo) : nb::borrow(self);
+        return is_python(self) ? hook("deepcopy_op")(self, memo) : nb::borrow(self);
       },
       "memo"_a);
   cls.def(
-      "__reduce__", [=](nb::handle self) { return copier(is_python(self) ? "reduce_python_op" : "reduce_op")(self); },
+      "__reduce__",
+      [=](nb::handle self) { return hook(is_python(self) ? Hook("reduce_python_op") : Hook("reduce_op"))(self); },
       nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }
 
@@ -461,16 +457,15 @@ void bind_variable(nb::module_& m) {
           [](const TensorVariableObject& self) { return wrap(self.variable.type()).attr("broadcastable"); },
           nb::sig("def broadcastable(self) -> tuple[bool, ...]"))
       .def_prop_ro_static("__array_priority__", [](nb::handle) { return 1000; });
-  constexpr const char* numpy = "bitale._numpy_protocol";
-  define_in_python(tensor, "__array__", numpy, "array",
+  define_in_python(tensor, "__array__", "array",
                    "def __array__(self, dtype: typing.Any = None, copy: bool | None = None) -> numpy.ndarray",
                    "The value of a constant; TypeError for other variables.");
   define_in_python(
-      tensor, "__array_ufunc__", numpy, "array_ufunc",
+      tensor, "__array_ufunc__", "array_ufunc",
       "def __array_ufunc__(self, ufunc: typing.Any, method: str, *inputs: typing.Any, **keywords: typing.Any) "
       "-> typing.Any",
       "What NumPy's elementwise functions give of variables: the function of bitale.tensor, or a TypeError.");
-  define_in_python(tensor, "__array_function__", numpy, "array_function",
+  define_in_python(tensor, "__array_function__", "array_function",
                    "def __array_function__(self, func: typing.Any, types: typing.Any, args: typing.Any, keywords: "
                    "typing.Any) -> typing.Any",
                    "What NumPy's other functions give of variables: the function of bitale.tensor, or a TypeError.");

@@ -13,14 +13,13 @@
 
 #include "bind.hpp"
 #include "bitale/link/module_compiler.hpp"
+#include "hooks.hpp"
 #include "jax.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
 
 namespace {
-
-nb::object linker_module() { return nb::module_::import_("bitale.jax.linker"); }
 
 class ArrayOfJax final : public Resident {
  public:
@@ -31,11 +30,11 @@ class ArrayOfJax final : public Resident {
   }
   Array fetch() const override {
     const nb::gil_scoped_acquire locked;
-    return array_from(linker_module().attr("fetched")(array), Share::Borrow).copy();
+    return array_from(hook("jax_fetched")(array), Share::Borrow).copy();
   }
   bool is_within(std::int64_t least, std::int64_t end) const override {
     const nb::gil_scoped_acquire locked;
-    return nb::cast<bool>(linker_module().attr("is_within")(array, least, end));
+    return nb::cast<bool>(hook("jax_is_within")(array, least, end));
   }
   void become(const Resident& other) const override {
     const nb::gil_scoped_acquire locked;
@@ -55,7 +54,7 @@ Array seen(nb::handle result, const ModuleSource::Tensor& type) {
   auto buffer = std::make_unique<Py_buffer>();
   if (PyObject_GetBuffer(result.ptr(), buffer.get(), PyBUF_ND) != 0) {
     PyErr_Clear();
-    const nb::object fetched = linker_module().attr("fetched")(result);
+    const nb::object fetched = hook("jax_fetched")(result);
     if (PyObject_GetBuffer(fetched.ptr(), buffer.get(), PyBUF_ND) != 0) nb::raise_python_error();
   }
   const auto release = [](void* held) {
@@ -92,7 +91,7 @@ class ModuleOfJax final : public CompiledModule {
     const auto result_of = [&](std::size_t k) { return nb::borrow(PyList_GET_ITEM(made.ptr(), Py_ssize_t(k))); };
     // All results are on their way before the first of them is waited for.
     for (std::size_t k = 0; k < results_.size() && !in_host_memory_; ++k)
-      if (!stay[k]) linker_module().attr("begin_to_fetch")(result_of(k));
+      if (!stay[k]) hook("jax_begin_to_fetch")(result_of(k));
     std::vector<Array> out;
     for (std::size_t k = 0; k < results_.size(); ++k) {
       const nb::object result = result_of(k);
@@ -113,7 +112,7 @@ class ModuleOfJax final : public CompiledModule {
 
 std::string platform_of_jax() {
   const nb::gil_scoped_acquire locked;
-  return nb::cast<std::string>(linker_module().attr("platform")());
+  return nb::cast<std::string>(hook("jax_platform")());
 }
 
 nb::list types_of(const std::vector<ModuleSource::Tensor>& tensors) {
@@ -126,20 +125,20 @@ nb::list types_of(const std::vector<ModuleSource::Tensor>& tensors) {
 
 std::shared_ptr<const CompiledModule> compile_by_jax(const ModuleSource& module) {
   const nb::gil_scoped_acquire locked;
-  nb::object call = linker_module().attr("compile_module")(module.text, types_of(module.inputs),
-                                                           types_of(module.results), module.donated);
+  nb::object call =
+      hook("jax_compile_module")(module.text, types_of(module.inputs), types_of(module.results), module.donated);
   return std::make_shared<ModuleOfJax>(std::move(call), module.results, platform_of_jax() == "cpu");
 }
 
 Array to_device_of_jax(const Array& value) {
   const nb::gil_scoped_acquire locked;
-  return holding_jax(linker_module().attr("to_device")(to_numpy(value)), value.dtype(), value.shape());
+  return holding_jax(hook("jax_to_device")(to_numpy(value)), value.dtype(), value.shape());
 }
 
 Array copy_by_jax(const Array& resident) {
   const nb::gil_scoped_acquire locked;
   const Resident& own = *resident_in(resident);
-  return holding_jax(linker_module().attr("copied")(jax_array(resident)), own.dtype(), own.shape());
+  return holding_jax(hook("jax_copied")(jax_array(resident)), own.dtype(), own.shape());
 }
 
 constexpr ModuleCompiler compiler{platform_of_jax, compile_by_jax, to_device_of_jax, copy_by_jax};
@@ -178,7 +177,7 @@ bool hold_jax_array(nb::handle object, DType dtype, Array& held) {
   const bool is_known = known.aval == aval.ptr() && known.sharding == sharding.ptr() &&
                         known.type == Py_TYPE(object.ptr()) && known.dtype == dtype && !aval.is_none();
   if (!is_known) {
-    if (!linker_module().attr("is_on_device")(object, std::string(dtype_name(dtype))).is(nb::bool_(true))) return false;
+    if (!hook("jax_is_on_device")(object, std::string(dtype_name(dtype))).is(nb::bool_(true))) return false;
     Dims shape;
     for (nb::handle length : nb::object(object.attr("shape"))) shape.push_back(nb::cast<std::int64_t>(length));
     const KnownArray before = known;

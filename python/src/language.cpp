@@ -16,6 +16,7 @@
 #include "bitale/ops/creation.hpp"
 #include "bitale/ops/search.hpp"
 #include "define.hpp"
+#include "hooks.hpp"
 #include "numpy_bridge.hpp"
 #include "variable_lists.hpp"
 
@@ -94,6 +95,33 @@ Variables sizes_of_parts(const ShapeLike& sizes, const Any& n_splits) {
   if (count && *count != int(parts.size()))
     throw ValueError(cat("split: n_splits is ", *count, ", but there are ", parts.size(), " sizes"));
   return parts;
+}
+
+// The argument that a mode takes beside the widths.
+const char* argument_of_padding(const std::string& mode) {
+  if (mode == "constant") return "constant_values";
+  if (mode == "linear_ramp") return "end_values";
+  if (mode == "symmetric" || mode == "reflect") return "reflect_type";
+  return mode == "maximum" || mode == "minimum" || mode == "mean" || mode == "median" ? "stat_length" : "";
+}
+
+Variable padded(const Like& x, const Any& widths, const std::string& mode, const Any& constant_values,
+                const Any& end_values, const Any& stat_length, const std::optional<std::string>& reflect_type) {
+  const std::string_view taken = argument_of_padding(mode);
+  const auto check = [&](bool is_given, std::string_view name) {
+    if (is_given && name != taken) throw ValueError(cat("pad: mode \"", mode, "\" does not take ", name));
+  };
+  check(!constant_values.is_none(), "constant_values");
+  check(!end_values.is_none(), "end_values");
+  check(!stat_length.is_none(), "stat_length");
+  check(reflect_type.has_value(), "reflect_type");
+  if (reflect_type && *reflect_type != "even" && *reflect_type != "odd")
+    throw ValueError(cat("pad: expected reflect_type \"even\" or \"odd\", got \"", *reflect_type, "\""));
+  PadOptions options;
+  options.is_odd = reflect_type == "odd";
+  options.values = paddings(end_values.is_none() ? constant_values : end_values, "values");
+  options.stat_length = paddings(stat_length, "stat_length");
+  return pad(as_variable(x), paddings(widths, "pad_width"), mode, options);
 }
 
 void bind_complex(nb::module_& m) {
@@ -184,34 +212,49 @@ void bind_arranging(nb::module_& m) {
       "x"_a, "splits_size"_a, nb::kw_only(), "n_splits"_a = nb::none(), "axis"_a = 0,
       "Consecutive parts of these lengths along an axis: numbers, or a vector whose length is known. ValueError when "
       "they are negative or don't add up to the length.");
-  m.def(
-      "_pad",
-      [](const Like& x, const Any& widths, const std::string& mode, const Any& values, const Any& stat_length,
-         bool is_odd) {
-        PadOptions options;
-        options.is_odd = is_odd;
-        options.values = paddings(values, "values");
-        options.stat_length = paddings(stat_length, "stat_length");
-        return pad(as_variable(x), paddings(widths, "pad_width"), mode, options);
-      },
-      nb::call_guard<AtCaller>(), "x"_a, "pad_width"_a, "mode"_a, "values"_a = nb::none(), "stat_length"_a = nb::none(),
-      "is_odd"_a = false);
+  define(
+      m, "pad", padded, "x"_a, "pad_width"_a, "mode"_a = "constant", nb::kw_only(), "constant_values"_a = nb::none(),
+      "end_values"_a = nb::none(), "stat_length"_a = nb::none(), "reflect_type"_a = nb::none(),
+      "x with elements added around it, as numpy.pad.\n\n"
+      "pad_width: a number, a pair for before and after, or a pair for each dimension. mode: \"constant\", \"edge\", "
+      "\"linear_ramp\", \"maximum\", \"minimum\", \"mean\", \"median\", \"wrap\", \"symmetric\" or \"reflect\". "
+      "reflect_type: of the last two, \"even\" mirrors x, \"odd\" mirrors it at the points at its edges, as "
+      "2 * edge - x. ValueError for another mode or type, for negative widths, and for arguments that the mode does "
+      "not take. NotImplementedError for \"odd\" of bools.");
 }
 
 void bind_creating(nb::module_& m) {
-  m.def(
-      "_linspace",
-      [](const Like& start, const Like& stop, const Like& num, bool endpoint, const DTypeLike& dtype, int axis) {
-        return linspace(as_variable(start), as_variable(stop), as_variable(num),
-                        sequence_options(endpoint, dtype, axis));
+  define(
+      m, "linspace",
+      [](const Like& start, const Like& stop, const Like& num, bool endpoint, bool retstep, const DTypeLike& dtype,
+         int axis) -> nb::object {
+        const Variable limits[] = {as_variable(start), as_variable(stop), as_variable(num)};
+        const nb::object numbers =
+            wrap(linspace(limits[0], limits[1], limits[2], sequence_options(endpoint, dtype, axis)));
+        if (!retstep) return numbers;
+        return nb::make_tuple(numbers, wrap(linspace_step(limits[0], limits[1], limits[2], endpoint)));
       },
-      nb::call_guard<AtCaller>(), "start"_a, "stop"_a, "num"_a, "endpoint"_a, "dtype"_a = nb::none(), "axis"_a = 0);
-  m.def(
-      "_linspace_step",
-      [](const Like& start, const Like& stop, const Like& num, bool endpoint) {
-        return linspace_step(as_variable(start), as_variable(stop), as_variable(num), endpoint);
+      "start"_a, "stop"_a, "num"_a = 50, "endpoint"_a = true, "retstep"_a = false, "dtype"_a = nb::none(), "axis"_a = 0,
+      nb::sig("def linspace(start: typing.Any, stop: typing.Any, num: typing.Any = 50, endpoint: bool = True, "
+              "retstep: bool = False, dtype: typing.Any = None, axis: int = 0) -> TensorVariable | "
+              "tuple[TensorVariable, TensorVariable]"),
+      "Return `num` numbers with equal steps from start to stop, which is the last one unless endpoint is False.\n\n"
+      "Limits may be tensors; the new dimension is inserted at axis. dtype is config.floatX by default; numbers of an "
+      "integer dtype are rounded down. retstep: return the pair of numbers and step.");
+  define(
+      m, "empty",
+      [](const ShapeLike& shape, const DTypeLike& dtype) {
+        return empty(Operands(as_lengths(shape, "empty")), optional_dtype(dtype));
       },
-      nb::call_guard<AtCaller>());
+      "shape"_a, "dtype"_a = nb::none(),
+      "Return a tensor of this shape with unspecified elements, which are zeros. dtype is config.floatX by default.");
+  define(
+      m, "empty_like",
+      [](const Like& prototype, const DTypeLike& dtype) {
+        return empty_like(as_variable(prototype), optional_dtype(dtype));
+      },
+      "prototype"_a, "dtype"_a = nb::none(),
+      "Return a tensor of the prototype's shape with unspecified elements, which are zeros.");
   define(
       m, "logspace",
       [](const Like& start, const Like& stop, const Like& num, const Like& base, bool endpoint, const DTypeLike& dtype,
@@ -272,12 +315,15 @@ void bind_searching(nb::module_& m) {
         return tuple_of(Variables{found.values, found.index, found.inverse, found.counts});
       },
       nb::call_guard<AtCaller>());
-  m.def(
-      "_bincount",
-      [](const Like& x, const Any& weights, const Like& minlength) {
-        return bincount(as_variable(x), optional_operand(weights), as_variable(minlength));
+  define(
+      m, "bincount",
+      [](const Like& x, const Any& weights, const Any& minlength, bool) {
+        return bincount(as_variable(x), optional_operand(weights), optional_operand(minlength).value_or(Operand(0)));
       },
-      nb::call_guard<AtCaller>(), "x"_a, "weights"_a = nb::none(), "minlength"_a = 0);
+      "x"_a, "weights"_a = nb::none(), "minlength"_a = nb::none(), "assert_nonneg"_a = false,
+      "Return how often each number from 0 on occurs in a vector of integers, or the sum of its weights.\n\n"
+      "The result has at least `minlength` elements. A negative number is a ValueError when the function is called, "
+      "whatever assert_nonneg is.");
   define(
       m, "digitize",
       [](const Like& x, const Like& bins, bool right) { return digitize(as_variable(x), as_variable(bins), right); },
@@ -381,41 +427,14 @@ void bind_contracting(nb::module_& m) {
 
 }  // namespace
 
-// Methods and properties of variables that are implemented by functions in Python.
+// Methods of variables that are implemented by functions in Python.
 void bind_variable_surface(nb::module_& m) {
   auto cls = variable_class(m);
-  const char* const composed = "bitale.tensor.composed";
-  define_in_python(cls, "transfer", composed, "transfer", "def transfer(self, target: str) -> TensorVariable",
-                   "This variable, where the target says: \"cpu\" is all there is.");
-  define_in_python(
-      cls, "norm", composed, "_norm",
-      "def norm(self, L: typing.Any, axis: typing.Any = None, keepdims: bool = False) -> TensorVariable",
-      "The norm of order L over axes: the L-th root of the sum of the L-th powers; for 0 how many elements "
-      "are not 0, and for an infinite L the largest, or smallest, absolute value.");
-  define_in_python(cls, "get_underlying_scalar_constant", composed, "get_underlying_scalar_constant_value",
-                   "def get_underlying_scalar_constant(self, **keywords: typing.Any) -> typing.Any",
-                   "The one value that all elements have. NotScalarConstantError when the graph shows none.");
-}
-
-// A constant's value under PyTensor's names.
-void bind_constant_surface(nb::module_& m) {
-  auto cls = nb::borrow<nb::class_<TensorConstantObject, TensorVariableObject>>(m.attr("TensorConstant"));
-  const char* const composed = "bitale.tensor.composed";
-  cls.def_prop_ro(
-      "value", [](nb::handle self) { return nb::borrow(self.attr("data")); },
-      nb::sig("def value(self) -> numpy.typing.NDArray[typing.Any]"), "The value: a read-only array.");
-  cls.def_prop_ro(
-      "unique_value",
-      [composed](nb::handle self) { return nb::module_::import_(composed).attr("_unique_value")(self); },
-      nb::sig("def unique_value(self) -> typing.Any"), "The one value that all elements have, or None.");
-  define_in_python(cls, "signature", composed, "_constant_signature", "def signature(self) -> collections.abc.Hashable",
-                   "Equal for constants of one type with the same bits.");
-  define_in_python(cls, "equals", composed, "_constant_equals", "def equals(self, other: typing.Any) -> bool",
-                   "Whether the other is a constant, or a value, of this type with the same bits.");
+  define_in_python(cls, "transfer", "transfer", "def transfer(self, target: str) -> TensorVariable",
+                   "Return this variable on a target; \"cpu\" is the only one that is known.");
 }
 
 void bind_language(nb::module_& m) {
-  bind_constant_surface(m);
   bind_variable_surface(m);
   bind_complex(m);
   bind_arranging(m);

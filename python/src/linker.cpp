@@ -20,6 +20,7 @@
 #include "define.hpp"
 #include "function_graph.hpp"
 #include "held.hpp"
+#include "hooks.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
 
@@ -127,13 +128,12 @@ Linker make_nan_guard(std::optional<bool> nan, std::optional<bool> inf, std::opt
 
 // What pickle stores: the function that recreates the linker, and its arguments.
 nb::object stored(const Linker& self) {
-  const nb::module_ python = nb::module_::import_("bitale.link");
   if (const auto options = nan_guard_options(self))
-    return nb::make_tuple(python.attr("stored_nan_guard"),
+    return nb::make_tuple(hook("stored_nan_guard"),
                           nb::make_tuple(options->nan_is_error, options->inf_is_error, options->big_is_error,
                                          options->action, python_function<PythonReport>(options->report)));
   if (const ValuesAgree* agree = agreement_of(self))
-    return nb::make_tuple(python.attr("DualLinker"),
+    return nb::make_tuple(hook("dual_linker"),
                           nb::make_tuple(self.ways.at(0), self.ways.at(1), python_function<PythonAgreement>(*agree)));
   return nb::make_tuple(nb::type<Linker>(),
                         nb::make_tuple(self.name, self.ways, python_function<PythonWrapper>(self.wrapper),

@@ -36,6 +36,7 @@ NB_MODULE(_core, m) {
   m.def(
       "set_package_folder", [](std::string folder) { set_package_folder(std::move(folder)); }, nb::arg("folder"),
       "Lines of files in this folder are not the user's.");
+  bind_hooks(m);
   bind_errors(m);
   bind_config(m);
   bind_types(m);
@@ -48,6 +49,7 @@ NB_MODULE(_core, m) {
   bind_sorting(m);
   bind_special(m);
   bind_language(m);
+  bind_composed(m);
   bind_formulas(m);
   bind_linalg(m);
   bind_fft(m);

@@ -22,6 +22,7 @@
 #include "define.hpp"
 #include "function_graph.hpp"
 #include "function_object.hpp"
+#include "hooks.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -77,7 +78,7 @@ std::string id_text(const Variable& variable, std::size_t number, const std::str
   const std::uintptr_t address =
       variable.has_owner() ? std::uintptr_t(variable.owner().node()) : std::uintptr_t(variable.node());
   if (id_type != "CHAR") return cat("[id ", id_type == "id" ? std::to_string(address) : std::to_string(number), "]");
-  const nb::object letters = nb::module_::import_("bitale.printing").attr("char_from_number")(number);
+  const nb::object letters = hook("char_from_number")(number);
   return cat("[id ", nb::cast<std::string>(letters), "]");
 }
 
@@ -240,21 +241,21 @@ void bind_printing(nb::module_& m) {
   auto apply = nb::borrow<nb::class_<ApplyObject>>(m.attr("Apply"));
   auto graph = nb::borrow<nb::class_<FunctionGraphObject>>(m.attr("FunctionGraph"));
   auto function = nb::borrow<nb::class_<FunctionObject>>(m.attr("Function"));
-  define_in_python(variable, "dprint", "bitale.printing", "debugprint", signature, doc);
-  define_in_python(apply, "dprint", "bitale.printing", "debugprint", signature, doc);
-  define_in_python(graph, "dprint", "bitale.printing", "debugprint", signature, doc);
+  define_in_python(variable, "dprint", "debugprint", signature, doc);
+  define_in_python(apply, "dprint", "debugprint", signature, doc);
+  define_in_python(graph, "dprint", "debugprint", signature, doc);
   define_in_python(
-      function, "dprint", "bitale.printing", "function_dprint",
+      function, "dprint", "function_dprint",
       "def dprint(self, stage: str = 'graph', *, file: typing.Any = None, **options: typing.Any) -> str | None",
       "Prints the compiled function: its graph, or another stage such as \"program\".");
   variable.def(
       "_repr_latex_", [](const VariableObject& self) { return cat("$\\displaystyle ", latex(self.variable), "$"); },
       "The expression as a notebook typesets it.");
-  define_in_python(apply, "_repr_svg_", "bitale._picture", "notebook_svg", "def _repr_svg_(self) -> str | None",
+  define_in_python(apply, "_repr_svg_", "notebook_svg", "def _repr_svg_(self) -> str | None",
                    "The graph as a notebook shows it.");
-  define_in_python(graph, "_repr_html_", "bitale._picture", "notebook_html", "def _repr_html_(self) -> str | None",
+  define_in_python(graph, "_repr_html_", "notebook_html", "def _repr_html_(self) -> str | None",
                    "The page of printing.html as a notebook shows it.");
-  define_in_python(function, "_repr_html_", "bitale._picture", "notebook_html", "def _repr_html_(self) -> str | None",
+  define_in_python(function, "_repr_html_", "notebook_html", "def _repr_html_(self) -> str | None",
                    "The page of printing.html as a notebook shows it.");
   m.def(
       "pprint", [](const Variable& variable) { return pprint(variable); }, "variable"_a,

@@ -10,6 +10,7 @@
 #include "bitale/core/text.hpp"
 #include "define.hpp"
 #include "function_object.hpp"
+#include "hooks.hpp"
 
 namespace bitale::python {
 
@@ -91,7 +92,7 @@ void bind_profile(nb::module_& m) {
       "profile",
       [](nb::handle self) -> nb::object {
         if (!function_of(self).is_profiled()) return nb::none();
-        return nb::module_::import_("bitale.profile").attr("ProfileStats")(self);
+        return hook("profile_stats")(self);
       },
       nb::sig("def profile(self) -> typing.Any"),
       "What compiling and calls take; None unless compiled with profile=True or the flag `profile`.");

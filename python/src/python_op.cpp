@@ -20,6 +20,7 @@
 #include "graph/evaluate.hpp"
 #include "graph/expansion.hpp"
 #include "graph/interpreted.hpp"
+#include "hooks.hpp"
 #include "numpy_api.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
@@ -30,8 +31,6 @@ namespace bitale::python {
 namespace {
 
 std::string qualified_name(nb::handle object) { return nb::cast<std::string>(object.type().attr("__qualname__")); }
-
-nb::object helper(const char* name) { return nb::module_::import_("bitale.graph.python_op").attr(name); }
 
 // The names in __props__ of the class of an op or a type; std::nullopt when it has none.
 std::optional<std::vector<std::string>> property_names(nb::handle object) {
@@ -251,14 +250,14 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     nb::gil_scoped_acquire locked;
     const nb::object given =
-        helper("pullback")(object(), list_of(node.inputs()), list_of(node.outputs()), list_of(cotangents));
+        hook("op_pullback")(object(), list_of(node.inputs()), list_of(node.outputs()), list_of(cotangents));
     if (given.is_none()) return Op::pullback(node, cotangents);
     return derivatives(given, node.inputs(), "pullback", "input");
   }
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
     nb::gil_scoped_acquire locked;
     const nb::object given =
-        helper("pushforward")(object(), list_of(node.inputs()), list_of(node.outputs()), list_of(tangents));
+        hook("op_pushforward")(object(), list_of(node.inputs()), list_of(node.outputs()), list_of(tangents));
     return derivatives(given, node.outputs(), "pushforward", "output");
   }
   bool has_pushforward() const override {
@@ -277,7 +276,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     const std::string who = method("vectorize");
     const nb::object given = overrides(object(), "vectorize")
                                  ? object().attr("vectorize")(wrap(node), *tuple_of(batched))
-                                 : helper("batched")(object(), wrap(node), list_of(batched));
+                                 : hook("op_batched")(object(), wrap(node), list_of(batched));
     Apply made;
     if (auto* apply = instance_of<ApplyObject>(given)) {
       made = apply->apply;
@@ -354,7 +353,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     nb::list shapes;
     for (std::size_t i = 0; i < inputs.size(); ++i)
       shapes.append(as_tensor(node.input(int(i)).type()) ? nb::object(tuple_of(inputs[i])) : nb::none());
-    const nb::object given = helper("infer_shape")(object(), node, shapes);
+    const nb::object given = hook("op_infer_shape")(object(), node, shapes);
     if (given.is_none()) return {};
     const std::string who = method("infer_shape");
     if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr()))

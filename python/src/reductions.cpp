@@ -7,6 +7,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ordered.hpp"
+#include "bitale/ops/statistics.hpp"
 #include "define.hpp"
 #include "numpy_bridge.hpp"
 
@@ -159,6 +160,16 @@ void bind_reductions(nb::module_& m) {
       m, "cumprod", cumprod,
       "Products of all elements up to and including each along the axis; of the flattened x when axis is None. "
       "Integers and bool give int64 or uint64. dtype: x is first converted to it, and so is the result.");
+  define_method(
+      m, "norm",
+      [](const Like& x, const Any& L, const AxisLike& axis, bool keepdims) {
+        return power_norm(as_variable(x), as_variable(L), as_axes(axis, "norm"), keepdims);
+      },
+      "L"_a, "axis"_a = nb::none(), "keepdims"_a = false,
+      "Return the norm of order L over the axes (all by default): the L-th root of the sum of the L-th powers of "
+      "absolute values.\n\n"
+      "For L = 0, the number of elements that are not 0; for an infinite L, the largest (or, negative, the smallest) "
+      "absolute value.");
   define(
       m, "diff", [](const Like& x, int n, int axis) { return diff(as_variable(x), n, axis); }, "x"_a, "n"_a = 1,
       "axis"_a = -1, "n times the differences of neighbours along the axis (of bool: whether they differ).");

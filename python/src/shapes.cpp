@@ -341,6 +341,7 @@ void bind_conversion(nb::module_& m) {
 void bind_products(nb::module_& m) {
   const auto dot_of = [](const Like& x, const Like& y) { return dot(as_variable(x), as_variable(y)); };
   define(m, "dot", dot_of, "l"_a, "r"_a, "Product of vectors and matrices, as numpy.dot.");
+  define(m, "dense_dot", dot_of, "a"_a, "b"_a, "Product of dense vectors and matrices, as dot.");
   define_method(m, "dot", dot_of, "right"_a, "Product of vectors and matrices, as numpy.dot.");
   define(
       m, "matmul",

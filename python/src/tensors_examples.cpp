@@ -22,8 +22,13 @@ array([1, 2, 0]))"},
     {"assume", R"(>>> A = pt.assume(pt.dmatrix("A"), symmetric=True)
 >>> A.type.ndim
 2)"},
+    {"bincount", R"(>>> pt.bincount(np.array([0, 1, 1, 3])).eval()
+array([1, 2, 0, 1]))"},
     {"broadcast_arrays", R"(>>> [x.eval().tolist() for x in pt.broadcast_arrays([[1], [2]], [10, 20])]
 [[[1, 1], [2, 2]], [[10, 20], [10, 20]]])"},
+    {"broadcast_shape", R"(>>> x, y = pt.TensorType("float64", (3, 1))(), pt.TensorType("float64", (1, 4))()
+>>> [n.eval() for n in pt.broadcast_shape(x, y)]
+[array(3), array(4)])"},
     {"broadcast_to", R"(>>> pt.broadcast_to([1, 2], (2, 2)).eval()
 array([[1, 2],
        [1, 2]]))"},
@@ -36,6 +41,8 @@ array([[1, 2],
        [3, 8]]))"},
     {"cumsum", R"(>>> pt.cumsum([1, 2, 3]).eval()
 array([1, 3, 6]))"},
+    {"dense_dot", R"(>>> pt.dense_dot(np.array([[1.0, 2.0]]), np.array([3.0, 4.0])).eval()
+array([11.]))"},
     {"diag", R"(>>> pt.diag([1.0, 2.0]).eval()
 array([[1., 0.],
        [0., 2.]])
@@ -55,6 +62,10 @@ array([[1.],
        [2.]]))"},
     {"dot", R"(>>> pt.dot([[1.0, 2.0], [3.0, 4.0]], [1.0, 1.0]).eval()
 array([3., 7.]))"},
+    {"empty", R"(>>> pt.empty((2, 3)).eval().shape
+(2, 3))"},
+    {"empty_like", R"(>>> pt.empty_like(np.ones((2, 3))).eval().shape
+(2, 3))"},
     {"expand_dims", R"(>>> pt.expand_dims([1, 2], 1).eval()
 array([[1],
        [2]]))"},
@@ -77,8 +88,25 @@ array([1, 2, 3, 4]))"},
 array([3, 2, 1]))"},
     {"geomspace", R"(>>> pt.geomspace(1.0, 8.0, 4).eval()
 array([1., 2., 4., 8.]))"},
+    {"get_scalar_constant_value", R"(>>> pt.get_scalar_constant_value(pt.constant(3))
+array(3, dtype=int8))"},
+    {"get_underlying_scalar_constant_value", R"(>>> pt.get_underlying_scalar_constant_value(pt.constant(3))
+array(3, dtype=int8))"},
+    {"get_vector_length", R"(>>> pt.get_vector_length(pt.dmatrix().shape)
+2)"},
+    {"identity", R"(>>> x = pt.dvector("x")
+>>> pt.identity(x) is x
+True)"},
     {"inverse_permutation", R"(>>> pt.inverse_permutation([2, 0, 1]).eval()
 array([1, 2, 0]))"},
+    {"iround", R"(>>> pt.iround([0.4, 1.6]).eval()
+array([0, 2]))"},
+    {"is_flat", R"(>>> pt.is_flat(pt.dvector()), pt.is_flat(pt.dmatrix())
+(True, False))"},
+    {"isinf", R"(>>> pt.isinf([1.0, np.inf]).eval()
+array([False,  True]))"},
+    {"isnan", R"(>>> pt.isnan([1.0, np.nan]).eval()
+array([False,  True]))"},
     {"join", R"(>>> pt.join(0, [1, 2], [3]).eval()
 array([1, 2, 3]))"},
     {"join_dims", R"(>>> pt.join_dims(np.ones((2, 3, 4)), start_axis=1).type.shape
@@ -86,6 +114,8 @@ array([1, 2, 3]))"},
     {"kron", R"(>>> pt.linalg.kron([[1, 2]], [[1, 1], [0, 1]]).eval()
 array([[1, 1, 2, 2],
        [0, 1, 0, 2]]))"},
+    {"linspace", R"(>>> pt.linspace(0.0, 1.0, 5).eval()
+array([0.  , 0.25, 0.5 , 0.75, 1.  ]))"},
     {"log_softmax", R"(>>> pt.log_softmax([0.0, 1000.0]).eval()
 array([-1000.,     0.]))"},
     {"logspace", R"(>>> pt.logspace(0.0, 2.0, 3).eval()
@@ -122,6 +152,12 @@ array([[1., 1.]]))"},
     {"outer", R"(>>> pt.outer([1, 2], [10, 20]).eval()
 array([[10, 20],
        [20, 40]]))"},
+    {"pack", R"(>>> flat, shapes = pt.pack(pt.dscalar(), pt.dmatrix())
+>>> flat.ndim
+1)"},
+    {"pad", R"(>>> x = pt.dvector("x")
+>>> pt.pad(x, 2, mode="reflect", reflect_type="odd").eval({x: [1.0, 2.0, 4.0]})
+array([-2.,  0.,  1.,  2.,  4.,  6.,  7.]))"},
     {"percentile", R"(>>> pt.percentile([1.0, 2.0, 3.0, 4.0], 50).eval()
 array(2.5))"},
     {"prod", R"(>>> pt.prod([[1, 2], [3, 4]], axis=1).eval()
@@ -140,19 +176,30 @@ array([4, 1, 2, 3]))"},
     {"rot90", R"(>>> pt.rot90([[1, 2], [3, 4]]).eval()
 array([[2, 4],
        [1, 3]]))"},
+    {"round", R"(>>> pt.round([0.5, 1.5, 2.6]).eval()
+array([0., 2., 3.]))"},
+    {"scalar_from_tensor", R"(>>> pt.scalar_from_tensor(3.0).eval()
+array(3., dtype=float32))"},
     {"searchsorted", R"(>>> pt.searchsorted([1.0, 3.0, 5.0], [3.0, 4.0]).eval()
 array([1, 2]))"},
+    {"sgn", R"(>>> pt.sgn([-2.0, 0.0, 3.0]).eval()
+array([-1.,  0.,  1.]))"},
     {"shape", R"(>>> x = pt.dmatrix("x")
 >>> pt.shape(x).eval({x: [[1.0, 2.0, 3.0]]})
 array([1, 3]))"},
     {"shape_i", R"(>>> x = pt.dmatrix("x")
 >>> pt.shape_i(x, 1).eval({x: [[1.0, 2.0, 3.0]]})
 array(3))"},
+    {"slice_at_axis", R"(>>> x = pt.dmatrix()
+>>> x[pt.slice_at_axis(slice(1), axis=1)].type.shape
+(None, None))"},
     {"softmax", R"(>>> pt.softmax([[1.0, 1.0], [0.0, np.log(3.0)]], axis=-1).eval()
 array([[0.5 , 0.5 ],
        [0.25, 0.75]]))"},
     {"sort", R"(>>> pt.sort([[3.0, 1.0, 2.0]]).eval()
 array([[1., 2., 3.]]))"},
+    {"specify_broadcastable", R"(>>> pt.specify_broadcastable(pt.dmatrix(), 1).type.shape
+(None, 1))"},
     {"specify_shape", R"(>>> x = pt.dvector("x")
 >>> pt.specify_shape(x, (3,)).type.shape
 (3,))"},
@@ -163,6 +210,9 @@ array([[1, 2],
        [3, 4]]))"},
     {"squeeze", R"(>>> pt.squeeze([[1], [2]]).eval()
 array([1, 2]))"},
+    {"stacklists", R"(>>> pt.stacklists([[1, 2], [3, 4]]).eval()
+array([[1, 2],
+       [3, 4]], dtype=int8))"},
     {"std", R"(>>> pt.std([1.0, 3.0]).eval()
 array(1.))"},
     {"sum", R"(>>> pt.sum([[1, 2], [3, 4]], axis=0).eval()
@@ -173,6 +223,11 @@ array([[2, 1],
     {"take_along_axis", R"(>>> x = np.array([[3.0, 1.0, 2.0]])
 >>> pt.take_along_axis(x, pt.argsort(x, axis=1), axis=1).eval()
 array([[1., 2., 3.]]))"},
+    {"tensor_copy", R"(>>> x = pt.dvector("x")
+>>> pt.tensor_copy(x) is x
+True)"},
+    {"tensor_from_scalar", R"(>>> pt.tensor_from_scalar(3.0).eval()
+array(3., dtype=float32))"},
     {"tensordot", R"(>>> pt.tensordot([[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [0.0, 1.0]], axes=2).eval()
 array(5.))"},
     {"tile", R"(>>> pt.tile([1, 2], 2).eval()
@@ -192,6 +247,9 @@ array([[1, 0],
     {"triu", R"(>>> pt.triu([[1, 2], [3, 4]]).eval()
 array([[1, 2],
        [0, 4]]))"},
+    {"unpack", R"(>>> flat, shapes = pt.pack(pt.constant([[1.0, 2.0]]), pt.constant(3.0))
+>>> [each.eval().tolist() for each in pt.unpack(flat, shapes)]
+[[[1.0, 2.0]], 3.0])"},
     {"unravel_index", R"(>>> [places.eval().tolist() for places in pt.unravel_index([2, 3], (2, 3))]
 [[0, 1], [2, 0]])"},
     {"var", R"(>>> pt.var([1.0, 2.0, 3.0, 4.0], ddof=1).eval()
@@ -200,6 +258,10 @@ array(1.66666667))"},
 array([3., 7.]))"},
     {"vecmat", R"(>>> pt.vecmat([1.0, 1.0], [[1.0, 2.0], [3.0, 4.0]]).eval()
 array([4., 6.]))"},
+    {"vectorize", R"example(>>> import bitale.tensor as pt
+>>> norm = pt.vectorize(lambda x: pt.sqrt((x**2).sum()), "(n)->()")
+>>> norm(pt.as_tensor([[3.0, 4.0], [6.0, 8.0]])).eval()
+array([ 5., 10.]))example"},
     {"zeros", R"(>>> pt.zeros((2, 2)).eval()
 array([[0., 0.],
        [0., 0.]]))"},

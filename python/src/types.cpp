@@ -14,6 +14,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
 #include "define.hpp"
+#include "hooks.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
 #include "python_op.hpp"
@@ -272,10 +273,7 @@ void bind_types(nb::module_& m) {
              return object.type ? Py_ssize_t(std::hash<std::string>{}(object.type->str())) : python_op_hash(self);
            })
       .def(
-          "__reduce__",
-          [](nb::handle self) {
-            return nb::module_::import_("bitale.graph.storing").attr("reduce_type")(nb::borrow(self));
-          },
+          "__reduce__", [](nb::handle self) { return hook("reduce_type")(nb::borrow(self)); },
           nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
       .def("__repr__", [](nb::handle self) {
         const TypeObject& object = type_object(self);

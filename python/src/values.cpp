@@ -8,6 +8,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
 #include "held.hpp"
+#include "hooks.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
 #include "python_type.hpp"
@@ -47,11 +48,9 @@ struct ForeignObject {
   Ref<const HostObject> object;
 };
 
-nb::object state_module() { return nb::module_::import_("bitale.tensor.random.state"); }
-
 Array words_of(const RandomType& type, nb::handle generator) {
   const std::string name(bit_generator_name(type.generator));
-  return array_from(state_module().attr("words_of")(nb::borrow(generator), name), Share::Copy);
+  return array_from(hook("words_of_generator")(nb::borrow(generator), name), Share::Copy);
 }
 
 }  // namespace
@@ -83,8 +82,7 @@ Array value_from(const TypeBase& type, nb::handle object, Downcast downcast, boo
 nb::object value_object(const TypeBase& type, const Array& value) {
   if (value.object()) return held_object(value);
   if (auto* random = dynamic_cast<const RandomType*>(&type))
-    return state_module().attr("generator_of")(std::string(bit_generator_name(random->generator)),
-                                               to_numpy(value.read_only()));
+    return hook("generator_of_words")(std::string(bit_generator_name(random->generator)), to_numpy(value.read_only()));
   return to_numpy(value);
 }
 

@@ -1,7 +1,10 @@
-// Covariances, ranges, and maxima with their positions.
+// Covariances, ranges, norms, and maxima with their positions.
+#include <cmath>
+
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/statistics.hpp"
+#include "ops/known_number.hpp"
 #include "ops/lengths.hpp"
 
 namespace bitale {
@@ -66,6 +69,15 @@ Variable cov(const Operand& m, const std::optional<Operand>& y, const Covariance
     weighted = mul(centred, weights);
   }
   return squeeze(true_div(dot(weighted, transpose(centred)), factor));
+}
+
+Variable power_norm(const Operand& x, const Operand& order, const Axes& axis, bool keepdims) {
+  const LocationScope here(x.where);
+  const std::optional<double> number = known_number(order.variable);
+  if (number == 0.0) return sum(cast(neq(x, 0), x.dtype()), axis, keepdims);
+  if (number && std::isinf(*number)) return *number > 0 ? max(abs(x), axis, keepdims) : min(abs(x), axis, keepdims);
+  // The inverse of a number is a literal of its own: 1 / 3.5 is not exact in the narrowest dtype that holds 3.5.
+  return pow(sum(pow(abs(x), order), axis, keepdims), number ? Operand(1 / *number) : Operand(true_div(1.0, order)));
 }
 
 }  // namespace bitale

@@ -5,26 +5,17 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "graph/evaluate.hpp"
+#include "ops/support_masks.hpp"
 
 namespace bitale {
 
-namespace {
-
-// The common value of all elements, or nothing.
-std::optional<Array> common_value(const Array& value) {
+std::optional<Array> common_element(const Array& value) {
   if (value.size() == 0) return {};
   const Array flat = value.reshape({value.size()});
   const Array first = flat.take_index(0, 0);
   return identical(first.broadcast_to(flat.shape()).contiguous(), flat.contiguous()) ? std::optional(first.copy())
                                                                                      : std::nullopt;
 }
-
-// Ops whose output has the elements of the first input, and no others.
-bool keeps_elements(std::string_view op) {
-  return op == "Alloc" || op == "DimShuffle" || op == "Reshape" || op == "SpecifyShape";
-}
-
-}  // namespace
 
 Variable tensor_from_scalar(const Operand& x) {
   if (x.ndim() != 0)
@@ -47,23 +38,23 @@ std::int64_t get_vector_length(const Operand& x) {
   return length;
 }
 
-Array get_underlying_scalar_constant_value(const Operand& x) {
-  const Variable& v = x.variable;
-  std::optional<Array> value;
+Array get_underlying_scalar_constant_value(const Operand& x, int max_depth) {
+  const Variable& given = x.variable;
+  if (max_depth > 0 && !given.constant() && graph_inputs({&given, 1}).empty())
+    if (const auto value = common_element(evaluate(given))) return *value;
+  Variable v = given;
+  // Elements of a tensor whose elements are all equal are equal, too.
+  for (; max_depth > 0 && v.has_owner() && dynamic_cast<const MovesElements*>(&v.owner().op()); --max_depth)
+    v = v.owner().input(0);
   if (v.constant())
-    value = common_value(*v.constant());
-  else if (graph_inputs({&v, 1}).empty())
-    value = common_value(evaluate(v));
-  if (value) return *value;
-  if (v.has_owner() && keeps_elements(v.owner().op().name()))
-    return get_underlying_scalar_constant_value(v.owner().input(0));
-  throw NotScalarConstantError(cat(v.str(), " has no common constant value of all its elements"));
+    if (const auto value = common_element(*v.constant())) return *value;
+  throw NotScalarConstantError(cat(given.str(), " has no common constant value of all its elements"));
 }
 
-Array get_scalar_constant_value(const Operand& x) {
+Array get_scalar_constant_value(const Operand& x, int max_depth) {
   for (const std::int64_t length : x.variable.static_shape())
     if (length != 1) throw NotScalarConstantError(cat(x.variable.str(), " is not a scalar"));
-  return get_underlying_scalar_constant_value(x);
+  return get_underlying_scalar_constant_value(x, max_depth);
 }
 
 }  // namespace bitale

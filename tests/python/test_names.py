@@ -464,13 +464,13 @@ def test_printers_of_user_defined_ops_and_graphs():
 
 
 def test_transfers_can_be_added():
-    from bitale.tensor import composed
+    from bitale.tensor import transfers
     from bitale.tensor.basic import register_transfer
 
     x = pt.dvector("x")
     with pytest.raises(ValueError, match="expected the target"):
         x.transfer("twice")
-    before = list(composed._transfers)
+    before = list(transfers._transfers)
     try:
         register_transfer(lambda v, target: v * 2 if target == "twice" else None)
         assert x.transfer("twice").eval({x: [1.5]}).tolist() == [3.0] and x.transfer("cpu") is x
@@ -479,7 +479,7 @@ def test_transfers_can_be_added():
         with pytest.raises(TypeError, match="a function"):
             register_transfer("twice")
     finally:
-        composed._transfers[:] = before
+        transfers._transfers[:] = before
 
 
 def test_hash_of_the_configuration():

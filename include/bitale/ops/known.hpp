@@ -1,6 +1,7 @@
 // Operands as variables, and the values and lengths that are known from a graph. Names are PyTensor's.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "bitale/ops/operand.hpp"
@@ -20,9 +21,12 @@ Variable transfer(const Operand& x, const std::string& target);
 inline bool is_flat(const Operand& x, int ndim = 1) { return x.ndim() == ndim; }
 // The number of elements of a vector. ValueError where it is not known, and for another rank.
 std::int64_t get_vector_length(const Operand& x);
-// The value that all elements have, where it is known from the graph; the second function is for scalars only.
-// NotScalarConstantError where there is none, and from the second function where x is no scalar.
-Array get_underlying_scalar_constant_value(const Operand& x);
-Array get_scalar_constant_value(const Operand& x);
+// The element that all elements are equal to, as an array without dimensions; nullopt where there is none.
+std::optional<Array> common_element(const Array& value);
+// The value that all elements have, where it is known from the graph, which is looked through up to `max_depth` nodes;
+// with 0, of constants only. The second function is for scalars only. NotScalarConstantError where there is none, and
+// from the second function where x is not a scalar.
+Array get_underlying_scalar_constant_value(const Operand& x, int max_depth = 10);
+Array get_scalar_constant_value(const Operand& x, int max_depth = 10);
 
 }  // namespace bitale

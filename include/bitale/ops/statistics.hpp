@@ -1,5 +1,5 @@
-// Covariances and ranges. Names and arguments are NumPy's. Means and variances are in ops.hpp, medians and quantiles in
-// search.hpp.
+// Covariances, ranges and norms. Names and arguments are NumPy's. Means and variances are in ops.hpp, medians and
+// quantiles in search.hpp.
 #pragma once
 
 #include <optional>
@@ -15,6 +15,10 @@ struct MaximumAndPlace {
   Variable maximum, place;
 };
 MaximumAndPlace max_and_argmax(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);
+
+// The norm of a number's order over axes: the L-th root of the sum of the L-th powers of absolute values. A number 0
+// counts the elements that are not 0; an infinite one takes the largest absolute value, or the smallest.
+Variable power_norm(const Operand& x, const Operand& order, const Axes& axis = all_axes, bool keepdims = false);
 
 struct CovarianceOptions {
   bool rowvar = true;  // whether rows are the variables, else columns

@@ -51,7 +51,9 @@ from bitale.tensor.variable import TensorConstant as TensorConstant, TensorVaria
 from bitale.tensor.unexported import values_eq_approx_always_true as values_eq_approx_always_true
 from bitale.typing import TensorLike as TensorLike
 from bitale.tensor.extra_ops import *
-from bitale.tensor.composed import *
+from bitale.tensor.grids import *
+from bitale.tensor.transfers import *
+from bitale.tensor.unique_slices import *
 from bitale.tensor.interpolate import *
 from bitale.tensor import fft as fft, linalg as linalg, optimize as optimize, signal as signal, special as special, xlogx as xlogx
 

@@ -16,7 +16,7 @@ from bitale._core import (
     real,
     stack,
 )
-from bitale.tensor.composed import pad
+from bitale._core import pad
 from bitale.tensor.fft import irfft, rfft
 
 __all__ = ["convolve1d", "convolve2d"]

@@ -22,7 +22,7 @@ from bitale._core import (
 )
 
 from bitale.graph.type import Type
-from bitale.tensor.composed import register_transfer
+from bitale.tensor.transfers import register_transfer
 
 __all__ = [
     "DenseTensorConstant",

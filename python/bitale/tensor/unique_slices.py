@@ -1,5 +1,5 @@
-"""Which slices along an axis are distinct, found by NumPy. What is distinct decides the length of the result, so that the
-slices themselves are taken by their positions, with derivatives."""
+"""Distinct elements, and distinct slices along an axis, which NumPy finds. What is distinct decides the length of the result,
+so that the slices themselves are taken by their positions, with derivatives."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from bitale._core import TensorType, TensorVariable, disconnected
+from bitale._core import AxisError, TensorType, TensorVariable, _unique, as_tensor_variable, disconnected, take
 from bitale.graph.basic import Apply
 from bitale.graph.op import Op
+
+__all__ = ["unique"]
 
 
 class UniqueSlices(Op):
@@ -38,3 +40,27 @@ def unique_slices(x: TensorVariable, axis: int) -> list[TensorVariable]:
     """Of the distinct slices in lexicographical order: where each comes first, which of them each slice of x is, and how
     often each is there; int64 vectors."""
     return UniqueSlices(axis)(x)
+
+
+def unique(
+    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None
+) -> Any:
+    """The distinct elements in increasing order (nan once, last); and, as asked for, where each was found first, which
+    of them each element of ar is (in ar's shape), and how often each was found.
+
+    axis: of the slices along it, compared lexicographically; the second result is then a vector. AxisError for one that is
+    not there.
+
+    >>> pt.unique(np.array([3, 1, 3, 2])).eval()
+    array([1, 2, 3])
+    """
+    ar = as_tensor_variable(ar)
+    if axis is not None and not -ar.ndim <= axis < ar.ndim:
+        raise AxisError(f"unique: axis {axis} is out of bounds for a tensor of {ar.ndim} dimensions")
+    if axis is None or ar.ndim == 1:
+        values, index, inverse, counts = _unique(ar)
+    else:
+        index, inverse, counts = unique_slices(ar, axis % ar.ndim)
+        values = take(ar, index, axis=axis)
+    asked = [each for each, wanted in ((index, return_index), (inverse, return_inverse), (counts, return_counts)) if wanted]
+    return (values, *asked) if asked else values
