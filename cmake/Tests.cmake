@@ -28,6 +28,8 @@ foreach(source ${test_sources})
 endforeach()
 
 add_test(NAME layering COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/layering/check.py ${CMAKE_CURRENT_SOURCE_DIR})
+add_test(NAME layering.python COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/layering/python_check.py ${CMAKE_CURRENT_SOURCE_DIR})
+add_test(NAME layering.python.self COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/layering/python_check_test.py)
 add_test(NAME layering.self COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/layering/check_test.py)
 
 set(consumer_dir ${CMAKE_CURRENT_BINARY_DIR}/consumer)

@@ -8,6 +8,7 @@ array([ 3., 12.])
 """
 
 import atexit as _atexit
+import importlib as _importlib
 import os as _os
 import sys as _sys
 
@@ -175,12 +176,6 @@ __all__ = [
 ]
 
 def __getattr__(name: str) -> object:
-    if name in ("profile", "scalar"):  # few programs need these
-        import importlib
-
-        return importlib.import_module(f"bitale.{name}")
-    if name == "jax":  # needs the package of that name
-        import bitale.jax
-
-        return bitale.jax
+    if name in ("jax", "profile", "scalar"):  # few programs need these, and JAX's package may be missing
+        return _importlib.import_module(f"bitale.{name}")
     raise AttributeError(f"module 'bitale' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])

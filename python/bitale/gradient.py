@@ -137,7 +137,7 @@ def mode_not_slow(mode: Any) -> Any:
     >>> isinstance(bt.gradient.mode_not_slow("DebugMode"), bt.compile.DebugMode)
     False
     """
-    from bitale.compile import get_mode
+    from bitale.compile.mode import get_mode
 
     chosen = get_mode(mode)
     return get_mode("FAST_RUN") if isinstance(chosen, _core.DebugMode) or mode in ("DebugMode", "DEBUG_MODE") else chosen
@@ -261,7 +261,7 @@ def verify_grad(
     if rng is not None:
         seed = int(rng.integers(2**31)) if hasattr(rng, "integers") else int(rng.randint(2**31 - 1))
     if mode is not None:
-        from bitale.compile import get_mode
+        from bitale.compile.mode import get_mode
 
         mode = get_mode(mode)
     _core.verify_grad(fun, pt, n_tests, seed, eps or 0.0, abs_tol or 0.0, rel_tol or 0.0, mode)

@@ -75,6 +75,10 @@ bool cover_everything(const Variable& a, const Variable& b) {
   });
 }
 
+bool is_single(const Variable& v) {
+  return std::ranges::all_of(v.static_shape(), [](std::int64_t length) { return length == 1; });
+}
+
 constexpr std::size_t max_inspected_nodes = 64;
 
 // A power by a constant from 1 on: its value and its derivative by the base are finite.
@@ -153,15 +157,26 @@ Variable restricted(const Variable& value, const Support& support) {
 
 bool may_be_irregular(const Variable& operand, bool repeated) {
   std::vector<Variable> open{operand};
+  bool has_irregular_number = false;
   for (std::size_t at = 0; at < open.size(); ++at) {
     const Variable v = open[at];
-    const bool is_single = std::ranges::all_of(v.static_shape(), [](std::int64_t length) { return length == 1; });
-    if ((is_single && !repeated) || !v.has_owner()) continue;
+    if (!v.has_owner()) continue;
+    const bool is_number = !repeated && is_single(v);
     const ScalarOp* scalar = scalar_op_of(v);
-    if (scalar && !scalar->has(regular) && !scalar->has(discrete_output) && !is_regular_power(v)) return true;
+    if (scalar && !scalar->has(regular) && !scalar->has(discrete_output) && !is_regular_power(v)) {
+      if (!is_number) return true;
+      has_irregular_number = true;
+    }
     if (at >= max_inspected_nodes) return true;
-    for (const Variable& input : v.owner().inputs())
-      if (as_tensor(input.type()) && !is_discrete(input.dtype())) open.push_back(input);
+    for (const Variable& input : v.owner().inputs()) {
+      if (!as_tensor(input.type()) || is_discrete(input.dtype())) continue;
+      // Parameters keep away from irregular points; a number computed from data, such as the sum of weights that are
+      // all zero, does not.
+      if (!is_number || is_single(input))
+        open.push_back(input);
+      else if (has_irregular_number)
+        return true;
+    }
   }
   return false;
 }

@@ -215,3 +215,12 @@ def test_scans(mode):
     close(bt.function([x], bt.grad(roots, x), mode=mode)([3.0, 1]), [0, 0.25])
     kept = pt.switch(x > 0, state, 0).sum()
     close(bt.function([x], bt.grad(kept, x), mode=mode)([-1.0, 0, 1]), [0, 0, 0.25])
+
+
+def test_numbers_computed_from_masked_rows(mode):
+    # No row reads the logarithm, whose operand is the sum of weights that are all zero.
+    w = pt.dvector("w")
+    total = pt.log((w * pt.exp(w)).sum())
+    cost = pt.sqrt(pt.maximum(w + total, 0)).sum()
+    close(bt.function([w], bt.grad(cost, w), mode=mode)([0.0]), [0])
+    close(bt.function([w], bt.grad(pt.switch(w > 0, total, 0).sum(), w), mode=mode)([0.0, 0.0]), [0, 0])

@@ -75,3 +75,7 @@ def __getattr__(name: str) -> Any:
     if name == "ProfileStats":  # few programs need it
         return importlib.import_module("bitale.profile").ProfileStats
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+from bitale import _geography as _geography
+
+_geography.add_modules(__name__)

@@ -160,7 +160,7 @@ def infer_shape(outs: Sequence[Any], inputs: Sequence[Variable], input_shapes: S
     >>> bt.function([n], [rows, columns])(7)
     [array(3), array(7)]
     """
-    from bitale.tensor import empty
+    from bitale._core import empty
 
     if len(inputs) != len(input_shapes):
         raise ValueError(f"infer_shape: {len(inputs)} inputs, but {len(input_shapes)} shapes")

@@ -10,6 +10,7 @@ from bitale import _core
 from bitale._core import Function, FunctionGraph, Mode, TensorVariable, UnusedInputError, Variable
 from bitale.compile.mode import get_mode
 from bitale.compile.io import Container, In, Out, refuse
+from bitale._geography import finder
 
 
 def wrap_in(given: Any) -> In:
@@ -282,9 +283,4 @@ def _maker_of_stored(kind: type[FunctionMaker], recipe: Recipe) -> FunctionMaker
     return kind(**{field.name: getattr(recipe, field.name) for field in dataclasses.fields(recipe)})
 
 
-def __getattr__(name: str) -> Any:
-    if name == "function":  # that module imports this one
-        from bitale.compile.function import function
-
-        return function
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__ = finder(__name__, "compile.function")

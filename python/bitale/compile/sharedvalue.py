@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from bitale import _core
-from bitale.random import Stream
 from bitale._core import TensorSharedVariable, Type, Variable
 from bitale.compile.io import SharedVariable, refuse
 
@@ -42,10 +41,6 @@ def shared(
     (None, None, array(5.))
     """
     refuse("shared", {"allow_downcast": allow_downcast})
-    if isinstance(value, (np.random.Generator, np.random.RandomState, Stream)):
-        from bitale.tensor.random import shared_rng
-
-        return shared_rng(value, name=name)
     return noted(shared_constructor(value, name=name, strict=strict, borrow=borrow, shape=shape, **kwargs))
 
 

@@ -58,3 +58,7 @@ def __getattr__(name: str) -> Any:
     if name in ("basic", "features", "fg", "null_type", "op", "replace", "traversal", "type", "utils"):
         return importlib.import_module(f"bitale.graph.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+from bitale import _geography as _geography
+
+_geography.add_modules(__name__)

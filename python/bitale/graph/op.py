@@ -9,6 +9,7 @@ import numpy as np
 
 from bitale import _core
 from bitale._core import Apply, Op, Type
+from bitale.graph.traversal import io_toposort
 
 __all__ = ["HasInnerGraph", "Op", "as_op", "io_connection_pattern", "wrap_py"]
 
@@ -100,12 +101,6 @@ def wrap_py(
 as_op = wrap_py
 
 
-def inner_outputs(op: Op) -> list[Any]:
-    """The outputs of the graph within an op; none where there is no such graph."""
-    inner = _core.inner_graph_of(op)
-    return [] if inner is None else list(inner[1])
-
-
 class _HasInnerGraph(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Op) and _core.inner_graph_of(instance) is not None
@@ -123,8 +118,6 @@ def io_connection_pattern(inputs: Sequence[Any], outputs: Sequence[Any]) -> list
     >>> io_connection_pattern([x, y], [x * 2, bt.gradient.disconnected_grad(x) + y])
     [[True, False], [False, True]]
     """
-    from bitale.graph.traversal import io_toposort
-
     order = io_toposort(inputs, outputs)
     pattern = []
     for each in inputs:

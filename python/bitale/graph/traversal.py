@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from bitale import _core
 from bitale._core import (
     Apply,
     Constant,
@@ -216,10 +217,14 @@ def io_toposort(
     return order
 
 
+def inner_outputs(op: Any) -> list[Any]:
+    """The outputs of the graph within an op; none where there is no such graph."""
+    inner = _core.inner_graph_of(op)
+    return [] if inner is None else list(inner[1])
+
+
 def get_var_by_name(graphs: Any, target_var_id: str) -> tuple[Variable, ...]:
     """The variables of the graphs, and of ops with a graph within, that have this name."""
-    from bitale.graph.op import inner_outputs
-
     found: dict[Variable, None] = {}
     waiting = _variables(graphs)
     while waiting:

@@ -119,3 +119,7 @@ def DualLinker(
 def stored_nan_guard(*options: Any) -> Linker:
     """NanGuardMode's linker that pickle has stored."""
     return _core.make_nan_guard_linker(*options)
+
+from bitale import _geography as _geography
+
+_geography.add_modules(__name__)

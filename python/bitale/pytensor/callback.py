@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import pytensor.graph.op as _op
+from pytensor.compile.mode import get_mode
 from pytensor.gradient import DisconnectedType
 from pytensor.graph.basic import Apply as PyTensorApply, Constant
 from pytensor.graph.null_type import NullType
@@ -16,6 +17,9 @@ import bitale as bt
 from bitale._core import disconnected, is_disconnected
 from bitale.graph import Apply, Op
 from bitale.pytensor.types import converted_type, is_expressible
+
+# Counterparts of PyTensor's variables, given those of others.
+Convert = Callable[[dict[Any, Any], Sequence[Any]], list[Any]]
 
 _NoPythonOp: Any = getattr(_op, "_NoPythonOp", None)  # not in PyTensor 2
 
@@ -32,8 +36,9 @@ class Callback(Op):
     __props__ = ("op", "fixed", "input_types", "output_types")
     _performs_as: Any = None  # what the C++ side calls instead of perform (python_op.cpp)
 
-    def __init__(self, node: PyTensorApply):
+    def __init__(self, node: PyTensorApply, convert: Convert):
         self.node = _detached(node)
+        self._convert = convert
         self.op = node.op
         self.performing = _performing(node.op)
         self.fixed = tuple(x if _is_fixed(x) else None for x in node.inputs)
@@ -53,8 +58,6 @@ class Callback(Op):
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """By PyTensor's own for the op, which is converted. NotImplementedError where it has none."""
-        from bitale.pytensor.conversion import Conversion  # it imports this module
-
         given = [x.type() for x in self.node.outputs]
         found = getattr(self.op, "pullback", self.op.L_op)(self.node.inputs, self.node.outputs, given)
         own = [x for x, fixed in zip(self.node.inputs, self.fixed) if fixed is None]
@@ -64,7 +67,7 @@ class Callback(Op):
             (g, x.zeros_like() if is_disconnected(c) else c) for g, x, c in zip(given, outputs, cotangents)
         )
         connected = [g for g in wanted if not isinstance(g.type, (DisconnectedType, NullType))]
-        made = iter(Conversion(known)(connected))
+        made = iter(self._convert(known, connected))
         return [
             disconnected() if isinstance(g.type, DisconnectedType)
             else bt.gradient.grad_undefined(self, k, inputs[k], str(g.type)) if isinstance(g.type, NullType)
@@ -87,10 +90,8 @@ def _performing(op: Any) -> Any:
     """The op whose `perform` is called: for a Scan a copy whose steps are a function of Bitale, rather than of PyTensor's C compiler."""
     if not isinstance(op, Scan):
         return op
-    from bitale.pytensor.linker import prepare_inner_graph  # it imports this module
-
     inner = op.fgraph.unfreeze()
-    prepare_inner_graph(inner)
+    get_mode("BITALE").optimizer.rewrite(inner)
     copy = op.clone_with_inner_graph(inner)
     # Gradients that are accumulated in preallocated memory require PyTensor's own virtual machine.
     copy.mode = "FAST_COMPILE" if any(copy.mitmots_preallocated) else "BITALE"
@@ -106,13 +107,13 @@ def _as_given(type_: Any, value: Any) -> Any:
     return value[()] if isinstance(type_, ScalarType) else value
 
 
-def callback(node: PyTensorApply, inputs: Sequence[Any]) -> list[Any]:
-    """The node's outputs, by a host callback. TypeError where an input or output has no Bitale type."""
+def callback(node: PyTensorApply, inputs: Sequence[Any], convert: Convert) -> list[Any]:
+    """The node's outputs, by a host callback whose derivatives are converted by `convert`. TypeError where an input or output has no Bitale type."""
     if _NoPythonOp is not None and isinstance(node.op, _NoPythonOp):
         raise TypeError("it has no perform to call back")
     for x in (*node.inputs, *node.outputs):
         if not _is_fixed(x):
             converted_type(x.type)
-    op = Callback(node)
+    op = Callback(node, convert)
     made = op.make_node(*(value for value, x in zip(inputs, node.inputs) if not _is_fixed(x)))
     return list(made.outputs)

@@ -207,7 +207,7 @@ class Conversion:
         if self.strict:
             return self._refuse(node, {name: why})
         try:
-            outputs = callback(node, inputs)
+            outputs = callback(node, inputs, _converted)
         except TypeError as error:
             return self._refuse(node, {name: str(error)})
         self.report.add_callback(name, why)
@@ -217,6 +217,10 @@ class Conversion:
         """Notes why, and gives variables for the node's outputs, so that the conversion goes on and finds what else is refused."""
         self._refused.update(reasons or {})
         return [converted_type(x.type)() if is_expressible(x.type) else _MISSING for x in node.outputs]
+
+
+def _converted(known: dict[Any, Any], outputs: Sequence[Any]) -> list[Any]:
+    return Conversion(known)(outputs)
 
 
 def _could_be_outputs(values: Sequence[Any], node: Any) -> bool:

@@ -19,7 +19,8 @@ import numpy as np
 from bitale._core import Variable, as_tensor_variable, broadcast_arrays, cast, clone_replace, equal_computations, vectorize_graph
 from bitale.graph.fg import FunctionGraph
 from bitale.graph.traversal import explicit_graph_inputs
-from bitale.scalar import ScalarOp
+from bitale.scalar.classes import ScalarOp
+from bitale.scalar.types import as_scalar
 
 __all__ = ["Composite", "ScalarInnerGraphOp"]
 
@@ -36,7 +37,7 @@ class Composite(ScalarInnerGraphOp):
 
     def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable], name: str = "Composite"):
         super().__init__(name=name)
-        from bitale import MissingInputError
+        from bitale._core import MissingInputError
 
         self.inputs, self.outputs = list(inputs), list(outputs)
         for each in (*self.inputs, *self.outputs):
@@ -63,7 +64,6 @@ class Composite(ScalarInnerGraphOp):
 
     def __call__(self, *inputs: Any) -> Any:
         """The outputs of these scalars."""
-        from bitale.scalar import as_scalar
 
         return self._applied([as_scalar(x) for x in inputs], False)
 

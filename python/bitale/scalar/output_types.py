@@ -32,7 +32,7 @@ def _of(dtype: str) -> list[TensorType]:
 
 
 def _upcast(*types: Any) -> str:
-    from bitale.scalar import upcast
+    from bitale.scalar.types import upcast
 
     return upcast(*(each.dtype for each in types))
 

@@ -22,6 +22,7 @@ import numpy as np
 from bitale._core import TensorType, as_tensor_variable, broadcast_arrays
 from bitale.graph.basic import Apply
 from bitale.graph.op import Op
+from bitale.scalar.types import as_scalar
 from bitale.tensor.utils import import_func_from_string
 
 __all__ = ["ElemwiseOfOwn", "OwnScalarOp"]
@@ -57,9 +58,11 @@ class OwnScalarOp:
 
     def __call__(self, *inputs: Any) -> Any:
         """The function of scalars; Elemwise(op) is the one of tensors."""
-        from bitale.scalar import as_scalar
-
         return ElemwiseOfOwn(self)(*(as_scalar(x) for x in inputs))
+
+    def as_elemwise(self, name: str | None = None, nfunc_spec: Any = None) -> ElemwiseOfOwn:
+        """Return the op of tensors that applies this one to each element, for Elemwise(op)."""
+        return ElemwiseOfOwn(self, name, nfunc_spec)
 
     def _key(self) -> tuple[Any, ...]:
         props = tuple(getattr(self, name) for name in getattr(type(self), "__props__", ()))

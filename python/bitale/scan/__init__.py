@@ -291,10 +291,8 @@ def filter(
 ) -> Any:
     """The elements of each sequence for which fn, a scalar condition, holds."""
     kept, updates = map(fn, sequences, non_sequences, -1, go_backwards, mode, name)
-    from bitale import tensor
-
-    given = [tensor.as_tensor_variable(_sequence(each)[0]) for each in _as_list(sequences)]
-    mask = tensor.neq(kept, 0)
+    given = [_core.as_tensor_variable(_sequence(each)[0]) for each in _as_list(sequences)]
+    mask = _core.neq(kept, 0)
     chosen = [(each[::-1] if go_backwards else each)[mask] for each in given]
     return _answer(chosen, updates, return_updates)
 
@@ -302,10 +300,8 @@ def filter(
 def fori_loop(lower: Any, upper: Any, body: Callable[..., Any], *initial: Any) -> Any:
     """The states after body(i, *states) for i from lower to upper - 1, of which nothing else is stored. body returns as
     many values as there are initial ones."""
-    from bitale import tensor
-
-    lower = tensor.cast(tensor.as_tensor_variable(lower), "int64")
-    count = tensor.maximum(tensor.cast(tensor.as_tensor_variable(upper), "int64") - lower, 0)
+    lower = _core.cast(_core.as_tensor_variable(lower), "int64")
+    count = _core.maximum(_core.cast(_core.as_tensor_variable(upper), "int64") - lower, 0)
 
     def step(i: Any, *states: Any) -> list[Any]:
         return [i + 1, *_as_list(body(i, *states))]
@@ -320,15 +316,13 @@ def while_loop(
     """The states after as many steps states = body(*states) as condition(*states) holds before, at most max_steps.
 
     Nothing but the last states is stored; a gradient stores max_steps states."""
-    from bitale import tensor
-
-    start = condition(*[tensor.as_tensor_variable(each) for each in initial])
+    start = condition(*[_core.as_tensor_variable(each) for each in initial])
 
     def step(*states: Any) -> tuple[list[Any], until]:
-        after = [tensor.as_tensor_variable(each) for each in _as_list(body(*states))]
-        return after, until(tensor.eq(condition(*after), 0))
+        after = [_core.as_tensor_variable(each) for each in _as_list(body(*states))]
+        return after, until(_core.eq(condition(*after), 0))
 
-    count = tensor.where(start, tensor.cast(tensor.as_tensor_variable(max_steps), "int64"), 0)
+    count = _core.switch(start, _core.cast(_core.as_tensor_variable(max_steps), "int64"), 0)
     _, finals, _, _, _ = _loop(step, None, list(initial), None, count)
     return _packed(finals, False)
 
@@ -351,11 +345,9 @@ def scan_checkpoints(
     save_every_N, or with padding any number: the sequences are then filled up with zeros, and the last result is that
     of the last step made. Returns what scan returns, for every save_every_N-th step.
     """
-    from bitale import tensor
-
-    inputs = [tensor.as_tensor_variable(each) for each in _as_list(sequences)]
+    inputs = [_core.as_tensor_variable(each) for each in _as_list(sequences)]
     initial = [
-        tensor.constant(each, dtype=config.floatX) if isinstance(each, float) else each
+        _core.constant(each, dtype=config.floatX) if isinstance(each, float) else each
         for each in _as_list(outputs_info)
     ]
     for each in [*initial, *_as_list(sequences)]:
@@ -370,16 +362,16 @@ def scan_checkpoints(
     every = int(save_every_N)
     if every < 1:
         raise ValueError(f"scan_checkpoints: save_every_N is {every}: expected 1 or more")
-    n_steps = tensor.cast(tensor.as_tensor_variable(n_steps), "int64")
+    n_steps = _core.cast(_core.as_tensor_variable(n_steps), "int64")
     blocks = (n_steps + (every - 1)) // every if padding else n_steps // every
     stacks = []
     for each in inputs:
         each = each[:n_steps]
         if padding:
-            rest = tensor.zeros([blocks * every - n_steps, *[each.shape[k] for k in range(1, each.ndim)]], each.dtype)
-            each = tensor.concatenate([each, rest])
-        stacks.append(tensor.reshape(each, [blocks, every, *[each.shape[k] for k in range(1, each.ndim)]]))
-    numbers = tensor.arange(blocks) * every
+            rest = _core.zeros([blocks * every - n_steps, *[each.shape[k] for k in range(1, each.ndim)]], each.dtype)
+            each = _core.concatenate([each, rest])
+        stacks.append(_core.reshape(each, [blocks, every, *[each.shape[k] for k in range(1, each.ndim)]]))
+    numbers = _core.arange(blocks) * every
     others = _as_list(non_sequences)
 
     def block(first: Any, *arguments: Any) -> list[Any]:
@@ -393,10 +385,14 @@ def scan_checkpoints(
                 return outputs
             # After the last step, states keep their values.
             before = given[len(own) : len(own) + len(outputs)]
-            return [tensor.where(number < n_steps, new, old) for new, old in zip(outputs, before)]
+            return [_core.switch(number < n_steps, new, old) for new, old in zip(outputs, before)]
 
-        _, finals, _, _, _ = _loop(step, [first + tensor.arange(every), *own], list(states), others, every)
+        _, finals, _, _, _ = _loop(step, [first + _core.arange(every), *own], list(states), others, every)
         return [final for final in finals if final is not None]
 
     traces, _, _, updates, _ = _loop(block, [numbers, *stacks], initial, None, None, name=name)
     return _answer(traces, updates, return_updates)
+
+from bitale import _geography as _geography
+
+_geography.add_modules(__name__)

@@ -3,15 +3,11 @@
 import math as _math
 import typing as _typing
 
-# PyTensor's modules first: some have the name of a function, which is imported later and is what bitale.tensor means by
-# the name, so type checkers must not see these modules. Names are imported `as` themselves to tell checkers that they
-# belong to this module.
-from bitale.tensor import basic as basic, elemwise as elemwise, math as math, op_classes as op_classes, subtensor as subtensor
+# Names are imported `as` themselves to tell type checkers that they belong to this module.
+from bitale.tensor import op_classes as op_classes
 
 if _typing.TYPE_CHECKING:
     from bitale.tensor import random as random
-else:
-    from bitale.tensor import einsum, pad, reshape, shape, sort
 
 from bitale._core import *
 from bitale._core import NotScalarConstantError as NotScalarConstantError, ShapeError as ShapeError
@@ -102,3 +98,7 @@ complex_vector_types = (cvector, zvector)
 int_matrix_types = (bmatrix, wmatrix, imatrix, lmatrix)
 float_matrix_types = (fmatrix, dmatrix)
 complex_matrix_types = (cmatrix, zmatrix)
+
+from bitale import _geography as _geography
+
+_geography.add_modules(__name__)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from bitale._core import TensorVariable, as_tensor_variable, cast, dot, outer
-from bitale.tensor.places import finder
+from bitale._geography import finder
 
 __all__ = [
     "gemm",

@@ -12,7 +12,7 @@ from bitale._core import (
     switch,
 )
 
-from bitale.tensor.places import finder
+from bitale._geography import finder
 
 __all__ = [
     "max_and_argmax",

@@ -97,14 +97,12 @@ def _name_of_function(scalar_op: typing.Any) -> str:
 def _elemwise(
     scalar_op: typing.Any, inplace_pattern: typing.Any = None, name: str | None = None, nfunc_spec: typing.Any = None, openmp: typing.Any = None
 ) -> typing.Any:
-    from bitale.scalar.own import ElemwiseOfOwn, OwnScalarOp
-
-    if isinstance(scalar_op, OwnScalarOp):
+    if hasattr(scalar_op, "as_elemwise"):  # a scalar op that a program defines
         if inplace_pattern:
             raise NotImplementedError("Elemwise: inplace_pattern is not supported: only rewriting makes ops in-place")
         if hasattr(scalar_op, "of_tensors"):
             return _Maker(name or f"Elemwise{{{scalar_op}}}", scalar_op.of_tensors)
-        return ElemwiseOfOwn(scalar_op, name, nfunc_spec)
+        return scalar_op.as_elemwise(name, nfunc_spec)
     return _op("Elemwise", ("scalar_op", _text, _name_of_function(scalar_op)))
 
 
@@ -169,12 +167,6 @@ class _Maker:
         return self._text
 
 
-def _functions() -> typing.Any:
-    import bitale.tensor  # it needs this module
-
-    return bitale.tensor
-
-
 def _join(axis: int | None = None) -> typing.Any:
     return _Maker("Join", _core.join) if axis is None else _op("Join", ("axis", _integer, axis))
 
@@ -192,13 +184,13 @@ def _signature_of(op: typing.Any) -> str:
 
 def _blockwise(core_op: typing.Any, signature: str | None = None, name: str | None = None) -> typing.Any:
     stated = signature or _signature_of(core_op)
-    return _Maker(name or f"Blockwise{{{core_op}, {stated}}}", _functions().vectorize(core_op, stated))
+    return _Maker(name or f"Blockwise{{{core_op}, {stated}}}", _core.vectorize(core_op, stated))
 
 
 def _cumulate(axis: int | None = None, mode: str = "add") -> typing.Any:
     if mode not in ("add", "mul"):
         raise ValueError(f"CumOp: expected \"add\" or \"mul\" as mode, got {mode!r}")
-    return _Maker(f"CumOp{{{axis}, {mode}}}", lambda x: getattr(_functions(), "cumsum" if mode == "add" else "cumprod")(x, axis))
+    return _Maker(f"CumOp{{{axis}, {mode}}}", lambda x: getattr(_core, "cumsum" if mode == "add" else "cumprod")(x, axis))
 
 
 def _index(inputs: Sequence[typing.Any], idx_list: Sequence[typing.Any]) -> tuple[typing.Any, ...]:
@@ -251,12 +243,10 @@ def _listed_axes(axes: Sequence[int]) -> tuple[typing.Any, ...]:
 
 
 def _make_ifelse(n_outs: int, as_view: bool = False, name: str | None = None) -> typing.Any:
-    from bitale.ifelse import ifelse
-
     def apply(condition: typing.Any, *branches: typing.Any) -> typing.Any:
         if len(branches) != 2 * n_outs:
             raise ValueError(f"IfElse: expected {n_outs} values for each side, got {len(branches)} in all")
-        out = ifelse(condition, list(branches[:n_outs]), list(branches[n_outs:]))
+        out = _core.ifelse_of_lists(condition, list(branches[:n_outs]), list(branches[n_outs:]))
         return out[0] if n_outs == 1 else out
 
     return _Maker(name or "IfElse", apply)
@@ -281,23 +271,23 @@ Blockwise = _class("Blockwise", "An op on each element of a batch: Blockwise(op,
 CumOp = _class("CumOp", "Running sums (mode \"add\") and products (\"mul\") along an axis.", _cumulate)
 SortOp = _class(
     "SortOp", "Elements in increasing order.",
-    lambda kind="quicksort", axis=-1: _Maker(f"SortOp{{{kind}, {axis}}}", lambda x: _functions().sort(x, axis, kind)),
+    lambda kind="quicksort", axis=-1: _Maker(f"SortOp{{{kind}, {axis}}}", lambda x: _core.sort(x, axis, kind)),
 )  # fmt: skip
 ArgSortOp = _class(
     "ArgSortOp", "The positions of elements in increasing order.",
-    lambda kind="quicksort", axis=-1: _Maker(f"ArgSortOp{{{kind}, {axis}}}", lambda x: _functions().argsort(x, axis, kind)),
+    lambda kind="quicksort", axis=-1: _Maker(f"ArgSortOp{{{kind}, {axis}}}", lambda x: _core.argsort(x, axis, kind)),
 )  # fmt: skip
 SearchsortedOp = _class(
     "SearchsortedOp", "Where elements would have to be inserted.",
-    lambda side="left": _Maker(f"SearchsortedOp{{{side}}}", lambda x, v, sorter=None: _functions().searchsorted(x, v, side, sorter)),
+    lambda side="left": _Maker(f"SearchsortedOp{{{side}}}", lambda x, v, sorter=None: _core.searchsorted(x, v, side, sorter)),
     of="SearchSorted",
 )  # fmt: skip
 RFFTOp = _class("RFFTOp", "Fourier transforms of real numbers.", of="RFFT")
 IRFFTOp = _class("IRFFTOp", "Their inverse.", of="IRFFT")
-Nonzero = _class("Nonzero", "The positions of elements that are not 0.", lambda: _Maker("Nonzero", lambda x: _functions().nonzero(x)))
+Nonzero = _class("Nonzero", "The positions of elements that are not 0.", lambda: _Maker("Nonzero", lambda x: _core.nonzero(x)))
 SpecifyShape = _class(
     "SpecifyShape", "A tensor whose lengths are stated, and checked.",
-    lambda: _Maker("SpecifyShape", lambda x, *shape: _functions().specify_shape(x, shape)),
+    lambda: _Maker("SpecifyShape", lambda x, *shape: _core.specify_shape(x, shape)),
 )  # fmt: skip
 Subtensor = _class("Subtensor", "A slice, or an element: Subtensor([slice(0, None), 1])(x, i, j) is x[i:, j].", _subtensor)
 IncSubtensor = _class("IncSubtensor", "A tensor with a slice that is set or incremented.", _inc_subtensor)

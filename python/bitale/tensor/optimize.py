@@ -93,7 +93,7 @@ class _SolverOp(Op):
         """A compiled function that gives these expressions."""
         key = " ".join(names)
         if key not in self._functions:
-            from bitale import function
+            from bitale.compile.function import function
 
             inputs = [variable.type() for variable in self.graph.inner_inputs]
             found = self._expressions(inputs[0], inputs[1:])

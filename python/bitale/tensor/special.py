@@ -17,7 +17,7 @@ from bitale._core import (
     xlogy,
 )
 
-from bitale.tensor.places import finder
+from bitale._geography import finder
 
 __getattr__ = finder(__name__)  # classes of ops
 __all__ = [

@@ -1,7 +1,7 @@
 """The type of tensors."""
 
 from bitale._core import TensorType
-from bitale.tensor.places import finder
+from bitale._geography import finder
 
 __all__ = ["TensorType"]
 

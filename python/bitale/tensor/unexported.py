@@ -103,7 +103,7 @@ def alloc_diag(diag: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Te
            [0., 0., 2.],
            [0., 0., 0.]])
     """
-    from bitale.tensor import moveaxis
+    from bitale._core import moveaxis
 
     x = as_tensor_variable(diag)
     if x.ndim < 1:
@@ -123,7 +123,7 @@ def extract_constant(x: Any, elemwise: bool = True, only_process_constants: bool
     >>> extract_constant(pt.constant(3))
     array(3, dtype=int8)
     """
-    from bitale.tensor import get_underlying_scalar_constant_value
+    from bitale._core import get_underlying_scalar_constant_value
 
     try:
         return get_underlying_scalar_constant_value(x, elemwise=elemwise, only_process_constants=only_process_constants)
@@ -226,13 +226,13 @@ def scalar_elemwise(*symbol: Any, nfunc: Any = None, nin: Any = None, nout: Any 
     """
 
     def construct(function: Any) -> Any:
-        from bitale import scalar
+        from bitale import _core
         from bitale.tensor.op_classes import Elemwise
 
         name = symbolname or function.__name__
         if name.endswith("_inplace"):
             raise ValueError(f"scalar_elemwise: {name} is not supported: only rewriting makes ops in-place")
-        return Elemwise(getattr(scalar, name))
+        return Elemwise(getattr(_core, name))
 
     return construct(symbol[0]) if symbol else construct
 

@@ -47,7 +47,7 @@ def shape_of_variables(fgraph: Any, input_shapes: dict[Any, Sequence[int]]) -> d
     >>> shapes[x], shapes[y]
     ((1024, 1024), (512, 1024))
     """
-    from bitale.compile import function
+    from bitale.compile.function import function
 
     missing = [variable for variable in fgraph.inputs if variable not in input_shapes]
     if missing:
@@ -161,8 +161,7 @@ def get_static_shape_from_size_variables(size_vars: Sequence[Any]) -> tuple[int 
     >>> get_static_shape_from_size_variables([pt.constant(3), pt.lscalar("n")])
     (3, None)
     """
-    from bitale.tensor import get_scalar_constant_value
-    from bitale._core import NotScalarConstantError
+    from bitale._core import NotScalarConstantError, get_scalar_constant_value
 
     out: list[int | None] = []
     for size in size_vars:

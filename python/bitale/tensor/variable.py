@@ -1,7 +1,7 @@
 """Tensor variables."""
 
 from bitale._core import TensorConstant, TensorVariable, dot
-from bitale.tensor.places import finder
+from bitale._geography import finder
 
 __all__ = ["TensorConstant", "TensorVariable"]
 

@@ -1,1 +1,5 @@
 """PyTensor's place for DebugMode, NanGuardMode and MonitorMode."""
+
+from bitale import _geography as _geography
+
+_geography.add_modules(__name__)

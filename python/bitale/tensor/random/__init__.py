@@ -35,3 +35,7 @@ __all__ = [
 if _typing.TYPE_CHECKING:  # the distributions in basic are generated from a table
 
     def __getattr__(name: str) -> _typing.Any: ...
+
+from bitale import _geography as _geography
+
+_geography.add_modules(__name__)

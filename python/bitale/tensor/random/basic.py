@@ -18,6 +18,7 @@ from bitale._core import RandomGeneratorVariable, TensorVariable
 from bitale.configuration import config
 from bitale.raise_op import CheckAndRaise
 from bitale.random import Stream
+from bitale.tensor.random.generators import as_rng, shared_rng
 
 __all__: list[str] = []  # filled by _distribution
 
@@ -82,8 +83,6 @@ class _Source:
 
 def _generator(rng: Any, who: str) -> tuple[Any, bool]:
     """The generator to draw from, and whether it was made here."""
-    from bitale.tensor.random.variable import as_rng, shared_rng
-
     if rng is None:
         return shared_rng(seed=None), True
     if isinstance(rng, RandomGeneratorVariable):

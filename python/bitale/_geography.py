@@ -1,0 +1,101 @@
+"""Where PyTensor keeps its names: modules that have no file, and find the names of others, so that imports written for PyTensor
+work: `from bitale.tensor.elemwise import Elemwise`. The table says which modules there are, and where their names are."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+_TENSORS = ("tensor.op_classes", "tensor.formula_classes", "tensor.unexported", "tensor.index_lists", "tensor")
+
+# Module: (what it has in PyTensor, the modules whose names it finds).
+MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "compile.aliasing": ("functions' use of memory", ("compile",)),
+    "compile.debug.profiling": ("profiles of functions", ("profile",)),
+    "compile.executor": ("compiled functions", ("compile.function", "compile")),
+    "graph.destroyhandler": ("checks of ops that write over inputs", ("graph.features", "graph.utils")),
+    "graph.rewriting": ("rewriting", ("rewrite", "graph.features")),
+    "graph.rewriting.basic": ("rewriting", ("rewrite", "graph.features")),
+    "graph.rewriting.utils": ("rewriting", ("rewrite", "graph.features")),
+    "link.basic": ("linkers", ("link", "compile.io")),
+    "link.utils": ("linkers", ("link", "compile.io")),
+    "link.vm": ("linkers", ("link", "compile.io")),
+    "scalar.basic": ("functions, types and classes of ops of scalars", ("scalar",)),
+    "scalar.math": ("functions, types and classes of ops of scalars", ("scalar",)),
+    "scalar.sharedvar": ("shared variables", ("compile.sharedvalue",)),
+    "scan.basic": ("loops", ("scan",)),
+    "scan.op": ("loops", ("scan",)),
+    "scan.utils": ("loops", ("scan",)),
+    "scan.views": ("loops", ("scan",)),
+    "tensor.basic": ("some names of bitale.tensor", _TENSORS),
+    "tensor.blockwise": ("functions of tensors and classes of ops", _TENSORS),
+    "tensor.einsum": ("some names of bitale.tensor", _TENSORS),
+    "tensor.elemwise": ("some names of bitale.tensor", _TENSORS),
+    "tensor.exceptions": ("exceptions of tensors", ("tensor", "tensor.unexported")),
+    "tensor.functional": ("functions of tensors and classes of ops", _TENSORS),
+    "tensor.math": ("some names of bitale.tensor", _TENSORS),
+    "tensor.nlinalg": ("functions of matrices", ("tensor.linalg", "tensor")),
+    "tensor.pad": ("some names of bitale.tensor", _TENSORS),
+    "tensor.random.op": ("generators, streams of draws and their types", ("tensor.random",)),
+    "tensor.random.type": ("generators, streams of draws and their types", ("tensor.random",)),
+    "tensor.random.utils": ("generators, streams of draws and their types", ("tensor.random",)),
+    "tensor.reshape": ("some names of bitale.tensor", _TENSORS),
+    "tensor.shape": ("some names of bitale.tensor", _TENSORS),
+    "tensor.slinalg": ("functions of matrices", ("tensor.linalg", "tensor")),
+    "tensor.sort": ("some names of bitale.tensor", _TENSORS),
+    "tensor.subtensor": ("some names of bitale.tensor", _TENSORS),
+    "tensor.type_other": ("slices and None in graphs", ("tensor", "tensor.unexported")),
+}
+
+
+def _has(home: ModuleType, name: str) -> bool:
+    names = getattr(home, "__all__", None)
+    return hasattr(home, name) and (names is None or name in names or isinstance(vars(home).get(name), type))
+
+
+def finder(module: str, *homes: str) -> Callable[[str], Any]:
+    """Return a module's `__getattr__`, which finds the names of other modules of the package.
+
+    homes: those modules; by default the ones of tensors.
+    """
+
+    def found(name: str) -> Any:
+        if not name.startswith("_"):
+            for home in homes or _TENSORS:
+                other = importlib.import_module(f"bitale.{home}")
+                if home == "tensor":
+                    if name in vars(other):
+                        return vars(other)[name]
+                elif _has(other, name):
+                    return getattr(other, name)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+    return found
+
+
+def add_modules(package: str) -> None:
+    """Add the modules of the table that are directly in a package, which calls this at the end of its own file.
+
+    A name that the package has already stays: `bitale.tensor.pad` is a function, and `from bitale.tensor.pad import pad` works.
+    """
+    for name, (what, homes) in MODULES.items():
+        full = f"bitale.{name}"
+        parent, _, own = full.rpartition(".")
+        if parent != package or full in sys.modules:
+            continue
+        module = ModuleType(full, f"PyTensor's module of {what}.")
+        is_package = any(other.startswith(name + ".") for other in MODULES)
+        module.__spec__ = ModuleSpec(full, None, is_package=is_package)
+        module.__package__ = full if is_package else parent
+        if is_package:
+            module.__path__ = []
+        setattr(module, "__getattr__", finder(full, *homes))
+        sys.modules[full] = module
+        if not hasattr(sys.modules[package], own):
+            setattr(sys.modules[package], own, module)
+        if is_package:
+            add_modules(full)

@@ -1,5 +1,0 @@
-"""PyTensor's place for linkers: `from bitale.link.basic import NAME` finds them."""
-
-from bitale.tensor.places import finder
-
-__getattr__ = finder(__name__, "link", "compile.io")

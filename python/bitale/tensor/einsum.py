@@ -1,5 +1,0 @@
-"""PyTensor's place for some names of bitale.tensor: `from bitale.tensor.einsum import NAME` finds any of them."""
-
-from bitale.tensor.places import finder
-
-__getattr__ = finder(__name__)
