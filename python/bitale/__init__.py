@@ -11,6 +11,7 @@ import atexit as _atexit
 import importlib as _importlib
 import os as _os
 import sys as _sys
+import typing as _typing
 
 from bitale import _core
 
@@ -39,12 +40,8 @@ from bitale import graph
 from bitale import compile
 from bitale import gradient
 from bitale import link
-from bitale import printing
 from bitale import raise_op
 from bitale import typing
-from bitale import breakpoint
-from bitale import assumptions
-from bitale import rewrite
 from bitale.compile import Function, In, Mode, Out, function, get_mode, shared
 from bitale.tensor import random as _random  # after compile, which it uses to create shared variables
 from bitale.gradient import (
@@ -76,7 +73,6 @@ from bitale.graph import (
     vectorize_graph,
     wrap_py,
 )
-from bitale.printing import debugprint, dprint, pp, pprint
 from bitale.tensor import as_tensor, as_tensor_variable, dot
 
 _atexit.register(_core.print_profiles)  # while the objects that functions refer to still exist
@@ -175,7 +171,25 @@ __all__ = [
     "zero_grad",
 ]
 
+if _typing.TYPE_CHECKING:
+    from bitale import assumptions, breakpoint, printing, rewrite
+    from bitale.printing import debugprint, dprint, pp, pprint
+
+# What the first function of a program does not need is imported when it is named. JAX's package may be missing.
+_LATER = {
+    **{name: f"bitale.{name}" for name in ("assumptions", "breakpoint", "jax", "printing", "profile", "rewrite", "scalar")},
+    **dict.fromkeys(("debugprint", "dprint", "pp", "pprint"), "bitale.printing"),
+}
+
+
 def __getattr__(name: str) -> object:
-    if name in ("jax", "profile", "scalar"):  # few programs need these, and JAX's package may be missing
-        return _importlib.import_module(f"bitale.{name}")
-    raise AttributeError(f"module 'bitale' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
+    if name not in _LATER:
+        raise AttributeError(f"module 'bitale' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])
+    module = _importlib.import_module(_LATER[name])
+    value = module if _LATER[name] == f"bitale.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

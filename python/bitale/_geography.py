@@ -95,7 +95,7 @@ def add_modules(package: str) -> None:
             module.__path__ = []
         setattr(module, "__getattr__", finder(full, *homes))
         sys.modules[full] = module
-        if not hasattr(sys.modules[package], own):
+        if own not in vars(sys.modules[package]):
             setattr(sys.modules[package], own, module)
         if is_package:
             add_modules(full)

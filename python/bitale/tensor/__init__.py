@@ -1,5 +1,6 @@
 """Tensors: variables, and the functions that make more of them. Names and arguments are PyTensor's."""
 
+import importlib as _importlib
 import math as _math
 import typing as _typing
 
@@ -7,7 +8,7 @@ import typing as _typing
 from bitale.tensor import op_classes as op_classes
 
 if _typing.TYPE_CHECKING:
-    from bitale.tensor import random as random
+    from bitale.tensor import optimize as optimize, random as random, signal as signal
 
 from bitale._core import *
 from bitale._core import NotScalarConstantError as NotScalarConstantError, ShapeError as ShapeError
@@ -51,7 +52,7 @@ from bitale.tensor.grids import *
 from bitale.tensor.transfers import *
 from bitale.tensor.unique_slices import *
 from bitale.tensor.interpolate import *
-from bitale.tensor import fft as fft, linalg as linalg, optimize as optimize, signal as signal, special as special, xlogx as xlogx
+from bitale.tensor import fft as fft, linalg as linalg, special as special, xlogx as xlogx
 
 # Aliases of the same functions.
 power = pow
@@ -98,6 +99,13 @@ complex_vector_types = (cvector, zvector)
 int_matrix_types = (bmatrix, wmatrix, imatrix, lmatrix)
 float_matrix_types = (fmatrix, dmatrix)
 complex_matrix_types = (cmatrix, zmatrix)
+
+
+def __getattr__(name: str) -> object:
+    if name in ("optimize", "signal"):  # few programs need these
+        return _importlib.import_module(f"bitale.tensor.{name}")
+    raise AttributeError(f"module 'bitale.tensor' has no attribute {name!r}")
+
 
 from bitale import _geography as _geography
 
