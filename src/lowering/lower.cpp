@@ -1,8 +1,9 @@
-// Runs all stages from graph to program, in order.
+// Runs all stages from graph to program. The passes over a Program are two tables, in the order in which they run.
 #include "lowering/lower.hpp"
 
 #include "lowering/definitions.hpp"
 #include "lowering/passes.hpp"
+#include "program/verify.hpp"
 
 namespace bitale::lowering {
 
@@ -25,19 +26,62 @@ std::vector<Maker> makers_of(const Computations& computations) {
   return makers;
 }
 
+struct PassContext {
+  Declarations& declare;
+  const Lengths& lengths;
+  bool parallel;
+};
+
+struct Pass {
+  std::string_view name;
+  void (*run)(Program& program, const PassContext& context);
+  bool plans_memory = false;
+};
+
+// Inner loops get these passes separately, before they become a part of the outer Program; until then they may read
+// variables of it.
+constexpr Pass passes_of_steps[] = {
+    {"forward", [](Program& program, const PassContext&) { forward_stores(program); }},
+    {"narrow", [](Program& program, const PassContext&) { narrow_temporaries(program); }},
+};
+
+constexpr Pass passes_of_programs[] = {
+    {"lanes", [](Program& program, const PassContext& with) { batches_in_lanes(program, with.declare, with.lengths); }},
+    {"promote", [](Program& program, const PassContext& with) { promote_elements(program, with.declare); }},
+    {"collapse",
+     [](Program& program, const PassContext& with) { collapse_loops(program, with.declare, with.lengths); }},
+    {"tile", [](Program& program, const PassContext& with) { tile_loops(program, with.declare); }},
+    {"vectorize", [](Program& program, const PassContext&) { vectorize(program); }},
+    {"parallelize",
+     [](Program& program, const PassContext& with) {
+       if (with.parallel) parallelize_loops(program, with.declare);
+     }},
+    {"memory", [](Program& program, const PassContext&) { plan_memory(program); }, true},
+};
+
+using Observe = std::function<void(std::string_view pass)>;
+
+// Development builds verify the Program after each pass, so that a wrong pass is named.
+void verify_after([[maybe_unused]] const Pass& pass, [[maybe_unused]] const Program& program) {
+#ifndef NDEBUG
+  program::verify(program, pass.plans_memory ? program::Stage::complete : program::Stage::without_memory);
+#endif
+}
+
 }  // namespace
 
-void make_steps(Definitions& definitions, const std::function<void(std::string_view pass)>& observe) {
+void make_steps(Definitions& definitions, const Observe& observe) {
   auto& program = definitions.program;
   definitions.choose_stores();       // what is stored; all else is inlined into its readers
   definitions.build_computations();  // the expressions of what is stored
   drop_overwritten(program, definitions.declare, definitions.computations);
   build_nests(program, definitions.declare, definitions.computations);  // which computations share a loop
   observe("nest");
-  forward_stores(program);
-  observe("forward");
-  narrow_temporaries(program);
-  observe("narrow");
+  const PassContext context{definitions.declare, definitions.equal_lengths, false};
+  for (const Pass& pass : passes_of_steps) {
+    pass.run(program, context);
+    observe(pass.name);
+  }
 }
 
 Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool parallel, const PassObserver& observer) {
@@ -51,20 +95,15 @@ Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool para
   };
   definitions.define_all();  // what every variable is
   make_steps(definitions, observe);
-  batches_in_lanes(program, declare, definitions.equal_lengths);
-  observe("lanes");
-  promote_elements(program, declare);
-  observe("promote");
-  collapse_loops(program, declare, definitions.equal_lengths);
-  observe("collapse");
-  tile_loops(program, declare);
-  observe("tile");
-  vectorize(program);
-  if (parallel) parallelize_loops(program, declare);
-  observe("parallelize");
-  plan_memory(program);
-  observe("memory");
+  const PassContext context{declare, definitions.equal_lengths, parallel};
+  for (const Pass& pass : passes_of_programs) {
+    pass.run(program, context);
+    verify_after(pass, program);
+    observe(pass.name);
+  }
+#ifdef NDEBUG
   program::verify(program);
+#endif
   std::vector<Maker> makers = makers_of(definitions.computations);
   std::vector<Apply> check_nodes;
   for (auto& check : definitions.computations.checks) check_nodes.push_back(check.node);
