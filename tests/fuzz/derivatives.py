@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 import time
 import types
 import warnings
@@ -102,6 +103,12 @@ def expected(program: Program, real: Any) -> tuple[float, np.ndarray] | None:
         leaves[name] = duals.leaf(value, first)
         first += value.size
     value, intermediate = program.run(duals, leaves)
+    values = {**leaves, **{name: each for (name, _), each in zip(program.steps, intermediate)}}
+    for _, text in program.steps:
+        # A softmax subtracts the maximum, so that an infinite element makes all results nan, as it does in SciPy.
+        softmax = re.fullmatch(r"m\.exp\((\w+)\) / m\.sum\(.*", text)
+        if softmax and any(element.value == np.inf for element in np.asarray(values[softmax[1]], dtype=object).flat):
+            return None
     for each in intermediate:
         for element in np.asarray(each, dtype=object).flat:
             size = abs(element.value)
