@@ -8,7 +8,7 @@ execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRI
   OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
 find_package(nanobind CONFIG REQUIRED)
 
-file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.cpp)
+file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.cpp python/src/reference/*.cpp)
 nanobind_add_module(_core NB_STATIC NOMINSIZE NB_SUPPRESS_WARNINGS ${python_sources})
 bitale_target(_core)
 target_include_directories(_core PRIVATE python/src src)

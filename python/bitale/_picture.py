@@ -46,8 +46,26 @@ def _write(path: Any, content: bytes) -> None:
 
 
 def dot_text(fct: Any, **options: Any) -> str:
-    """The graph in Graphviz's language; the options are those of `pydotprint` that say how it looks.
+    """Write a graph in the language of Graphviz.
 
+    Parameters
+    ----------
+    fct : Variable, Apply, FunctionGraph or Function
+        Graph.
+    **options : object
+        Options of `pydotprint` that change how the graph looks.
+
+    Returns
+    -------
+    str
+        Text.
+
+    See Also
+    --------
+    pydotprint
+
+    Examples
+    --------
     >>> print(bt.printing.dot_text(pt.exp(pt.dscalar("x")))[:7])
     digraph
     """
@@ -71,29 +89,60 @@ def pydotprint(
     *,
     structure: bool = False,
 ) -> Any:
-    """Draws a graph or a compiled function to a file, or returns the image as bytes.
+    """Draw a graph to a file.
 
-    Apply nodes are blue, Variables red, Ops green and Types purple. Inputs have bold frames, constants dashed ones,
-    outputs double ones. The options are PyTensor's, and `structure`.
+    Apply nodes are blue, variables red, ops green and types purple. Inputs have
+    bold frames, constants dashed and outputs double ones.
 
-    fct: variables, an Apply node, a FunctionGraph or a function.
-    outfile: its ending says the format. "dot" needs no Graphviz, every other one ("svg", "png", "pdf") its program `dot`.
-    compact: leave out variables between nodes that have no name; their types stand at the lines.
-    format: of an outfile without an ending, and of the returned image.
-    with_ids: number the nodes in the order of the graph, and the variables.
-    high_contrast: the colours fill shapes; otherwise they frame them.
-    cond_highlight: a node with a condition and two sides, such as a Switch: what only its first side needs gets a thick
-        green frame, the second side's a pink one, what both need an orange one. True looks for an IfElse node.
-    colorCodes: names of ops and the colours of their nodes, such as {"Elemwise": "gold"}.
-    max_label_size: characters of a label; longer ones are cut, None for never.
-    scan_graphs: draw the inner graphs of loops too; no op has one, so that there is nothing to draw.
-    var_with_name_simple: of variables that have a name, show nothing else.
-    print_output_file: say where the file is.
-    return_image: return the image; nothing is written unless `outfile` is given as well.
-    structure: draw Ops and Types as nodes of their own.
+    Parameters
+    ----------
+    fct : Variable, Apply, FunctionGraph or Function
+        Graph.
+    outfile : path, optional
+        File; its ending determines the format. "dot" needs no Graphviz.
+    compact : bool
+        Leave out variables between nodes that have no name.
+    format : str
+        Format of a file without an ending, and of the returned image.
+    with_ids : bool
+        Number nodes and variables.
+    high_contrast : bool
+        Fill shapes with colours, otherwise frames.
+    cond_highlight : Apply or bool, optional
+        Node with a condition and two sides, whose sides are marked; True looks
+        for an IfElse.
+    colorCodes : mapping, optional
+        Colours of nodes by names of ops.
+    max_label_size : int, optional
+        Characters of a label, beyond which it is cut; None for no limit.
+    scan_graphs : bool
+        Accepted for compatibility with PyTensor.
+    var_with_name_simple : bool
+        Show the names of named variables alone.
+    print_output_file : bool
+        Print where the file is.
+    return_image : bool
+        Return the image.
+    structure : bool
+        Draw ops and types as nodes.
 
-    NotImplementedError when Graphviz is needed and not installed, TypeError for what is no graph, ValueError with
-    Graphviz's message when it refuses the format or a colour.
+    Returns
+    -------
+    bytes or None
+        The image, if `return_image`.
+
+    Raises
+    ------
+    NotImplementedError
+        If Graphviz is needed and not installed.
+    TypeError
+        If `fct` is not a graph.
+    ValueError
+        With Graphviz's message, if it refuses the format or a colour.
+
+    See Also
+    --------
+    html, debugprint
     """
     del scan_graphs
     outputs = _outputs(fct, "pydotprint")
@@ -122,12 +171,30 @@ def pydotprint(
 
 
 def html(fct: Any, outfile: Any = None, *, title: str = "", times: Mapping[Any, float] | None = None) -> str:
-    """A page that shows a graph or a compiled function, and needs neither the network nor Graphviz; as text, and as a file.
+    """Write a graph as a page that can be zoomed, searched and folded.
 
-    It zooms, searches, and folds: a node takes in what only it needs, or all that one line of the program made is one.
-    Of a function it shows the graph after and before rewriting side by side, and the loops.
+    The page needs neither the network nor Graphviz. Of a function it shows the
+    graph before and after rewriting, and the loops.
 
-    times: seconds per Apply node (of ``f.fgraph``), which the page then shows and colours nodes by; `node_times` measures.
+    Parameters
+    ----------
+    fct : Variable, Apply, FunctionGraph or Function
+        Graph.
+    outfile : path, optional
+        Where to write the page.
+    title : str
+        Title.
+    times : mapping, optional
+        Seconds for each Apply node, which the page shows and colours nodes by.
+
+    Returns
+    -------
+    str
+        The page.
+
+    See Also
+    --------
+    node_times, pydotprint
     """
     if isinstance(fct, _core.Function):
         page = _core.function_html(fct, title, times)
@@ -139,10 +206,33 @@ def html(fct: Any, outfile: Any = None, *, title: str = "", times: Mapping[Any, 
 
 
 def node_times(function: Any, *inputs: Any, runs: int = 3) -> dict[Any, float]:
-    """Seconds that the interpreter takes for each node of ``function.fgraph``, for these inputs: the least of some runs.
+    """Measure the time of each node of a function.
 
-    Shared variables are read and stay as they are. Native code makes loops of many nodes, so this says which nodes are
-    dear, not what a call costs. ValueError for another number of inputs; else whatever a call raises.
+    The interpreter runs the nodes one by one: this shows which are expensive, not
+    what a call costs.
+
+    Parameters
+    ----------
+    function : Function
+        Function; shared variables are read and stay as they are.
+    *inputs : array_like
+        Arguments of the call.
+    runs : int
+        Number of runs, of which the minimum counts.
+
+    Returns
+    -------
+    dict
+        Seconds for each Apply node of ``function.fgraph``.
+
+    Raises
+    ------
+    ValueError
+        For another number of inputs.
+
+    See Also
+    --------
+    html
     """
     return _core.node_times(function, inputs, runs)
 

@@ -5,7 +5,7 @@ stand in the expression as variables whose names are their texts."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from bitale import _core
@@ -32,7 +32,15 @@ _outermost, _inside = -1000, 1000  # precedences: of a whole text, and of parts 
 
 
 class PrinterState:
-    """What printers know of their surroundings: pprinter, which writes operands, and precedence."""
+    """State of printing: the printer of operands, and the precedence around.
+
+    Parameters
+    ----------
+    props : PrinterState or dict, optional
+        Properties to copy.
+    **more_props : object
+        Further properties.
+    """
 
     def __init__(self, props: PrinterState | dict[str, Any] | None = None, **more_props: Any) -> None:
         self.precedence: float = _outermost
@@ -47,7 +55,15 @@ class PrinterState:
 
 @contextlib.contextmanager
 def set_precedence(pstate: PrinterState, precedence: float = _outermost) -> Iterator[None]:
-    """Another precedence in a ``with`` block."""
+    """Set the precedence within a ``with`` block.
+
+    Parameters
+    ----------
+    pstate : PrinterState
+        State to change.
+    precedence : float
+        Precedence.
+    """
     before, pstate.precedence = pstate.precedence, precedence
     try:
         yield
@@ -63,9 +79,17 @@ class Printer:
 
 
 class OperatorPrinter(Printer):
-    """Operands with an operator between them, or after it when there is one; in brackets where it binds less than its surroundings.
+    """Printer of operands with an operator between them.
 
-    assoc: "left", "right" or "none": which operand may be such an expression without brackets.
+    Parameters
+    ----------
+    operator : str
+        Operator; it follows a single operand.
+    precedence : float
+        Precedence: in brackets where the surroundings bind more.
+    assoc : str
+        'left', 'right' or 'none': which operand may have the same precedence
+        without brackets.
     """
 
     def __init__(self, operator: str, precedence: float, assoc: str = "left") -> None:
@@ -85,8 +109,14 @@ class OperatorPrinter(Printer):
 
 
 class PatternPrinter(Printer):
-    """A text with operands in it: ``PatternPrinter("|%(0)s|")``. One for each output; a pair of it and the precedences of
-    operands says how they are written, by default as a whole."""
+    """Printer that inserts operands into a text.
+
+    Parameters
+    ----------
+    *patterns : str or tuple
+        A text such as ``"|%(0)s|"`` for each output; or a pair of it and the
+        precedences of operands.
+    """
 
     def __init__(self, *patterns: Any) -> None:
         self.patterns = [(each, ()) if isinstance(each, str) else (each[0], tuple(each[1:])) for each in patterns]
@@ -101,7 +131,15 @@ class PatternPrinter(Printer):
 
 
 class FunctionPrinter(Printer):
-    """A call: a name for each output, and keywords, attributes of the op that are written as such."""
+    """Printer of a call.
+
+    Parameters
+    ----------
+    names : str or sequence of str
+        Name for each output.
+    keywords : sequence of str
+        Attributes of the op that are written as keywords.
+    """
 
     def __init__(self, names: str | Sequence[str], keywords: Sequence[str] = ()) -> None:
         self.names = [names] if isinstance(names, str) else list(names)

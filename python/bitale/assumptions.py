@@ -14,9 +14,28 @@ ConflictingAssumptionsError.__module__ = __name__
 
 
 def known_facts(x: Any) -> frozenset[str]:
-    """The short names of the facts that are known of x as a matrix, or of each matrix of a batch: "diag", "tril",
-    "triu", "sym", "pd" (positive definite), "orth", "sel", "perm", "uniq", "posdiag" (all of the diagonal is greater
-    than 0), "unitdiag" (it is 1), "psd" (positive semidefinite), "square"; with "!" in front, those known not to hold. They follow from what was stated by
-    ``assume``, and from what the ops of the expression make of it."""
+    """Find the facts that are known of a tensor as a matrix.
+
+    Parameters
+    ----------
+    x : TensorVariable
+        Matrix, or batch of matrices.
+
+    Returns
+    -------
+    frozenset of str
+        Short names: "diag", "tril", "triu", "sym", "pd" (positive definite),
+        "orth", "sel", "perm", "uniq", "posdiag" (the diagonal is positive),
+        "unitdiag" (it is 1), "psd" (positive semidefinite), "square"; with "!"
+        before it for a fact that is known not to hold.
+
+    See Also
+    --------
+    bitale.tensor.assume
+
+    Notes
+    -----
+    The facts follow from what `assume` states, and from the ops of the expression.
+    """
     text = _core._known_structure(x)
     return frozenset(text.split(",")) if text else frozenset()

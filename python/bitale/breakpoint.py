@@ -11,11 +11,22 @@ __all__ = ["PdbBreakpoint"]
 
 
 def PdbBreakpoint(name: str) -> _core.Op:
-    """The op ``(condition, *variables) -> variables`` that enters the debugger in a call in which the condition holds.
+    """Op that enters the debugger where a condition holds.
 
-    The debugger is ``sys.breakpointhook``, pdb unless the program says otherwise. There, ``monitored`` is the list of
-    values; what is written into them, or put in their places (of the same shapes), is used from then on.
-    Source: PyTensor's ``breakpoint.PdbBreakpoint``.
+    The op ``(condition, *variables) -> variables`` calls ``sys.breakpointhook``,
+    pdb unless the program changes it. There, ``monitored`` is the list of values;
+    what is written into them, or replaces them with the same shapes, is used from
+    then on.
+
+    Parameters
+    ----------
+    name : str
+        Name of the breakpoint.
+
+    Returns
+    -------
+    Op
+        The op.
     """
     return _core.pdb_breakpoint(name)
 

@@ -74,8 +74,36 @@ def Lop(
     disconnected_inputs: str = "raise",
     return_disconnected: str = "zero",
 ) -> Any:
-    """The older name of `pullback`.
+    """Vector-Jacobian product; an older name of `pullback`.
 
+    Parameters
+    ----------
+    f : Variable or sequence of Variable
+        Expressions.
+    wrt : Variable or sequence of Variable
+        Variables with respect to which to differentiate.
+    eval_points : Variable or sequence of Variable
+        Vectors, each of the shape of its expression.
+    consider_constant : sequence of Variable, optional
+        Variables through which no gradient passes.
+    disconnected_inputs : str
+        What happens if `f` does not depend on a variable: 'raise', 'warn' or
+        'ignore'.
+    return_disconnected : str
+        What the result for such a variable is: 'zero', 'none' or
+        'disconnected'.
+
+    Returns
+    -------
+    TensorVariable or list of TensorVariable
+        Products, each of the shape of its variable.
+
+    See Also
+    --------
+    bitale.pullback
+
+    Examples
+    --------
     >>> x = pt.dvector("x")
     >>> bt.Lop(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
     array([2., 4.])
@@ -91,8 +119,37 @@ def Rop(
     return_disconnected: str = "zero",
     use_op_rop_implementation: bool = True,
 ) -> Any:
-    """The older name of `pushforward`. An op's own pushforward is used in any case, where it has one.
+    """Jacobian-vector product; an older name of `pushforward`.
 
+    Parameters
+    ----------
+    f : Variable or sequence of Variable
+        Expressions.
+    wrt : Variable or sequence of Variable
+        Variables with respect to which to differentiate.
+    eval_points : Variable or sequence of Variable
+        Vectors, each of the shape of its variable.
+    disconnected_outputs : str
+        What happens if an expression does not depend on `wrt`: 'raise', 'warn'
+        or 'ignore'.
+    return_disconnected : str
+        What the result for such an expression is: 'zero', 'none' or
+        'disconnected'.
+    use_op_rop_implementation : bool
+        Accepted for compatibility with PyTensor: an op's own pushforward is
+        used in any case.
+
+    Returns
+    -------
+    TensorVariable or list of TensorVariable
+        Products, each of the shape of its expression.
+
+    See Also
+    --------
+    bitale.pushforward
+
+    Examples
+    --------
     >>> x = pt.dvector("x")
     >>> bt.Rop(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
     array([2., 4.])
@@ -108,11 +165,35 @@ disconnected_grad_ = DisconnectedGrad()
 
 
 def subgraph_grad(wrt: Any, end: Any, start: Any = None, cost: Any = None, details: bool = False) -> Any:
-    """Gradients through a part of a graph: of wrt, and of `end`, where the next part begins.
+    """Compute gradients through a part of a graph.
 
-    start: variables at which the part begins, and the gradients there, that of what comes after; cost: what is differentiated
-    besides. details: two more lists, the gradients by wrt of start and of cost alone; None for what is not given.
+    Parameters
+    ----------
+    wrt : sequence of Variable
+        Variables with respect to which to differentiate.
+    end : sequence of Variable
+        Variables where the part ends, for which gradients are returned as
+        well.
+    start : mapping, optional
+        Variables where the part begins, and the gradients there.
+    cost : TensorVariable, optional
+        Scalar to differentiate besides.
+    details : bool
+        Also return the gradients of `start` and of `cost` alone.
 
+    Returns
+    -------
+    wrt_grads : list of TensorVariable
+        Gradients with respect to `wrt`.
+    end_grads : list of TensorVariable
+        Gradients with respect to `end`.
+
+    See Also
+    --------
+    bitale.grad
+
+    Examples
+    --------
     >>> x, w = pt.dvectors("x", "w")
     >>> h = x * w
     >>> by_w, by_h = bt.subgraph_grad([w], [h], cost=(h**2).sum() + w.sum())
@@ -132,8 +213,20 @@ def subgraph_grad(wrt: Any, end: Any, start: Any = None, cost: Any = None, detai
 
 
 def mode_not_slow(mode: Any) -> Any:
-    """The mode, or FAST_RUN in place of DebugMode, which takes long.
+    """Mode itself, or FAST_RUN in place of DebugMode.
 
+    Parameters
+    ----------
+    mode : Mode or str
+        Mode.
+
+    Returns
+    -------
+    Mode or str
+        A mode that does not check every value.
+
+    Examples
+    --------
     >>> isinstance(bt.gradient.mode_not_slow("DebugMode"), bt.compile.DebugMode)
     False
     """
@@ -144,10 +237,32 @@ def mode_not_slow(mode: Any) -> Any:
 
 
 class numeric_grad:
-    """The gradient of a function of arrays at a point, by finite differences; `gf` has it, one array or a list as pt is.
+    """Gradient of a function of arrays by finite differences.
 
-    f: a function from arrays to a number; pt: an array, or a list of them. eps: the step; None: one that fits the least
-    precise dtype. TypeError for dtypes that are no floats.
+    Parameters
+    ----------
+    f : callable
+        Function from arrays to a number.
+    pt : array or list of arrays
+        Point.
+    eps : float, optional
+        Step; by default one that fits the least precise dtype.
+    out_type : dtype_like, optional
+        Dtype of the result of `f`.
+
+    Attributes
+    ----------
+    gf : array or list of arrays
+        The gradient, of the form of `pt`.
+
+    Raises
+    ------
+    TypeError
+        If the dtypes are not floating-point.
+
+    See Also
+    --------
+    verify_grad
     """
 
     type_eps = {"float64": 1e-7, "float32": 3e-4, "float16": 1e-1}
@@ -200,20 +315,70 @@ class numeric_grad:
 
 
 def grad_undefined(op: Any, x_pos: int, x: Any, comment: str = "") -> Any:
-    """What a pullback answers for an input with respect to which the op has no derivative."""
+    """Result of a pullback for an input with respect to which an op has no derivative.
+
+    Parameters
+    ----------
+    op : Op
+        The op.
+    x_pos : int
+        Index of the input.
+    x : Variable
+        The input.
+    comment : str
+        Reason, for the message of an error.
+
+    Returns
+    -------
+    Variable
+        Variable of a NullType.
+    """
     return _core.undefined_gradient(f"{op} has no derivative with respect to its input {x_pos}. {comment}".strip())
 
 
 def grad_not_implemented(op: Any, x_pos: int, x: Any, comment: str = "") -> Any:
-    """What a pullback answers for an input whose derivative nobody has written down."""
+    """Result of a pullback for an input whose derivative is not implemented.
+
+    Parameters
+    ----------
+    op : Op
+        The op.
+    x_pos : int
+        Index of the input.
+    x : Variable
+        The input.
+    comment : str
+        Reason, for the message of an error.
+
+    Returns
+    -------
+    Variable
+        Variable of a NullType.
+    """
     return _core.undefined_gradient(
         f"the derivative of {op} with respect to its input {x_pos} is not implemented. {comment}".strip()
     )
 
 
 def as_list_or_tuple(use_list: bool, use_tuple: bool, outputs: Any) -> Any:
-    """One output as it is, or in a list or a tuple as asked; several in a list, or in a tuple if asked.
+    """Put outputs into a list or a tuple.
 
+    Parameters
+    ----------
+    use_list : bool
+        Whether to return a list.
+    use_tuple : bool
+        Whether to return a tuple.
+    outputs : object or sequence
+        Outputs.
+
+    Returns
+    -------
+    object, list or tuple
+        A single output as it is, unless one of the flags is set.
+
+    Examples
+    --------
     >>> bt.gradient.as_list_or_tuple(True, False, 3), bt.gradient.as_list_or_tuple(False, False, [3])
     ([3], [3])
     """
@@ -227,8 +392,38 @@ def as_list_or_tuple(use_list: bool, use_tuple: bool, outputs: Any) -> Any:
 def pushforward_through_pullback(
     outputs: Any, inputs: Any, tangents: Any, disconnected_outputs: str = "raise", return_disconnected: str = "zero"
 ) -> Any:
-    """The same as `pushforward`, which takes the transpose of a pullback where an op has no pushforward.
+    """Jacobian-vector product; the same as `pushforward`.
 
+    Parameters
+    ----------
+    outputs : Variable or sequence of Variable
+        Expressions.
+    inputs : Variable or sequence of Variable
+        Variables with respect to which to differentiate.
+    tangents : Variable or sequence of Variable
+        Vectors, each of the shape of its variable.
+    disconnected_outputs : str
+        What happens if an expression does not depend on `inputs`: 'raise',
+        'warn' or 'ignore'.
+    return_disconnected : str
+        What the result for such an expression is: 'zero', 'none' or
+        'disconnected'.
+
+    Returns
+    -------
+    TensorVariable or list of TensorVariable
+        Products, each of the shape of its expression.
+
+    See Also
+    --------
+    bitale.pushforward
+
+    Notes
+    -----
+    `pushforward` takes the transpose of a pullback where an op has no pushforward.
+
+    Examples
+    --------
     >>> x = pt.dvector("x")
     >>> bt.gradient.pushforward_through_pullback(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
     array([2., 4.])
@@ -251,11 +446,47 @@ def verify_grad(
     *,
     seed: int = 42,
 ) -> None:
-    """Compares the gradient of fun with finite differences at a point; GradientError when they differ.
+    """Compare the gradient of a function with finite differences.
 
-    fun: a function of variables; pt: a list of arrays. rng: a numpy.random.Generator that gives the seed. out_type and the
-    last two flags are there for PyTensor's sake: the point's dtypes say what is computed with.
+    Parameters
+    ----------
+    fun : callable
+        Builds an expression from variables.
+    pt : list of arrays
+        Point.
+    n_tests : int
+        Number of random projections of the output.
+    rng : numpy.random.Generator, optional
+        Generator of the seed.
+    eps : float, optional
+        Step of the differences.
+    out_type : dtype_like, optional
+        Accepted for compatibility with PyTensor: the dtypes of the point
+        determine the computation.
+    abs_tol : float, optional
+        Absolute tolerance.
+    rel_tol : float, optional
+        Relative tolerance.
+    mode : Mode or str, optional
+        Mode of the compiled functions.
+    cast_to_output_type : bool
+        Accepted for compatibility with PyTensor.
+    no_debug_ref : bool
+        Accepted for compatibility with PyTensor.
+    seed : int
+        Seed of the projections.
 
+    Raises
+    ------
+    GradientError
+        If both differ by more than the tolerances.
+
+    See Also
+    --------
+    numeric_grad
+
+    Examples
+    --------
     >>> bt.verify_grad(lambda x: (x**2).sum(), [np.array([1.0, 2.0])])
     """
     if rng is not None:

@@ -2,24 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, overload
+
+import numpy.typing as npt
 
 from bitale import _core
+from bitale._core import TensorVariable, Variable
 from bitale.tensor.op_classes import IfElse
 
 __all__ = ["IfElse", "ifelse"]
 
 
+@overload
+def ifelse(condition: Any, then_branch: Sequence[Any], else_branch: Sequence[Any], name: str | None = None) -> list[TensorVariable]: ...
+
+
+@overload
+def ifelse(
+    condition: Any, then_branch: Variable | npt.NDArray[Any] | float, else_branch: Variable | npt.NDArray[Any] | float, name: str | None = None
+) -> TensorVariable: ...
+
+
 def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None = None) -> Any:
-    """then_branch where the scalar condition is true (not zero), else else_branch (PyTensor's pytensor.ifelse.ifelse).
+    """Choose between two expressions, of which only one is computed.
 
-    Both are a variable, or lists of as many, of the same dtypes and ranks on both sides; lengths may differ. Only what
-    the chosen branch needs is computed, and an error in the other does not appear. The gradient is that of the chosen
-    branch; from a branch that is not taken, zeros are propagated to its inputs. name: of the result.
+    Parameters
+    ----------
+    condition : TensorVariable or bool
+        Scalar, true where it is not 0.
+    then_branch : tensor_like or list of these
+        Result where it is true.
+    else_branch : tensor_like or list of these
+        Result where it is false, of the same dtypes and ranks; lengths may
+        differ.
+    name : str, optional
+        Name of the result.
 
-    TypeError for a condition that is no scalar, or values of different types, naming them; ValueError for lists of
-    different lengths, or none.
+    Returns
+    -------
+    TensorVariable or list of TensorVariable
+        The chosen branch.
 
+    Raises
+    ------
+    TypeError
+        If the condition is not a scalar, or the branches have different types.
+    ValueError
+        If the branches are lists of different lengths, or empty.
+
+    See Also
+    --------
+    bitale.tensor.switch
+
+    Notes
+    -----
+    An error in the other branch does not appear. The gradient is that of the
+    chosen branch; from the other, zeros are propagated to its inputs.
+
+    Examples
+    --------
     >>> x = pt.dscalar("x")
     >>> bt.ifelse(x > 0, pt.log(x), -x).eval({x: -2.0})
     array(2.)

@@ -91,18 +91,66 @@ def debugprint(
     *,
     provenance: bool = False,
 ) -> Any:
-    """Prints the tree below variables, Apply nodes, FunctionGraphs or functions (one, or a list of them).
+    """Print graphs as trees.
 
-    file: where to; ``"str"`` returns the text instead, ``"rich"`` a ``rich.tree.Tree`` in which nodes that are met again have
-    a colour (ImportError where the package rich is not installed). depth: levels to print, -1 for all.
-    id_type: "CHAR" for letters, "int" for numbers, "id" for addresses, "" for none.
-    used_ids, done: dictionaries that several calls share; the ids of nodes and leaves, and the nodes whose inputs are
-    printed and are not printed again.
-    print_storage: the values of shared variables. print_op_info: the attributes of ops. print_assumptions: what is known of
-    matrices, such as <diag,sym>.
-    provenance: after each node, the rewrite rules that made it and the line it came from.
-    print_inner_graphs: whether graphs of ops such as OpFromGraph follow; "auto" is True.
+    Parameters
+    ----------
+    graph_like : Variable, Apply, FunctionGraph, Function or sequence of these
+        What to print.
+    depth : int
+        Number of levels to print; -1 for all.
+    print_type : bool
+        Print the types of variables.
+    print_shape : bool
+        Print the static shapes of variables.
+    file : file, 'str' or 'rich', optional
+        Where to print; by default stdout. ``'str'`` returns the text,
+        ``'rich'`` a ``rich.tree.Tree``.
+    id_type : str
+        How nodes are identified: 'CHAR' by letters, 'int' by numbers, 'id' by
+        addresses, '' not at all.
+    stop_on_name : bool
+        Do not follow variables that have a name.
+    done : dict, optional
+        Nodes that are printed already, shared by several calls.
+    print_storage : bool
+        Print the values of shared variables.
+    used_ids : dict, optional
+        Identifiers of nodes, shared by several calls.
+    print_op_info : bool
+        Print the attributes of ops.
+    print_destroy_map : bool
+        Print which inputs ops overwrite.
+    print_view_map : bool
+        Print which outputs are views of inputs.
+    print_memory_map : bool
+        Print both.
+    print_inner_graphs : bool or 'auto'
+        Print the inner graphs of ops, such as of an OpFromGraph.
+    print_fgraph_inputs : bool
+        Print the inputs of function graphs.
+    print_assumptions : bool
+        Print the facts that are known of matrices.
+    provenance : bool
+        Print, after each node, the rules that made it and the line of the
+        program it came from.
 
+    Returns
+    -------
+    object
+        None, or the text or tree that `file` asks for.
+
+    Raises
+    ------
+    ImportError
+        If `file` is 'rich' and the package is not installed.
+
+    See Also
+    --------
+    pprint, pydotprint
+
+    Examples
+    --------
     >>> x = pt.dvector("x")
     >>> bt.dprint(pt.exp(x) + 1, id_type="")
     Add
@@ -143,8 +191,20 @@ dprint = debugprint
 
 
 def char_from_number(number: int) -> str:
-    """How ids are written: 0 is A, 25 is Z, 26 is BA.
+    """Write the number of a node in letters.
 
+    Parameters
+    ----------
+    number : int
+        Number of the node.
+
+    Returns
+    -------
+    str
+        A for 0, Z for 25, BA for 26.
+
+    Examples
+    --------
     >>> bt.printing.char_from_number(27)
     'BB'
     """
@@ -157,8 +217,24 @@ def char_from_number(number: int) -> str:
 
 
 def get_node_by_id(graphs: Any, target_var_id: str, id_types: str = "CHAR") -> Any:
-    """The Apply node, or the leaf, that `debugprint(graphs, id_type=id_types)` prints with this id; None where there is none.
+    """Node that `debugprint` prints with an identifier.
 
+    Parameters
+    ----------
+    graphs : Variable, Apply, FunctionGraph, Function or sequence of these
+        What was printed.
+    target_var_id : str
+        Identifier.
+    id_types : str
+        Argument `id_type` of the printing.
+
+    Returns
+    -------
+    Apply, Variable or None
+        The node, or the leaf; None if there is none.
+
+    Examples
+    --------
     >>> x = pt.dscalar("x")
     >>> y = pt.exp(x) + x
     >>> bt.dprint(y)
@@ -199,8 +275,22 @@ def _outputs_of(graph: Any) -> list[Any]:
 
 
 def min_informative_str(obj: Any, indent_level: int = 0) -> str:
-    """A graph as lines, one for each node, numbered A, B, ...; what was written before is written as its number.
+    """Write a graph as numbered lines.
 
+    Parameters
+    ----------
+    obj : Variable
+        Where the graph ends.
+    indent_level : int
+        Indentation of the first line.
+
+    Returns
+    -------
+    str
+        A line per node; a node that occurs again is written as its number.
+
+    Examples
+    --------
     >>> x = pt.dscalar("x")
     >>> print(bt.printing.min_informative_str(pt.exp(x) * x))
     A. Mul
@@ -227,8 +317,9 @@ def min_informative_str(obj: Any, indent_level: int = 0) -> str:
 def function_dprint(function: _core.Function, stage: str = "graph", *, file: Any = None, **options: Any) -> str | None:
     """Prints a compiled function: its graph, or another stage such as "program"."""
     if stage == "graph" and options:
-        return debugprint(function.fgraph, file=file, **options)
-    text = function._text(stage)
+        graph: str | None = debugprint(function.fgraph, file=file, **options)
+        return graph
+    text: str = function._text(stage)
     if file == "str":
         return text
     (sys.stdout if file is None else file).write(text if text.endswith("\n") else text + "\n")
@@ -270,12 +361,19 @@ def _found(name: str) -> Any:
 
 @dataclasses.dataclass(frozen=True)
 class Print:
-    """``Print("message")(x)`` is x, which is printed whenever a call computes it.
+    """Op that prints a value whenever it is computed.
 
-    message: what comes before the value. attrs: the attributes or methods of the array to print.
-    global_fn: called with this object and the array instead of printing.
-    Equal prints of one variable are one; a print whose result nothing needs is left out with it. Derivatives pass
-    through. Source: PyTensor's ``printing.Print``.
+    ``Print("message")(x)`` is x. Equal prints of one variable are one; a print
+    whose result is not needed is removed with it. Derivatives pass through.
+
+    Parameters
+    ----------
+    message : str
+        Text before the value.
+    attrs : tuple of str
+        Attributes or methods of the array to print.
+    global_fn : callable
+        Function of this object and the array, called instead of printing.
     """
 
     message: str = ""
@@ -298,8 +396,9 @@ class Print:
 def print_value(message: str, attrs: list[str], function: str, value: Any) -> None:
     """What a print in a running function does."""
     if not function:
-        return _print_attributes(Print(message, tuple(attrs)), value)
+        _print_attributes(Print(message, tuple(attrs)), value)
+        return
     global_fn = _print_functions.get(function) or _found(function)
     if global_fn is None:
         raise NotImplementedError(f"Print: the function {function} is not there; it was not stored with the graph")
-    return global_fn(Print(message, tuple(attrs), global_fn), value)
+    global_fn(Print(message, tuple(attrs), global_fn), value)

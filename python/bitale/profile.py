@@ -117,7 +117,7 @@ class ProfileStats:
     @property
     def message(self) -> str:
         """The function's name."""
-        return self._now()["name"]
+        return str(self._now()["name"])
 
     @property
     def compiling(self) -> Phase:
@@ -127,7 +127,7 @@ class ProfileStats:
     @property
     def compile_time(self) -> float:
         """Of all of compiling."""
-        return self._now()["compiling"]["seconds"]
+        return float(self._now()["compiling"]["seconds"])
 
     @property
     def rewriting_time(self) -> float:
@@ -148,27 +148,27 @@ class ProfileStats:
     @property
     def code(self) -> str:
         """Where native code came from: "generated", "store" (the compiledir), "memory" (of this process), or ""."""
-        return self._now()["code"]
+        return str(self._now()["code"])
 
     @property
     def nb_nodes(self) -> int:
         """Nodes after rewriting."""
-        return self._now()["nodes_after"]
+        return int(self._now()["nodes_after"])
 
     @property
     def fct_callcount(self) -> int:
         """Calls that succeeded."""
-        return self._now()["calls"]
+        return int(self._now()["calls"])
 
     @property
     def fct_call_time(self) -> float:
         """Time in calls, without the conversion of arguments."""
-        return self._now()["call_seconds"]
+        return float(self._now()["call_seconds"])
 
     @property
     def vm_call_time(self) -> float:
         """Of that, in what the linker has made."""
-        return self._now()["linked_seconds"]
+        return float(self._now()["linked_seconds"])
 
     @property
     def parts(self) -> list[Part]:
@@ -188,12 +188,12 @@ class ProfileStats:
     @property
     def peak_temporaries(self) -> int:
         """Bytes that a call has held for temporaries, at most."""
-        return self._now()["temporaries"]
+        return int(self._now()["temporaries"])
 
     @property
     def peak_results(self) -> int:
         """Bytes of a call's results, at most."""
-        return self._now()["results"]
+        return int(self._now()["results"])
 
     @property
     def limits(self) -> MachineLimits:
@@ -261,19 +261,58 @@ def _require_profile(function: Any, who: str) -> ProfileStats:
 
 
 def profile(function: _core.Function, file: Any = None) -> str | None:
-    """Prints the profile of a function that was compiled with one, to stderr unless `file` is given; "str" returns it.
+    """Print the profile of a function.
 
-    ValueError for a function that was compiled without.
+    Parameters
+    ----------
+    function : Function
+        Function that was compiled with a profile.
+    file : file or 'str', optional
+        Where to print; by default stderr. ``'str'`` returns the text.
+
+    Returns
+    -------
+    str or None
+        The text, if `file` is 'str'.
+
+    Raises
+    ------
+    ValueError
+        If the function was compiled without a profile.
+
+    See Also
+    --------
+    profile_html
     """
     return _require_profile(function, "profile").summary(file)
 
 
 def profile_html(function: _core.Function, outfile: Any = None) -> str:
-    """A page of the profile of a function, as text, and as a file: bars as wide as what they stand for took.
+    """Write the profile of a function as a page.
 
-    It shows calls with their loops and nodes, and compiling with its phases and rules. A click on a bar tells what it is
-    and makes it as wide as the page; a search sums up what it finds. The page fetches nothing.
-    ValueError for a function that was compiled without a profile.
+    Bars are as wide as what they stand for took. A click on one tells what it is;
+    a search sums up what it finds. The page fetches nothing.
+
+    Parameters
+    ----------
+    function : Function
+        Function that was compiled with a profile.
+    outfile : path, optional
+        Where to write the page.
+
+    Returns
+    -------
+    str
+        The page.
+
+    Raises
+    ------
+    ValueError
+        If the function was compiled without a profile.
+
+    See Also
+    --------
+    profile
     """
     _require_profile(function, "profile_html")
     page = _core.profile_html(function)

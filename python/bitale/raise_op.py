@@ -51,10 +51,27 @@ def exception_called(name: str) -> type[BaseException]:
 
 
 def CheckAndRaise(exc_type: type[Exception], msg: str = "") -> _core.Op:
-    """The op ``(x, *conditions) -> x`` that raises ``exc_type(msg)`` in a call in which a condition does not hold.
+    """Op that raises an error where a condition does not hold.
 
-    Conditions are scalars. Derivatives pass through; compiled code makes the check where loops run anyway.
-    TypeError for what is no class of exceptions. Source: PyTensor's ``raise_op.CheckAndRaise``.
+    The op ``(x, *conditions) -> x`` raises ``exc_type(msg)`` in a call in which a
+    condition, a scalar, is not true. Derivatives pass through.
+
+    Parameters
+    ----------
+    exc_type : type
+        Class of the exception.
+    msg : str
+        Its message.
+
+    Returns
+    -------
+    Op
+        The op.
+
+    Raises
+    ------
+    TypeError
+        If `exc_type` is not a class of exceptions.
     """
     if not (isinstance(exc_type, type) and issubclass(exc_type, Exception)):
         raise TypeError(f"CheckAndRaise: expected a subclass of Exception, got {exc_type!r}")
@@ -62,7 +79,18 @@ def CheckAndRaise(exc_type: type[Exception], msg: str = "") -> _core.Op:
 
 
 def Assert(msg: str = "Assert failed!") -> _core.Op:
-    """The op ``(x, *conditions) -> x`` that raises an AssertionError. Source: PyTensor's ``raise_op.Assert``."""
+    """Op that raises AssertionError where a condition does not hold.
+
+    Parameters
+    ----------
+    msg : str
+        Message.
+
+    Returns
+    -------
+    Op
+        The op ``(x, *conditions) -> x``.
+    """
     return CheckAndRaise(AssertionError, msg)
 
 

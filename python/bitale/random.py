@@ -21,9 +21,18 @@ __all__ = ["Stream", "stream"]
 
 @dataclasses.dataclass(frozen=True)
 class Stream:
-    """A state: a key of 64 bits, and how many draws were made with it. Immutable; draws are made by compiled functions.
+    """State of a counter-based random generator.
 
-    The children of a state (``fold``, ``split``) are streams of keys of their own.
+    A key of 64 bits, and the number of draws that were made with it. Streams are
+    immutable; compiled functions draw from them. The children of a stream (`fold`,
+    `split`) have keys of their own.
+
+    Parameters
+    ----------
+    key : int
+        Key, from 0 up to ``2**64``.
+    drawn : int
+        Number of draws made.
     """
 
     key: int
@@ -40,21 +49,60 @@ class Stream:
             object.__setattr__(self, name, value)
 
     def fold(self, number: int) -> Stream:
-        """Child ``number`` of this state: that of ``split``, and of ``fold`` of a symbolic stream in this state."""
+        """Derive the stream of a number.
+
+        Parameters
+        ----------
+        number : int
+            Number.
+
+        Returns
+        -------
+        Stream
+            A stream with a key of its own.
+        """
         from bitale import _core
 
         return Stream(_core.random_child_key(self.key, self.drawn, number))
 
     def split(self, count: int) -> tuple[Stream, list[Stream]]:
-        """The state to go on with, and the first ``count`` children of this one."""
+        """Derive several streams.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+
+        Returns
+        -------
+        next : Stream
+            The state after splitting.
+        streams : list of Stream
+            Streams with keys of their own.
+        """
         return Stream(self.key, self.drawn + 1), [self.fold(number) for number in range(count)]
 
 
 def stream(seed: Any = None) -> Stream:
-    """The stream of a seed: a whole number from 0 up to 2**64, which is its key. None: a seed of the system.
+    """Create the counter-based stream of a seed.
 
-    A numpy.random.SeedSequence, or a list of whole numbers for one, gives a key of 64 bits of that sequence. TypeError
-    and ValueError for other seeds.
+    Parameters
+    ----------
+    seed : int, sequence of int or numpy.random.SeedSequence, optional
+        An integer from 0 up to ``2**64`` is the key; a sequence gives a key of
+        64 bits. By default a seed of the system.
+
+    Returns
+    -------
+    Stream
+        A stream without draws.
+
+    Raises
+    ------
+    TypeError
+        For a seed of another type.
+    ValueError
+        For a seed out of range.
     """
     import numpy as np
 
@@ -65,7 +113,7 @@ def stream(seed: Any = None) -> Stream:
     if isinstance(seed, np.random.SeedSequence):
         return Stream(int(seed.generate_state(1, np.uint64)[0]))
     if isinstance(seed, (list, tuple, np.ndarray)):
-        return stream(np.random.SeedSequence(seed))  # type: ignore[arg-type]
+        return stream(np.random.SeedSequence(seed))
     try:
         key = operator.index(seed)
     except TypeError:

@@ -55,18 +55,54 @@ def equation(
     register: bool = True,
     overwrite_existing: bool = False,
 ) -> Rule:
-    """A rule: where the left expression is found, the right one takes its place. Its variables stand for anything.
+    """Make a rewrite rule of an equation between two expressions.
 
-    tags: the phases it belongs to (canonicalize, stabilize, specialize, ...), and any others for queries.
-    assume: conditions such as ``x > 0`` under which both sides are equal. `check` takes no other points. The rule is
-    applied only where the graph shows that they hold: of constants, and by the bounds of functions such as ``exp(x)``,
-    ``abs(x)``, ``sigmoid(x)``, ``clip(x, 1, 2)``, sums and products of these; as in mathematics, so that neither nan nor
-    underflow counts. With "unsafe" among its tags a rule is applied without that, where a mode or query asks for
-    "unsafe" or for the rule by its name: then you vouch for them.
-    on: dtypes of the variables: floats, integers, signed_ints, numbers, bools or any.
-    wider_domain, either_zero, differs_at: how the sides may differ: where the left is not finite, in the sign of zero,
-    at special values of the first variable. `check` wants to see each.
-    register: False makes the rule without adding it to the rules that compiling applies.
+    Where the left expression is found, it is replaced by the right one. The
+    variables of both stand for anything.
+
+    Parameters
+    ----------
+    name : str
+        Name of the rule.
+    left : TensorVariable
+        Expression to find.
+    right : TensorVariable
+        Expression that replaces it.
+    tags : sequence of str
+        Phases to which the rule belongs (canonicalize, stabilize, specialize,
+        ...), and other tags for queries.
+    assume : sequence of TensorVariable
+        Conditions, such as ``x > 0``, under which both sides are equal. The
+        rule is applied only where the graph shows that they hold: for
+        constants, and by the bounds of functions. With "unsafe" among its tags
+        it is applied without that, where a mode or query asks for "unsafe" or
+        for the rule by name.
+    doc : str
+        Description.
+    on : str
+        Dtypes of the variables: floats, integers, signed_ints, numbers, bools
+        or any.
+    wider_domain : bool
+        The right side may be finite where the left is not.
+    either_zero : bool
+        The sides may differ in the sign of zero.
+    more_accurate : bool
+        The right side may be more accurate than the left.
+    differs_at : sequence of float
+        Special values of the first variable at which the sides may differ.
+    register : bool
+        Add the rule to those that compiling applies.
+    overwrite_existing : bool
+        Replace a rule of this name.
+
+    Returns
+    -------
+    Rule
+        The rule.
+
+    See Also
+    --------
+    check, node_rewriter
     """
     left, right = _core.as_tensor_variable(left), _core.as_tensor_variable(right)
     rule = _core.equation_rule(
@@ -111,12 +147,38 @@ def node_rewriter(
     samples: Sequence[Any] = (),
     overwrite_existing: bool = False,
 ) -> Callable[[Callable[..., Any]], Rule]:
-    """Makes a rule of a function of (fgraph, node) that gives False, a variable, or a list or dict of replacements.
+    """Make a rewrite rule of a function of a node.
 
-    tracks: the ops it is tried on: functions such as ``pt.add``, ops, classes of ops written in Python, or names of ops;
-    None for all. ValueError with a suggestion for a name that no op has.
-    tags: with a phase among them the rule is registered at once; else `register` does it.
-    samples: expressions on which it fires, for `check`.
+    The function takes (fgraph, node) and returns False, a variable, or a list or
+    dict of replacements.
+
+    Parameters
+    ----------
+    tracks : sequence of op or str, optional
+        Ops on which the rule is tried: functions such as ``pt.add``, ops,
+        classes of ops, or names of ops; by default all.
+    name : str, optional
+        Name of the rule; by default that of the function.
+    tags : sequence of str
+        Tags; with a phase among them the rule is registered at once.
+    samples : sequence of TensorVariable
+        Expressions on which the rule fires, for `check`.
+    overwrite_existing : bool
+        Replace a rule of this name.
+
+    Returns
+    -------
+    callable
+        A decorator that returns the rule.
+
+    Raises
+    ------
+    ValueError
+        With a suggestion, for a name that no op has.
+
+    See Also
+    --------
+    equation, register
     """
     if tracks is not None and not isinstance(tracks, (list, tuple)):
         raise TypeError(f"node_rewriter: expected a list of ops, got {tracks!r}")
@@ -139,9 +201,46 @@ def node_rewriter(
 
 
 def register(rule: Rule, *tags: str, overwrite_existing: bool = False) -> Rule:
-    """Adds the rule to those that compiling applies, in the phases among its tags and these."""
+    """Add a rule to those that compiling applies.
+
+    Parameters
+    ----------
+    rule : Rule
+        Rule.
+    *tags : str
+        Further tags, with a phase among them or among those of the rule.
+    overwrite_existing : bool
+        Replace a rule of this name.
+
+    Returns
+    -------
+    Rule
+        The rule.
+
+    See Also
+    --------
+    node_rewriter, equation
+    """
     rule._register(list(tags), overwrite_existing)
     return rule
+
+
+_REGISTRAR = """Register a rule in the phase {phase}; also a decorator.
+
+Parameters
+----------
+rule : Rule or str, optional
+    Rule; or a tag, of a decorator.
+*tags : str
+    Further tags.
+overwrite_existing : bool
+    Replace a rule of this name.
+
+Returns
+-------
+Rule or callable
+    The rule, or a decorator.
+"""
 
 
 def _registrar(phase: str) -> Callable[..., Any]:
@@ -152,7 +251,7 @@ def _registrar(phase: str) -> Callable[..., Any]:
         return lambda late: register(late, phase, *more, overwrite_existing=overwrite_existing)
 
     decorate.__name__ = decorate.__qualname__ = f"register_{phase}"
-    decorate.__doc__ = f"Registers a rule in the phase {phase}; a decorator, also with further tags."
+    decorate.__doc__ = _REGISTRAR.format(phase=phase)
     return decorate
 
 
@@ -162,11 +261,32 @@ register_specialize = _registrar("specialize")
 
 
 def check(rule: Rule | str, *, on_failure: str = "raise") -> CheckReport:
-    """Compares both sides of a rule (of a function: its samples before and after) on many dtypes, shapes and points,
-    within what it assumes; arithmetic with 450 digits decides where they differ, and whether a rule is more accurate
-    (refused for operations that have no exact form).
+    """Check a rule on many dtypes, shapes and points.
 
-    Raises InconsistencyError saying what is wrong, unless on_failure="return".
+    Both sides of an equation are compared, or the samples of a function before and
+    after, within what the rule assumes. Arithmetic with 450 digits decides where
+    they differ, and whether a rule is more accurate.
+
+    Parameters
+    ----------
+    rule : Rule or str
+        Rule, or its name.
+    on_failure : str
+        'raise' an error, or 'return' the report.
+
+    Returns
+    -------
+    CheckReport
+        What was compared.
+
+    Raises
+    ------
+    InconsistencyError
+        Telling what is wrong.
+
+    See Also
+    --------
+    equation, node_rewriter
     """
     if on_failure not in ("raise", "return"):
         raise ValueError(f'check: on_failure must be "raise" or "return", not {on_failure!r}')
@@ -183,8 +303,28 @@ def _tags(given: str | Iterable[str]) -> list[str]:
 def rewrite_graph(
     expression: Any, include: str | Iterable[str] = ("canonicalize",), exclude: str | Iterable[str] = ()
 ) -> Any:
-    """The expression (or each of a list) rewritten by the rules with these tags or names. The leaves stay the same.
+    """Rewrite expressions by selected rules.
 
+    Parameters
+    ----------
+    expression : TensorVariable or list of TensorVariable
+        Expressions.
+    include : str or iterable of str
+        Tags and names of rules to apply.
+    exclude : str or iterable of str
+        Tags and names of rules to leave out.
+
+    Returns
+    -------
+    TensorVariable or list of TensorVariable
+        Rewritten expressions, on the same leaves.
+
+    See Also
+    --------
+    trace
+
+    Examples
+    --------
     >>> x = pt.dscalar("x")
     >>> bt.rewrite.rewrite_graph(x + 0)
     x
@@ -194,8 +334,14 @@ def rewrite_graph(
     return results if many else results[0]
 
 
-class Trace(list):
-    """The steps of a rewriting, in order: a list of RewriteStep."""
+class Trace(list[Any]):
+    """Steps of a rewriting, in order: a list of RewriteStep.
+
+    Parameters
+    ----------
+    iterable : iterable of RewriteStep
+        The steps.
+    """
 
     def text(self) -> str:
         """The steps, and the whole expression after each."""
@@ -216,22 +362,86 @@ class Trace(list):
 def trace(
     expression: Any, include: str | Iterable[str] = ("fast_run",), exclude: str | Iterable[str] = ()
 ) -> Trace:
-    """The rewriting of an expression, step by step."""
+    """Rewrite an expression step by step.
+
+    Parameters
+    ----------
+    expression : TensorVariable or list of TensorVariable
+        Expressions.
+    include : str or iterable of str
+        Tags and names of rules to apply.
+    exclude : str or iterable of str
+        Tags and names of rules to leave out.
+
+    Returns
+    -------
+    Trace
+        The steps, in order.
+
+    See Also
+    --------
+    trace_text, rewrite_graph
+    """
     return Trace(_core.trace_rewrite(expression, _tags(include), _tags(exclude)))
 
 
 def trace_text(
     expression: Any, include: str | Iterable[str] = ("fast_run",), exclude: str | Iterable[str] = ()
 ) -> str:
-    """The rewriting of an expression as text: the steps, and the whole expression after each."""
+    """Rewriting of an expression as text.
+
+    Parameters
+    ----------
+    expression : TensorVariable or list of TensorVariable
+        Expressions.
+    include : str or iterable of str
+        Tags and names of rules to apply.
+    exclude : str or iterable of str
+        Tags and names of rules to leave out.
+
+    Returns
+    -------
+    str
+        The steps, and the whole expression after each.
+
+    See Also
+    --------
+    trace
+    """
     return trace(expression, include, exclude).text()
 
 
 def rules() -> list[RuleDescription]:
-    """All registered rules."""
+    """Describe all registered rules.
+
+    Returns
+    -------
+    list of RuleDescription
+        The rules.
+
+    See Also
+    --------
+    describe
+    """
     return _core.describe_rules()
 
 
 def describe(*query: str) -> str:
-    """The phases and rules that a query selects: describe("+fast_run", "-cancelling", "&float")."""
+    """Write the phases and rules that a query selects.
+
+    Parameters
+    ----------
+    *query : str
+        Tags and names, each with '+', '-' or '&' before it, as
+        ``describe("+fast_run", "-cancelling", "&float")``.
+
+    Returns
+    -------
+    str
+        Text.
+
+    See Also
+    --------
+    rules
+    """
     return _core.describe_optdb(list(query or ("+fast_run",)))

@@ -7,6 +7,7 @@
 #include "bitale/core/blocking.hpp"
 #include "caller.hpp"
 #include "core/library_pages.hpp"
+#include "docstrings.hpp"
 #include "interruption.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
@@ -75,6 +76,7 @@ NB_MODULE(_core, m) {
   bind_profile(m);
   bind_debugging(m);
   bind_system(m);
+  bind_docstrings(m);
   // Building these tables has touched most pages of both libraries.
   bitale::give_back_pages_of_release(reinterpret_cast<const void*>(&bitale::give_back_pages));
   bitale::give_back_pages_of_release(reinterpret_cast<const void*>(&wait_unlocked));

@@ -63,7 +63,7 @@ def part_of_include(root, file, name, quoted):
     if not quoted:
         return None
     beside = (root / file).parent / name
-    if ".." not in name and beside.is_file():
+    if ".." not in name and (beside.is_file() or (part_of_file(file) == "python" and (root / "python/src" / name).is_file())):
         return part_of_file(file)
     return ""
 

@@ -560,7 +560,7 @@ def test_diagonals_and_pseudo_inverses_of_parts():
         (pt.linalg.kron(pt.diag(a[0]), pt.diag(b[0])), np.kron(np.diag(u[0]), np.diag(v[0])), None),
         (pt.linalg.block_diag(pt.linalg.block_diag(a, b), a), scipy.linalg.block_diag(u, v, u), None),
     ]
-    for expression, expected, absent in cases:
+    for expression, expected, _ in cases:
         f = bt.function([a, b], expression, on_unused_input="ignore")
         np.testing.assert_allclose(f(u, v), expected, rtol=1e-9, atol=1e-12)
     f = bt.function([a, b], pt.linalg.pinv(pt.linalg.kron(a, b)))

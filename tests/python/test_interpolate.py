@@ -28,7 +28,7 @@ def test_interp_with_symbolic_repeated_and_single_points():
 
 
 def expected(method, q):
-    below, above = points_x[points_x < q], points_x[points_x >= q]
+    below = points_x[points_x < q]
     i = np.clip(len(below), 1, len(points_x) - 1)
     if method == "first":
         return points_y[max(len(below) - 1, 0)]

@@ -151,7 +151,7 @@ def test_elementwise_functions_refuse_truth_values(which):
 @pytest.mark.parametrize("which", truth_values())
 def test_nothing_takes_a_truth_value_for_an_operand(which):
     truth = truth_values()[which]
-    x, m, i, s = pt.dvector("x"), pt.dmatrix("m"), pt.lvector("i"), bt.shared(X)
+    x, m, s = pt.dvector("x"), pt.dmatrix("m"), bt.shared(X)
     flag = bt.shared(np.True_)
     uses = {
         "+": lambda: x + truth, "r+": lambda: truth + x, "*": lambda: x * truth, "/": lambda: truth / x,

@@ -29,9 +29,6 @@ def test_minimize(method, jac, hess):
 
 
 def test_derivatives_of_a_minimum():
-    w = pt.dmatrix("w")
-    target = pt.dvector("target")
-
     def solution(w, target):
         start = pt.zeros(2)
         x = pt.dvector("x")

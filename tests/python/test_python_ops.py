@@ -1112,7 +1112,7 @@ def test_functions_release_their_ops():
 
 
 def test_a_long_chain_of_nodes():
-    x = y = pt.dvector("x")
+    x = y = pt.dvector("x")  # noqa: F841
     op = Scale(1.0)
     for _ in range(20_000):
         y = op(y)

@@ -11,7 +11,7 @@ import pytest
 import bitale as bt
 import bitale.tensor as pt
 from bitale.compile.sharedvalue import shared_of
-from bitale.graph import Apply, Op
+from bitale.graph import Op
 
 LINKERS = ["vm", "jit", "c"]
 

@@ -51,24 +51,72 @@ def function(
     trust_input: bool = False,
     threads: int | None = None,
 ) -> Function:
-    """Compiles outputs as a function of inputs.
+    """Compile expressions to a function of inputs.
 
-    outputs: a variable, a list or a dict of them (the function then returns such), or None.
-    updates: shared variables and the expressions whose values they get after each call.
-    inputs: variables. For a computed one the graph is cut off there: what it was computed from is not needed.
-    givens: variables and what to use instead of them. ValueError for an input.
-    allow_input_downcast: None converts Python floats to config.floatX and else nothing that would lose precision;
-    True converts whatever is given; False not even those floats.
-    on_unused_input: "raise", "warn" or "ignore".
-    no_default_updates: True leaves out the default updates of shared variables (generators of pt.random have such); a list
-    leaves out those of its variables.
-    trust_input: accepted and of no effect, as Function.trust_input says.
-    profile: True measures what compiling and calls take, for `Function.profile`; so does a text, which is then the name
-    of a function without one. None: what config.profile says, with which profiles are also printed at exit.
-    threads: how many threads one call may use, from 1 to 1024; default: config.num_threads. Large loops are shared among
-    them, of which there are never more than processors the process may run on; small ones run in the caller's thread.
-    Results are the same, bit by bit, for any number. ValueError outside that range, TypeError for what is no integer.
+    Parameters
+    ----------
+    inputs : sequence of Variable or In
+        Inputs. A computed variable cuts the graph off: what it was computed
+        from is not needed.
+    outputs : Variable, sequence or dict of Variable, optional
+        Expressions to compute; the function returns results of the same form.
+    mode : str or Mode, optional
+        How to compile; by default config.mode.
+    updates : mapping or iterable of pairs, optional
+        Shared variables, and the expressions whose values they get after each
+        call.
+    givens : mapping or iterable of pairs, optional
+        Variables, and what to use in place of them.
+    no_default_updates : bool or list of Variable
+        Leave out the default updates of shared variables (such as random
+        generators have): of all, or of those listed.
+    accept_inplace : bool
+        Has to be False.
+    name : str, optional
+        Name of the function, for errors and profiles.
+    rebuild_strict : bool
+        Has to be True.
+    allow_input_downcast : bool, optional
+        None converts Python floats to config.floatX and otherwise nothing that
+        would lose precision; True converts whatever is given; False not even
+        those floats.
+    profile : bool or str, optional
+        Measure what compiling and calls take (`Function.profile`); a str is
+        the name of a function that has none. By default config.profile.
+    on_unused_input : str, optional
+        'raise', 'warn' or 'ignore'; by default config.on_unused_input.
+    trust_input : bool
+        Accepted for compatibility with PyTensor.
+    threads : int, optional
+        How many threads a call may use, from 1 to 1024; by default
+        config.num_threads. Large loops are shared among them. Results are the
+        same, bit by bit, for any number.
 
+    Returns
+    -------
+    Function
+        The compiled function.
+
+    Raises
+    ------
+    UnusedInputError
+        If no output depends on an input, and `on_unused_input` is 'raise'.
+    MissingInputError
+        If an output depends on a variable that is neither an input nor has a
+        value.
+    NotImplementedError
+        For `accept_inplace`, or ``rebuild_strict=False``.
+    TypeError
+        If an update or a given has another type than its variable.
+    ValueError
+        If `threads` is out of range, or `givens` replace an input.
+
+    See Also
+    --------
+    In, shared, Mode
+
+    Examples
+    --------
     >>> x, y = pt.dvectors("x", "y")
     >>> f = bt.function([x, y], [x + y, pt.dot(x, y)])
     >>> f([1.0, 2.0], [3.0, 4.0])
@@ -116,9 +164,46 @@ def function_dump(
     extra_tag_to_remove: Any = None,
     trust_input: bool = False,
 ) -> None:
-    """Writes the arguments of function() into a file, for a report of a bug: ``function(**pickle.load(file))`` compiles them.
+    """Write the arguments of a function into a file, to report an error.
 
-    extra_tag_to_remove is accepted: notes on variables are not stored. Nothing is compiled.
+    ``function(**pickle.load(file))`` compiles them. Nothing is compiled here.
+
+    Parameters
+    ----------
+    filename : str
+        File to write.
+    inputs : sequence of Variable or In
+        As of `function`.
+    outputs : Variable, sequence or dict of Variable, optional
+        As of `function`.
+    mode : str or Mode, optional
+        As of `function`.
+    updates : mapping or iterable of pairs, optional
+        As of `function`.
+    givens : mapping or iterable of pairs, optional
+        As of `function`.
+    no_default_updates : bool or list of Variable
+        As of `function`.
+    accept_inplace : bool
+        As of `function`.
+    name : str, optional
+        As of `function`.
+    rebuild_strict : bool
+        As of `function`.
+    allow_input_downcast : bool, optional
+        As of `function`.
+    profile : bool or str, optional
+        As of `function`.
+    on_unused_input : str, optional
+        As of `function`.
+    extra_tag_to_remove : str, optional
+        Accepted for compatibility with PyTensor.
+    trust_input : bool
+        As of `function`.
+
+    See Also
+    --------
+    function
     """
     arguments = {
         "inputs": inputs, "outputs": outputs, "mode": mode, "updates": updates, "givens": givens,

@@ -62,20 +62,48 @@ class Container:
 
 
 class In:
-    """An input with options.
+    """Input of a function, with options.
 
-    variable: what is given; name: its keyword, by default the variable's name.
-    value: a default, for calls that leave the input out; or a shared variable or Container that holds it.
-    update: what the container is given after each call, as by `updates` of function(). Needs a value.
-    strict: takes only arrays of just the dtype. allow_downcast: True converts whatever is given, False converts nothing that
-    would lose precision, None also takes Python floats as config.floatX; where it is None, function() decides.
-    implicit: a call can't give it, its value is always that of the container. Default: if the value is a shared variable
-    or a Container.
-    mutable, borrow: accepted, and of no effect: inputs are read in place and never written. ValueError for mutable without
-    borrow, which PyTensor refuses, too.
+    Parameters
+    ----------
+    variable : TensorVariable
+        The variable.
+    name : str, optional
+        Keyword of the input; by default the name of the variable.
+    value : object, optional
+        Default for calls that leave the input out; or a shared variable or
+        Container that holds it.
+    update : TensorVariable, optional
+        Expression whose value the container gets after each call.
+    mutable : bool, optional
+        Accepted for compatibility with PyTensor: inputs are never written.
+    strict : bool
+        Take only arrays of just the dtype.
+    allow_downcast : bool, optional
+        True converts whatever is given, False nothing that would lose
+        precision, None also Python floats to config.floatX. By default the
+        function decides.
+    autoname : bool
+        Accepted for compatibility with PyTensor.
+    implicit : bool, optional
+        Calls cannot give the input; its value is that of the container. By
+        default if the value is a shared variable or a Container.
+    borrow : bool, optional
+        Accepted for compatibility with PyTensor.
+    shared : bool
+        Accepted for compatibility with PyTensor.
 
-    TypeError for a value or an update that is not of the variable's type, and for unknown options; ValueError for an
-    update or implicit without a value.
+    Raises
+    ------
+    TypeError
+        If the value or update does not have the type of the variable.
+    ValueError
+        For an update or `implicit` without a value, or `mutable` without
+        `borrow`.
+
+    See Also
+    --------
+    Out, function
     """
 
     def __init__(
@@ -154,7 +182,19 @@ def _value_and_container(variable: TensorVariable, value: Any, strict: bool, all
 
 
 class Out:
-    """An output. Results are never shared with anybody, so borrow changes nothing."""
+    """Output of a function, with options.
+
+    Parameters
+    ----------
+    variable : TensorVariable
+        The expression.
+    borrow : bool
+        Accepted for compatibility with PyTensor: results are never shared.
+
+    See Also
+    --------
+    In, function
+    """
 
     def __init__(self, variable: TensorVariable, borrow: bool = False):
         if not isinstance(variable, Variable):

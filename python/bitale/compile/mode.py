@@ -15,8 +15,29 @@ _registered: dict[str, Mode] = {}
 
 
 def get_mode(orig_string: Any = None) -> Mode:
-    """The mode of a name, or of config.mode for None; a mode as it is. ValueError for a name that there is not.
+    """Find the mode of a name.
 
+    Parameters
+    ----------
+    orig_string : str or Mode, optional
+        Name; a mode is returned as it is. By default config.mode.
+
+    Returns
+    -------
+    Mode
+        The mode.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name.
+
+    See Also
+    --------
+    Mode, register_mode
+
+    Examples
+    --------
     >>> bt.get_mode("VM").linker
     'vm'
     """
@@ -26,8 +47,26 @@ def get_mode(orig_string: Any = None) -> Mode:
 
 
 def register_mode(name: str, mode: Mode) -> None:
-    """Gives a mode a name, by which function(), get_mode and others find it. ValueError for a name that is taken.
+    """Give a mode a name, by which functions find it.
 
+    Parameters
+    ----------
+    name : str
+        Name.
+    mode : Mode
+        Mode.
+
+    Raises
+    ------
+    ValueError
+        For a name that is taken.
+
+    See Also
+    --------
+    get_mode
+
+    Examples
+    --------
     >>> from bitale.compile.mode import register_mode
     >>> register_mode("ONE_BY_ONE", bt.Mode("vm"))
     >>> x = pt.dscalar("x")
@@ -42,8 +81,26 @@ def register_mode(name: str, mode: Mode) -> None:
 
 
 def register_linker(name: str, linker: Linker) -> None:
-    """Gives a linker a name, by which Mode(name) finds it. ValueError for a name that is taken.
+    """Give a linker a name, by which modes find it.
 
+    Parameters
+    ----------
+    name : str
+        Name.
+    linker : Linker
+        Linker.
+
+    Raises
+    ------
+    ValueError
+        For a name that is taken.
+
+    See Also
+    --------
+    register_mode
+
+    Examples
+    --------
     >>> from bitale.compile.mode import register_linker
     >>> seen = []
     >>> register_linker("telling", bt.link.VMLinker(callback=lambda node, **_: seen.append(str(node.op))))

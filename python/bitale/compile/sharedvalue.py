@@ -6,9 +6,9 @@ import contextlib
 import contextvars
 import functools
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, overload
 
-import numpy as np
+import numpy.typing as npt
 
 from bitale import _core
 from bitale._core import TensorSharedVariable, Type, Variable
@@ -17,6 +17,30 @@ from bitale.compile.io import SharedVariable, refuse
 __all__ = ["Generic", "SharedVariable", "collect_new_shareds", "generic", "shared", "shared_constructor", "shared_of"]
 
 TensorSharedVariable.__module__ = "bitale.tensor.sharedvar"
+
+
+@overload
+def shared(
+    value: npt.ArrayLike,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    borrow: bool = False,
+    shape: Any = None,
+    **kwargs: Any,
+) -> TensorSharedVariable: ...
+
+
+@overload
+def shared(
+    value: Any,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    borrow: bool = False,
+    shape: Any = None,
+    **kwargs: Any,
+) -> Any: ...
 
 
 def shared(
@@ -28,12 +52,45 @@ def shared(
     shape: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """A shared variable that starts with a copy of the value (the array itself, if borrow).
+    """Create a shared variable, whose value is kept between calls.
 
-    Its dtype and rank are the value's; its lengths may change, unless shape fixes them. The value may be a
-    numpy.random.Generator, or a stream (bitale.random.stream), or of a class of which `shared_constructor` knows what to make; kwargs
-    are for that. TypeError for other keywords.
+    Its dtype and rank are those of the value; its lengths may change, unless
+    `shape` fixes them.
 
+    Parameters
+    ----------
+    value : array_like, numpy.random.Generator or Stream
+        Initial value, or a value of a class for which `shared_constructor` is
+        registered.
+    name : str, optional
+        Name of the variable.
+    strict : bool
+        Refuse values of another type in `set_value`.
+    allow_downcast : bool, optional
+        Whether `set_value` may lose precision.
+    borrow : bool
+        Use the array itself rather than a copy.
+    shape : sequence of int or None, optional
+        Static lengths.
+    **kwargs : object
+        Arguments of the constructor of another class.
+
+    Returns
+    -------
+    TensorSharedVariable
+        The shared variable.
+
+    Raises
+    ------
+    TypeError
+        If there is no shared variable for the value, or for other keywords.
+
+    See Also
+    --------
+    function
+
+    Examples
+    --------
     >>> total = bt.shared(0.0, "total")
     >>> x = pt.dscalar("x")
     >>> add = bt.function([x], None, updates={total: total + x})

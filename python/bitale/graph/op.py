@@ -77,12 +77,33 @@ class FromFunctionOp(Op):
 def wrap_py(
     itypes: Any, otypes: Any, infer_shape: Callable[..., Any] | None = None
 ) -> Callable[[Callable[..., Any]], FromFunctionOp]:
-    """Makes an op of a function of arrays: ``@wrap_py([pt.dmatrix], [pt.dvector])``.
+    """Make an op of a function of arrays.
 
-    itypes, otypes: the types of inputs and outputs. infer_shape(fgraph, node, input_shapes): the lengths of the outputs,
-    where they follow from those of the inputs. The op has no derivative. TypeError for what is no type. Source:
-    PyTensor's ``wrap_py``.
+    Used as a decorator, ``@as_op([pt.dmatrix], [pt.dvector])``. The op has no
+    derivative.
 
+    Parameters
+    ----------
+    itypes : sequence of Type
+        Types of the inputs.
+    otypes : sequence of Type
+        Types of the outputs.
+    infer_shape : callable, optional
+        Function of (fgraph, node, input_shapes) that builds the lengths of the
+        outputs.
+
+    Returns
+    -------
+    callable
+        Decorator that returns the op.
+
+    Raises
+    ------
+    TypeError
+        For an entry that is not a type.
+
+    Examples
+    --------
     >>> @bt.as_op([pt.dvector], [pt.dvector])
     ... def flipped(x):
     ...     return x[::-1].copy()

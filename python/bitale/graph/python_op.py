@@ -140,7 +140,7 @@ class Batched(Op):
                         f"{results[k].shape[len(batch):]} and {value.shape}"
                     )
                 results[k][at] = value
-        for k, type_ in enumerate(self.output_types):
+        for k in range(len(self.output_types)):
             if results[k] is None:
                 raise ValueError(f"{self.node_op}: an empty batch has no element to tell the shape of output {k}")
             output_storage[k][0] = results[k]

@@ -34,7 +34,7 @@ class CompiledModel(_nutpie.CompiledPyMCModel):
     def with_data(self, **updates: Any) -> CompiledModel:
         """The same model with other data, which may have another length. KeyError for a name that is no shared variable, ValueError
         for another rank or values that don't fit its dtype. Both models can be used."""
-        variables = {variable: name for variable, name in self.data_keys.items()}
+        variables = dict(self.data_keys)
         data = dict(self.shared_data)
         for name, value in updates.items():
             found = [v for v in variables if v.name == name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, cast, overload
 
 from bitale import _core
 from bitale._core import Variable
@@ -15,8 +15,15 @@ __all__ = ["until", "scan", "map", "reduce", "foldl", "foldr", "filter", "while_
 
 
 class until:
-    """What a step returns, beside its results, to end a loop: there is no step after the one in which the scalar
-    `condition` holds (PyTensor's pytensor.scan.utils.until)."""
+    """Condition that ends a loop, among the results of a step.
+
+    There is no step after the one in which the condition holds.
+
+    Parameters
+    ----------
+    condition : TensorVariable
+        Scalar of dtype bool.
+    """
 
     def __init__(self, condition: Any):
         if condition is None:
@@ -120,7 +127,7 @@ def _loop(
     truncate_gradient: int = -1,
     strict: bool = False,
     name: str | None = None,
-) -> tuple[list[Variable], list[Variable | None], Variable, dict[Variable, Variable], int]:
+) -> tuple[list[Any], list[Variable | None], Variable, dict[Variable, Variable], int]:
     builder = _core.ScanBuilder(
         [_sequence(each) for each in _as_list(sequences)],
         [_initial(each) for each in _as_list(outputs_info)],
@@ -138,7 +145,7 @@ def _loop(
             break
     updates += _own_updates(created, outputs, condition, updates)
     traces, finals, steps, pairs = builder.finish(outputs, condition, updates)
-    changed = dict(pairs)
+    changed: dict[Any, Any] = dict(pairs)
     # Functions that are compiled without the updates perform them nevertheless.
     for variable in created:
         if variable in changed:
@@ -157,6 +164,45 @@ def _packed(outputs: list[Any], return_list: bool) -> Any:
     return outputs[0] if len(outputs) == 1 else outputs
 
 
+@overload
+def scan(
+    fn: Callable[..., Any],
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = None,
+    n_steps: Any = None,
+    truncate_gradient: int = -1,
+    go_backwards: bool = False,
+    mode: Any = None,
+    name: str | None = None,
+    profile: Any = False,
+    allow_gc: Any = None,
+    strict: bool = False,
+    return_list: bool = False,
+    return_updates: Literal[True] = True,
+) -> tuple[Any, dict[Variable, Variable]]: ...
+
+
+@overload
+def scan(
+    fn: Callable[..., Any],
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = None,
+    n_steps: Any = None,
+    truncate_gradient: int = -1,
+    go_backwards: bool = False,
+    mode: Any = None,
+    name: str | None = None,
+    profile: Any = False,
+    allow_gc: Any = None,
+    strict: bool = False,
+    return_list: bool = False,
+    *,
+    return_updates: bool,
+) -> Any: ...
+
+
 def scan(
     fn: Callable[..., Any],
     sequences: Any = None,
@@ -173,34 +219,85 @@ def scan(
     return_list: bool = False,
     return_updates: bool = True,
 ) -> Any:
-    """A loop of steps (PyTensor's pytensor.scan).
+    """Apply a function repeatedly, as a loop over sequences and states.
 
-    fn: called once, with symbolic values: an element of each sequence (of each of its taps), earlier values of the
-        results (by tap), and non_sequences. It returns the results of one step: a value or a list; with them, it may
-        return a dict of updates of shared variables, and until(condition). Variables around it may be used.
-    sequences: tensors that are stepped through along their first axis, or dicts {"input": tensor, "taps": [...]}: a tap
-        k is the element k places further on. All give the same number of steps, or at least n_steps.
-    outputs_info: per result, its initial value, of the shape and dtype of each later one; or a dict {"initial": ...,
-        "taps": [...]} with negative taps, where the initial value is a stack of as many values as the furthest tap
-        goes back, the oldest first; or None for a result whose earlier values no step takes.
-    n_steps: how many steps, an integer that may be symbolic, 0 or more; None: as many as the sequences have elements.
-    truncate_gradient: how many of the last steps the gradient goes back; -1: all.
-    go_backwards: steps through the sequences from their ends.
-    strict: refuse variables that are neither arguments of fn nor constants.
-    name: of the loop and its results.
-    mode, profile, allow_gc: accepted for programs written for PyTensor; the loop is compiled with what surrounds it.
+    The loop is compiled: it is one loop of native code, with what surrounds it.
 
-    Draws of random variables in fn that are given no generator (`rng`) draw anew in each step; the states of their
-    generators are among the updates, and are updated also by a function that is not given those.
+    Parameters
+    ----------
+    fn : callable
+        Builds one step. It is called once, with symbolic values: an element of
+        each sequence (one for each of its taps), earlier values of the results
+        (one for each tap), and `non_sequences`. It returns the results of the
+        step, a value or a list, and may also return a dict of updates of
+        shared variables and `until`. Variables around it may be used.
+    sequences : tensor_like, dict or list of these, optional
+        Tensors that are stepped through along their first axis. A dict
+        ``{"input": tensor, "taps": [...]}`` names elements relative to the
+        step: tap k is k elements ahead.
+    outputs_info : tensor_like, dict, None or list of these, optional
+        Initial state for each result, of the shape and dtype of its values. A
+        dict ``{"initial": ..., "taps": [...]}`` with negative taps gives
+        earlier values, stacked, the oldest first. None for a result that no
+        later step reads.
+    non_sequences : tensor_like or list of these, optional
+        Further arguments of `fn`, the same in each step.
+    n_steps : int or scalar tensor, optional
+        Number of steps; by default the length of the sequences.
+    truncate_gradient : int
+        Number of last steps through which the gradient passes; -1 for all.
+    go_backwards : bool
+        Step through the sequences from their ends.
+    mode : Mode, optional
+        Accepted for compatibility with PyTensor: the loop is compiled with
+        what surrounds it.
+    name : str, optional
+        Name of the loop and its results.
+    profile : bool
+        Accepted for compatibility with PyTensor.
+    allow_gc : bool, optional
+        Accepted for compatibility with PyTensor.
+    strict : bool
+        Refuse variables that are neither arguments of `fn` nor constants.
+    return_list : bool
+        Return a list also of a single result.
+    return_updates : bool
+        Return the updates, too.
 
-    Returns (results, updates): each result after each step, stacked along a new first axis, without initial values;
-    one alone is no list unless return_list. updates: of shared variables, for `function`. With return_updates=False,
-    the results alone.
+    Returns
+    -------
+    results : TensorVariable or list of TensorVariable
+        Values of each result after each step, stacked along a new first axis,
+        without the initial ones.
+    updates : dict
+        Updates of shared variables, for `bitale.function`; where
+        `return_updates` is true.
 
-    ValueError: nothing says how many steps, n_steps is negative, a tap reaches before the start or behind the end, or fn gives another
-    number of results. TypeError: a result that is not of its initial value's dtype, rank and static shape, saying which
-    and what to cast; an `until` that is no scalar bool. ShapeError: sequences of different lengths.
+    Raises
+    ------
+    ValueError
+        If nothing determines the number of steps, `n_steps` is negative, a tap
+        reaches before the start or beyond the end, or `fn` returns another
+        number of results.
+    TypeError
+        If a result has another dtype, rank or static shape than its initial
+        state.
+    ShapeError
+        If sequences have different lengths.
 
+    See Also
+    --------
+    map, reduce, foldl, foldr, while_loop, fori_loop
+
+    Notes
+    -----
+    Random variables that `fn` draws without a generator (`rng`) are drawn anew in
+    each step; the states of their generators are among the updates, and are also
+    updated by a function that is not given these. The semantics are those of
+    ``pytensor.scan``.
+
+    Examples
+    --------
     >>> a = pt.dscalar("a")
     >>> powers = bt.scan(lambda p: p * a, outputs_info=1.0, n_steps=4, return_updates=False)
     >>> bt.function([a], powers)(2.0)
@@ -228,7 +325,39 @@ def map(
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
-    """fn of each element of the sequences, stacked: a scan without earlier values (PyTensor's pytensor.map)."""
+    """Apply a function to each element of sequences.
+
+    Parameters
+    ----------
+    fn : callable
+        Builds the result for an element of each sequence, followed by
+        `non_sequences`.
+    sequences : tensor_like or list of these
+        Tensors that are stepped through along their first axis.
+    non_sequences : tensor_like or list of these, optional
+        Further arguments of `fn`.
+    truncate_gradient : int
+        Number of last steps through which the gradient passes; -1 for all.
+    go_backwards : bool
+        Step through the sequences from their ends.
+    mode : Mode, optional
+        Accepted for compatibility with PyTensor.
+    name : str, optional
+        Name of the loop.
+    return_updates : bool
+        Return the updates, too.
+
+    Returns
+    -------
+    results : TensorVariable or list of TensorVariable
+        Results, stacked along a new first axis.
+    updates : dict
+        Updates of shared variables; where `return_updates` is true.
+
+    See Also
+    --------
+    scan, reduce, filter
+    """
     traces, _, _, updates, _ = _loop(
         fn, sequences, None, non_sequences, None, go_backwards, truncate_gradient, False, name
     )
@@ -245,9 +374,38 @@ def reduce(
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
-    """The last results of a scan alone; no others are stored (PyTensor's pytensor.reduce).
+    """Reduce sequences by a function of an element and a state.
 
-    An entry of outputs_info that is None, whose earlier values no step takes, gives its value in the last step.
+    Parameters
+    ----------
+    fn : callable
+        Builds the new states from an element of each sequence, the states, and
+        `non_sequences`.
+    sequences : tensor_like or list of these
+        Tensors that are stepped through along their first axis.
+    outputs_info : tensor_like, None or list of these
+        Initial states; None for a result that no later step reads.
+    non_sequences : tensor_like or list of these, optional
+        Further arguments of `fn`.
+    go_backwards : bool
+        Step through the sequences from their ends.
+    mode : Mode, optional
+        Accepted for compatibility with PyTensor.
+    name : str, optional
+        Name of the loop.
+    return_updates : bool
+        Return the updates, too.
+
+    Returns
+    -------
+    results : TensorVariable or list of TensorVariable
+        Last states; no others are stored.
+    updates : dict
+        Updates of shared variables; where `return_updates` is true.
+
+    See Also
+    --------
+    scan, foldl, foldr
     """
     traces, finals, _, updates, _ = _loop(fn, sequences, outputs_info, non_sequences, None, go_backwards, -1, False, name)
     last = [trace[-1] if final is None else final for trace, final in zip(traces, finals)]
@@ -263,7 +421,37 @@ def foldl(
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
-    """reduce from the first element to the last (PyTensor's pytensor.foldl)."""
+    """Reduce sequences from the first element to the last.
+
+    Parameters
+    ----------
+    fn : callable
+        Builds the new states from an element of each sequence, the states, and
+        `non_sequences`.
+    sequences : tensor_like or list of these
+        Tensors that are stepped through along their first axis.
+    outputs_info : tensor_like, None or list of these
+        Initial states.
+    non_sequences : tensor_like or list of these, optional
+        Further arguments of `fn`.
+    mode : Mode, optional
+        Accepted for compatibility with PyTensor.
+    name : str, optional
+        Name of the loop.
+    return_updates : bool
+        Return the updates, too.
+
+    Returns
+    -------
+    results : TensorVariable or list of TensorVariable
+        Last states.
+    updates : dict
+        Updates of shared variables; where `return_updates` is true.
+
+    See Also
+    --------
+    foldr, reduce
+    """
     return reduce(fn, sequences, outputs_info, non_sequences, False, mode, name, return_updates)
 
 
@@ -276,7 +464,37 @@ def foldr(
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
-    """reduce from the last element to the first (PyTensor's pytensor.foldr)."""
+    """Reduce sequences from the last element to the first.
+
+    Parameters
+    ----------
+    fn : callable
+        Builds the new states from an element of each sequence, the states, and
+        `non_sequences`.
+    sequences : tensor_like or list of these
+        Tensors that are stepped through along their first axis.
+    outputs_info : tensor_like, None or list of these
+        Initial states.
+    non_sequences : tensor_like or list of these, optional
+        Further arguments of `fn`.
+    mode : Mode, optional
+        Accepted for compatibility with PyTensor.
+    name : str, optional
+        Name of the loop.
+    return_updates : bool
+        Return the updates, too.
+
+    Returns
+    -------
+    results : TensorVariable or list of TensorVariable
+        Last states.
+    updates : dict
+        Updates of shared variables; where `return_updates` is true.
+
+    See Also
+    --------
+    foldl, reduce
+    """
     return reduce(fn, sequences, outputs_info, non_sequences, True, mode, name, return_updates)
 
 
@@ -289,7 +507,37 @@ def filter(
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
-    """The elements of each sequence for which fn, a scalar condition, holds."""
+    """Select the elements of sequences for which a condition holds.
+
+    Parameters
+    ----------
+    fn : callable
+        Builds the scalar condition from an element of each sequence, followed
+        by `non_sequences`.
+    sequences : tensor_like or list of these
+        Tensors that are stepped through along their first axis.
+    non_sequences : tensor_like or list of these, optional
+        Further arguments of `fn`.
+    go_backwards : bool
+        Step through the sequences from their ends.
+    mode : Mode, optional
+        Accepted for compatibility with PyTensor.
+    name : str, optional
+        Name of the loop.
+    return_updates : bool
+        Return the updates, too.
+
+    Returns
+    -------
+    results : TensorVariable or list of TensorVariable
+        Selected elements of each sequence.
+    updates : dict
+        Updates of shared variables; where `return_updates` is true.
+
+    See Also
+    --------
+    map, scan
+    """
     kept, updates = map(fn, sequences, non_sequences, -1, go_backwards, mode, name)
     given = [_core.as_tensor_variable(_sequence(each)[0]) for each in _as_list(sequences)]
     mask = _core.neq(kept, 0)
@@ -298,8 +546,29 @@ def filter(
 
 
 def fori_loop(lower: Any, upper: Any, body: Callable[..., Any], *initial: Any) -> Any:
-    """The states after body(i, *states) for i from lower to upper - 1, of which nothing else is stored. body returns as
-    many values as there are initial ones."""
+    """Apply a function to states for a range of integers.
+
+    Parameters
+    ----------
+    lower : int or scalar tensor
+        First integer.
+    upper : int or scalar tensor
+        End of the range, not included.
+    body : callable
+        Builds the new states from the integer and the states, as many as there
+        are initial ones.
+    *initial : tensor_like
+        Initial states.
+
+    Returns
+    -------
+    TensorVariable or list of TensorVariable
+        States after the last step; no others are stored.
+
+    See Also
+    --------
+    while_loop, scan
+    """
     lower = _core.cast(_core.as_tensor_variable(lower), "int64")
     count = _core.maximum(_core.cast(_core.as_tensor_variable(upper), "int64") - lower, 0)
 
@@ -313,16 +582,37 @@ def fori_loop(lower: Any, upper: Any, body: Callable[..., Any], *initial: Any) -
 def while_loop(
     condition: Callable[..., Any], body: Callable[..., Any], *initial: Any, max_steps: int | Variable
 ) -> Any:
-    """The states after as many steps states = body(*states) as condition(*states) holds before, at most max_steps.
+    """Apply a function to states while a condition holds.
 
-    Nothing but the last states is stored; a gradient stores max_steps states."""
+    Parameters
+    ----------
+    condition : callable
+        Builds the scalar condition from the states; it is evaluated before
+        each step.
+    body : callable
+        Builds the new states from the states.
+    *initial : tensor_like
+        Initial states.
+    max_steps : int or scalar tensor
+        Most steps.
+
+    Returns
+    -------
+    TensorVariable or list of TensorVariable
+        States when the condition first fails, or after `max_steps` steps. No
+        others are stored, except for a gradient.
+
+    See Also
+    --------
+    fori_loop, scan
+    """
     start = condition(*[_core.as_tensor_variable(each) for each in initial])
 
     def step(*states: Any) -> tuple[list[Any], until]:
         after = [_core.as_tensor_variable(each) for each in _as_list(body(*states))]
         return after, until(_core.eq(condition(*after), 0))
 
-    count = _core.switch(start, _core.cast(_core.as_tensor_variable(max_steps), "int64"), 0)
+    count = _core.switch(start, _core.cast(_core.as_tensor_variable(cast(Any, max_steps)), "int64"), 0)
     _, finals, _, _, _ = _loop(step, None, list(initial), None, count)
     return _packed(finals, False)
 
@@ -338,12 +628,42 @@ def scan_checkpoints(
     padding: bool = True,
     return_updates: bool = True,
 ) -> Any:
-    """scan for long loops of which every save_every_N-th result is wanted, and a gradient that stores as many states
-    (PyTensor's pytensor.scan_checkpoints): the steps in between are made again when the gradient needs them.
+    """Scan that stores every N-th state, for gradients of long loops.
 
-    outputs_info: initial values, one per result; results with taps are refused. The number of steps is a multiple of
-    save_every_N, or with padding any number: the sequences are then filled up with zeros, and the last result is that
-    of the last step made. Returns what scan returns, for every save_every_N-th step.
+    The states in between are computed again when the gradient needs them.
+
+    Parameters
+    ----------
+    fn : callable
+        As of `scan`.
+    sequences : tensor_like or list of these, optional
+        As of `scan`.
+    outputs_info : tensor_like or list of these, optional
+        Initial states, one per result; results with taps are refused.
+    non_sequences : tensor_like or list of these, optional
+        As of `scan`.
+    name : str
+        Name of the loop.
+    n_steps : int or scalar tensor, optional
+        Number of steps: a multiple of `save_every_N` unless `padding`.
+    save_every_N : int
+        Distance of the states that are stored.
+    padding : bool
+        Fill up the sequences with zeros, so that the number of steps may be
+        any; the last result is then that of the last step made.
+    return_updates : bool
+        Return the updates, too.
+
+    Returns
+    -------
+    results : TensorVariable or list of TensorVariable
+        Every `save_every_N`-th value of each result.
+    updates : dict
+        Updates of shared variables; where `return_updates` is true.
+
+    See Also
+    --------
+    scan
     """
     inputs = [_core.as_tensor_variable(each) for each in _as_list(sequences)]
     initial = [

@@ -47,7 +47,8 @@ def gemm(z: Any, a: Any, x: Any, y: Any, b: Any) -> TensorVariable:
     array([[23.]])
     """
     z, a, x, y, b = _of("gemm", z=(z, 2), a=(a, 0), x=(x, 2), y=(y, 2), b=(b, 0))
-    return b * z + a * dot(x, y)
+    out: TensorVariable = b * z + a * dot(x, y)
+    return out
 
 
 def gemv(y: Any, alpha: Any, A: Any, x: Any, beta: Any) -> TensorVariable:
@@ -58,7 +59,8 @@ def gemv(y: Any, alpha: Any, A: Any, x: Any, beta: Any) -> TensorVariable:
     array([11.])
     """
     y, alpha, A, x, beta = _of("gemv", y=(y, 1), alpha=(alpha, 0), A=(A, 2), x=(x, 1), beta=(beta, 0))
-    return beta * y + alpha * dot(A, x)
+    out: TensorVariable = beta * y + alpha * dot(A, x)
+    return out
 
 
 def ger(A: Any, alpha: Any, x: Any, y: Any) -> TensorVariable:
@@ -69,7 +71,8 @@ def ger(A: Any, alpha: Any, x: Any, y: Any) -> TensorVariable:
     array([[6., 8.]])
     """
     A, alpha, x, y = _of("ger", A=(A, 2), alpha=(alpha, 0), x=(x, 1), y=(y, 1))
-    return A + alpha * outer(x, y)
+    out: TensorVariable = A + alpha * outer(x, y)
+    return out
 
 
 __getattr__ = finder(__name__)  # classes of ops

@@ -21,10 +21,34 @@ __all__ = [
 
 
 def where(cond: Any, ift: Any = None, iff: Any = None) -> TensorVariable | tuple[TensorVariable, ...]:
-    """ift where the condition is true, else iff; the condition alone: where it is not 0, as `nonzero`.
+    """Choose elements by a condition, or find where it is true.
 
-    ValueError when only one of ift and iff is given.
+    Parameters
+    ----------
+    cond : tensor_like
+        Condition.
+    ift : tensor_like, optional
+        Values where it is true.
+    iff : tensor_like, optional
+        Values where it is false.
 
+    Returns
+    -------
+    TensorVariable or tuple of TensorVariable
+        Chosen values, of the broadcast shape; with the condition alone, what
+        `nonzero` returns.
+
+    Raises
+    ------
+    ValueError
+        If only one of `ift` and `iff` is given.
+
+    See Also
+    --------
+    switch, nonzero
+
+    Examples
+    --------
     >>> x = pt.dvector("x")
     >>> pt.where(x > 0, x, -x).eval({x: [-1.0, 2.0]})
     array([1., 2.])
@@ -37,8 +61,30 @@ def where(cond: Any, ift: Any = None, iff: Any = None) -> TensorVariable | tuple
 
 
 def max_and_argmax(a: Any, axis: Any = None, keepdims: bool = False) -> tuple[TensorVariable, TensorVariable]:
-    """The largest elements and where they are.
+    """Maximum along an axis, and its index.
 
+    Parameters
+    ----------
+    a : tensor_like
+        Tensor.
+    axis : int or sequence of int, optional
+        Axis to search; by default the flattened tensor.
+    keepdims : bool
+        Keep reduced axes, with length 1.
+
+    Returns
+    -------
+    max : TensorVariable
+        Maxima, as by `max`.
+    argmax : TensorVariable
+        Their indices, as by `argmax`.
+
+    See Also
+    --------
+    max, argmax
+
+    Examples
+    --------
     >>> [each.eval() for each in pt.max_and_argmax([3.0, 7.0, 5.0])]
     [array(7.), array(1)]
     """

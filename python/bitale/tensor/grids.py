@@ -18,7 +18,7 @@ class _Grid:
 
     def __getitem__(self, key: Any) -> Any:
         slices = key if isinstance(key, tuple) else (key,)
-        axes = []
+        axes: list[Any] = []
         for each in slices:
             if not isinstance(each, slice):
                 raise TypeError(f"expected slices, got {each!r}")
@@ -40,8 +40,24 @@ ogrid = _Grid(True)
 
 
 def make_slice(slc: Any, stop: Any = None, step: Any = None) -> slice:
-    """The slice of these bounds, which may be variables; slc as it is when it is one.
+    """Make a slice whose bounds may be variables.
 
+    Parameters
+    ----------
+    slc : slice, int or scalar tensor
+        Slice, which is returned as it is; or its start.
+    stop : int or scalar tensor, optional
+        End.
+    step : int or scalar tensor, optional
+        Step.
+
+    Returns
+    -------
+    slice
+        The slice.
+
+    Examples
+    --------
     >>> x = pt.dvector("x")
     >>> x[pt.make_slice(1, x.shape[0] - 1)].eval({x: [1.0, 2.0, 3.0, 4.0]})
     array([2., 3.])

@@ -141,8 +141,10 @@ def get_canonical_form_slice(theslice: Any, length: Any) -> tuple[Any, Any]:
         return (_forward(theslice, length, step), 1) if step > 0 else (_backward(theslice, length, -step), -1)
     step = as_tensor_variable(step)
     ahead, back = _forward(theslice, length, abs(step)), _backward(theslice, length, abs(step))
-    parts = [switch(step > 0, a, b) for a, b in ((ahead.start, back.start), (ahead.stop, back.stop))]
-    return slice(*parts, abs(step)), switch(step > 0, 1, -1)
+    parts: Any = [switch(step > 0, a, b) for a, b in ((ahead.start, back.start), (ahead.stop, back.stop))]
+    start, stop = parts
+    bounds: Any = (start, stop, abs(step))
+    return slice(*bounds), switch(step > 0, 1, -1)
 
 
 def _bound(given: Any, length: Any, default: Any, low: int, high: Any) -> Any:

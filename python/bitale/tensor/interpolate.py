@@ -12,12 +12,38 @@ __all__ = ["interp", "interpolate1d"]
 def interpolate1d(
     x: Any, y: Any, method: str = "linear", left_pad: Any = None, right_pad: Any = None, extrapolate: bool = True
 ) -> Callable[[Any], TensorVariable]:
-    """A function that interpolates between the points (x, y), two vectors of one length, in any order of x; of tensors of
-    any shape. Methods: "linear" (at least two points), "nearest" (the left one of two equally near), "first" (the nearest
-    point strictly below), "last" (the nearest not below) and "mean" (of both neighbours). Outside of the points the first
-    and the last two go on; without `extrapolate` it is `left_pad` below all x (y of the lowest x by default) and `right_pad`
-    above all. It is nan at nan.
+    """Make a function that interpolates between points.
 
+    Parameters
+    ----------
+    x : tensor_like
+        Vector of abscissae, in any order.
+    y : tensor_like
+        Vector of ordinates.
+    method : str
+        'linear' (of at least two points), 'nearest' (of two equally near, the
+        left one), 'first' (nearest point strictly below), 'last' (nearest
+        point not above) or 'mean' (of both neighbours).
+    left_pad : tensor_like, optional
+        Value below all points, without `extrapolate`; by default that of the
+        lowest point.
+    right_pad : tensor_like, optional
+        Value above all points, without `extrapolate`; by default that of the
+        highest point.
+    extrapolate : bool
+        Continue the first and last two points outside.
+
+    Returns
+    -------
+    callable
+        Function of a tensor of any shape; it is nan at nan.
+
+    See Also
+    --------
+    interp
+
+    Examples
+    --------
     >>> f = pt.interpolate1d(np.array([0.0, 1.0, 2.0]), np.array([0.0, 10.0, 40.0]), method="linear")
     >>> f(pt.constant(1.5)).eval()
     array(25.)

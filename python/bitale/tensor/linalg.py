@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from bitale._core import (
+from bitale._core import (  # type: ignore[attr-defined]
     LinAlgError,
     block_diag,
     cho_solve,
@@ -53,7 +53,28 @@ matrix_inverse = inv
 
 
 def ordqz(A: _Any, B: _Any, sort: str | None = None, output: str = "real") -> _Any:
-    """(S, P, alpha, beta, Q, Z): qz with eigenvalues, those that `sort` says first."""
+    """Generalised Schur decomposition with ordered eigenvalues.
+
+    Parameters
+    ----------
+    A : tensor_like
+        Matrices, of shape (..., n, n).
+    B : tensor_like
+        Matrices, of shape (..., n, n).
+    sort : str, optional
+        Which eigenvalues come first: 'lhp', 'rhp', 'iuc' or 'ouc'.
+    output : str
+        'real' or 'complex'.
+
+    Returns
+    -------
+    tuple of TensorVariable
+        ``(S, P, alpha, beta, Q, Z)``, as of `qz` with the eigenvalues.
+
+    See Also
+    --------
+    qz
+    """
     return qz(A, B, output=output, sort=sort, return_eigenvalues=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast as as_type
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class _SolverOp(Op):
         if self.of_gradient:
             slope = grad(value, x, disconnected_inputs="ignore") if self.jac or self.hess else None
             out = {"value": value, "slope": slope}
-            out["curvature"] = jacobian(slope, x, disconnected_inputs="ignore") if self.hess else None
+            out["curvature"] = jacobian(as_type(Any, slope), x, disconnected_inputs="ignore") if self.hess else None
             return out
         slope = jacobian(value, x, disconnected_inputs="ignore") if self.jac or self.hess else None
         curvature = grad(slope, x, disconnected_inputs="ignore") if self.hess else None
@@ -313,12 +313,45 @@ def minimize(
     use_vectorized_jac: bool = False,
     optimizer_kwargs: dict[str, Any] | None = None,
 ) -> tuple[Any, TensorVariable]:
-    """(solution, success): where the scalar `objective` is least, over x, a float variable of any shape or a list of them,
-    whose values are the start. success: whether SciPy's method says that it has converged; if not, the solution is its last
-    state. jac and hess: whether the method gets gradients and Hessians, which are compiled with the objective.
-    optimizer_kwargs: for scipy.optimize.minimize. Derivatives by all other variables: those of a solution with a gradient of
-    0, nan where the Hessian is singular. use_vectorized_jac is accepted and changes nothing: it is always so.
+    """Minimise a scalar over variables.
 
+    Parameters
+    ----------
+    objective : TensorVariable
+        Scalar to minimise.
+    x : TensorVariable or list of TensorVariable
+        Float variables over which to minimise; their values are the start.
+    method : str
+        Method of ``scipy.optimize.minimize``.
+    jac : bool
+        Compile the gradient for the method.
+    hess : bool
+        Compile the Hessian for the method.
+    use_vectorized_jac : bool
+        Accepted for compatibility with PyTensor.
+    optimizer_kwargs : dict, optional
+        Further arguments of ``scipy.optimize.minimize``.
+
+    Returns
+    -------
+    solution : TensorVariable or list of TensorVariable
+        Where the objective is least, of the form of `x`.
+    success : TensorVariable
+        Bool scalar: whether the method has converged; if not, the solution is
+        its last state.
+
+    See Also
+    --------
+    root, minimize_scalar
+
+    Notes
+    -----
+    Derivatives with respect to all other variables are those of a solution at
+    which the gradient is 0 (by the implicit function theorem), and nan where the
+    Hessian is singular.
+
+    Examples
+    --------
     >>> x, a = pt.dscalars("x", "a")
     >>> found, success = pt.optimize.minimize((x - a) ** 2, x)
     >>> found.eval({x: 0.0, a: 3.0}).round(6)
@@ -338,10 +371,42 @@ def root(
     use_vectorized_jac: bool = False,
     optimizer_kwargs: dict[str, Any] | None = None,
 ) -> tuple[Any, TensorVariable]:
-    """(solution, success): where all `equations`, an expression or a list of them, are 0, over as many variables, floats of
-    any shape, whose values are the start. jac: whether the method gets the Jacobian. Others as in minimize, for
-    scipy.optimize.root; derivatives are those of an isolated root, nan where the Jacobian is singular.
+    """Find a root of a system of equations.
 
+    Parameters
+    ----------
+    equations : TensorVariable or list of TensorVariable
+        Expressions that are 0 at the root.
+    variables : TensorVariable or list of TensorVariable
+        Float variables, as many elements as there are equations; their values
+        are the start.
+    method : str
+        Method of ``scipy.optimize.root``.
+    jac : bool
+        Compile the Jacobian for the method.
+    use_vectorized_jac : bool
+        Accepted for compatibility with PyTensor.
+    optimizer_kwargs : dict, optional
+        Further arguments of ``scipy.optimize.root``.
+
+    Returns
+    -------
+    solution : TensorVariable or list of TensorVariable
+        The root, of the form of `variables`.
+    success : TensorVariable
+        Bool scalar: whether the method has converged.
+
+    See Also
+    --------
+    minimize, root_scalar
+
+    Notes
+    -----
+    Derivatives are those of an isolated root (by the implicit function theorem),
+    and nan where the Jacobian is singular.
+
+    Examples
+    --------
     >>> x, a = pt.dscalars("x", "a")
     >>> found, success = pt.optimize.root(x**3 - a, x)
     >>> found.eval({x: 1.0, a: 8.0}).round(6)
@@ -361,10 +426,40 @@ def minimize_scalar(
     bounds: Any = None,
     optimizer_kwargs: dict[str, Any] | None = None,
 ) -> tuple[TensorVariable, TensorVariable]:
-    """(solution, success): where the scalar `objective` is least over the scalar x. bracket: two or three points around a
-    minimum, for "brent" and "golden"; bounds: the interval for "bounded". Both may be expressions. Others as in minimize, for
-    scipy.optimize.minimize_scalar; derivatives are those of a minimum inside the interval.
+    """Minimise a scalar over a scalar.
 
+    Parameters
+    ----------
+    objective : TensorVariable
+        Scalar to minimise.
+    x : TensorVariable
+        Float scalar over which to minimise.
+    method : str
+        Method of ``scipy.optimize.minimize_scalar``.
+    bracket : sequence of scalars, optional
+        Two or three points around a minimum, for ``'brent'`` and ``'golden'``.
+    bounds : pair of scalars, optional
+        Interval, for ``'bounded'``.
+    optimizer_kwargs : dict, optional
+        Further arguments of ``scipy.optimize.minimize_scalar``.
+
+    Returns
+    -------
+    solution : TensorVariable
+        Where the objective is least.
+    success : TensorVariable
+        Bool scalar: whether the method has converged.
+
+    See Also
+    --------
+    minimize
+
+    Notes
+    -----
+    Derivatives are those of a minimum inside the interval.
+
+    Examples
+    --------
     >>> x, a = pt.dscalars("x", "a")
     >>> found, success = pt.optimize.minimize_scalar((x - a) ** 2, x)
     >>> found.eval({x: 0.0, a: 3.0}).round(6)
@@ -385,10 +480,39 @@ def root_scalar(
     bracket: Any = None,
     optimizer_kwargs: dict[str, Any] | None = None,
 ) -> tuple[TensorVariable, TensorVariable]:
-    """(solution, success): where the scalar `equation` is 0 over the scalar `variable`, whose value is the start. jac and
-    hess: whether the method gets the first and second derivative ("newton", "halley"). bracket: two points with values of
-    different signs, for "brentq", "bisect" and others. Others as in root, for scipy.optimize.root_scalar.
+    """Find a root of a scalar equation.
 
+    Parameters
+    ----------
+    equation : TensorVariable
+        Scalar that is 0 at the root.
+    variable : TensorVariable
+        Float scalar; its value is the start.
+    method : str
+        Method of ``scipy.optimize.root_scalar``.
+    jac : bool
+        Compile the first derivative for the method, as ``'newton'`` needs it.
+    hess : bool
+        Compile the second derivative for the method, as ``'halley'`` needs it.
+    bracket : pair of scalars, optional
+        Two points with values of different signs, for ``'brentq'``,
+        ``'bisect'`` and others.
+    optimizer_kwargs : dict, optional
+        Further arguments of ``scipy.optimize.root_scalar``.
+
+    Returns
+    -------
+    solution : TensorVariable
+        The root.
+    success : TensorVariable
+        Bool scalar: whether the method has converged.
+
+    See Also
+    --------
+    root
+
+    Examples
+    --------
     >>> x, a = pt.dscalars("x", "a")
     >>> found, success = pt.optimize.root_scalar(x**3 - a, x)
     >>> found.eval({x: 1.0, a: 8.0}).round(6)

@@ -19,6 +19,8 @@ from bitale._core import (
 from bitale._core import pad
 from bitale.tensor.fft import irfft, rfft
 
+_slice: Any = slice  # whose bounds are variables
+
 __all__ = ["convolve1d", "convolve2d"]
 
 _boundaries = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
@@ -27,11 +29,37 @@ _boundaries = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
 def convolve2d(
     in1: Any, in2: Any, mode: str = "full", boundary: str = "fill", fillvalue: Any = 0, method: str = "auto"
 ) -> TensorVariable:
-    """The convolution over the last two dimensions; those before are batches, which broadcast. mode: as of convolve1d, for
-    each dimension. boundary: what surrounds in1: "fill" (fillvalue everywhere), "wrap" (in1 again and again) or "symm" (in1
-    mirrored). method: "direct" sums, which "auto" stands for, or "fft", by the transforms of float64 or float32, for large
-    in2: its errors are relative to the largest element.
+    """Two-dimensional convolution.
 
+    Parameters
+    ----------
+    in1 : tensor_like
+        First operand, of shape (..., m, n).
+    in2 : tensor_like
+        Second operand, of shape (..., k, l).
+    mode : str
+        As of `convolve1d`, for each dimension.
+    boundary : str
+        What surrounds `in1`: 'fill' (`fillvalue` everywhere), 'wrap' (`in1`,
+        periodically) or 'symm' (`in1` mirrored).
+    fillvalue : scalar
+        Value of 'fill'.
+    method : str
+        'direct' sums, which 'auto' stands for, or 'fft', for large `in2`; its
+        errors are relative to the largest element.
+
+    Returns
+    -------
+    TensorVariable
+        Convolution over the last two dimensions; batch dimensions are
+        broadcast.
+
+    See Also
+    --------
+    convolve1d
+
+    Examples
+    --------
     >>> pt.signal.convolve2d(np.ones((2, 2)), np.ones((2, 2))).eval()
     array([[1., 2., 1.],
            [2., 4., 2.],
@@ -83,15 +111,15 @@ def _by_transforms(x: TensorVariable, y: TensorVariable, mode: str) -> TensorVar
     product = stack([re, im], axis=-1)
     batch = [product.shape[k] for k in range(product.ndim - 3)]
     out = irfft(product.reshape((-1, even[0], even[1] // 2 + 1, 2))).reshape((*batch, *even))
-    places = []
+    places: list[Any] = []
     for axis, length in zip((-2, -1), lengths):
         n, k = x.shape[axis], y.shape[axis]
         if mode == "full":
             places.append(slice(0, length))
         elif mode == "same":
-            places.append(slice((k - 1) // 2, (k - 1) // 2 + n))
+            places.append(_slice((k - 1) // 2, (k - 1) // 2 + n))
         elif mode == "padded":
-            places.append(slice(k - 1, n))
+            places.append(_slice(k - 1, n))
         else:
-            places.append(slice(minimum(n, k) - 1, maximum(n, k)))
+            places.append(_slice(minimum(n, k) - 1, maximum(n, k)))
     return out[(..., *places)]

@@ -12,9 +12,27 @@ _transfers: list[Callable[[Any, str], Any]] = []
 
 
 def transfer(var: Any, target: str) -> Any:
-    """The variable, where the target says: "cpu", or one that a function given to register_transfer knows. ValueError for
-    another one.
+    """Transfer a variable to a device.
 
+    Parameters
+    ----------
+    var : tensor_like
+        Variable.
+    target : str
+        "cpu", or a target that a function given to `register_transfer` knows.
+
+    Returns
+    -------
+    TensorVariable
+        The variable there.
+
+    Raises
+    ------
+    ValueError
+        For an unknown target.
+
+    Examples
+    --------
     >>> x = pt.dvector("x")
     >>> pt.transfer(x, "cpu") is x
     True
@@ -29,7 +47,19 @@ def transfer(var: Any, target: str) -> Any:
 
 
 def register_transfer(fn: Callable[[Any, str], Any]) -> None:
-    """Adds a function that transfer asks: fn(x, target) is x where the target says, or None for a target that it does not know."""
+    """Register a function that transfers variables.
+
+    Parameters
+    ----------
+    fn : callable
+        Function of a variable and a target; it returns the variable there, or
+        None for a target that it does not know.
+
+    Raises
+    ------
+    TypeError
+        If `fn` is not callable.
+    """
     if not callable(fn):
         raise TypeError(f"register_transfer: expected a function, got {fn!r}")
     _transfers.append(fn)

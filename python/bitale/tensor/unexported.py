@@ -238,8 +238,22 @@ def scalar_elemwise(*symbol: Any, nfunc: Any = None, nin: Any = None, nout: Any 
 
 
 def values_eq_approx_always_true(a: Any, b: Any) -> bool:
-    """True, for types whose values are not to be compared.
+    """Return True, for types whose values are not to be compared.
 
+    Parameters
+    ----------
+    a : object
+        First value.
+    b : object
+        Second value.
+
+    Returns
+    -------
+    bool
+        True.
+
+    Examples
+    --------
     >>> pt.values_eq_approx_always_true(1.0, 2.0)
     True
     """

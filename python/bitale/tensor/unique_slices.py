@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bitale._core import AxisError, TensorType, TensorVariable, _unique, as_tensor_variable, disconnected, take
+from bitale._core import AxisError, TensorType, TensorVariable, _unique, as_tensor_variable, disconnected, take  # type: ignore[attr-defined]
 from bitale.graph.basic import Apply
 from bitale.graph.op import Op
 
@@ -39,18 +39,45 @@ class UniqueSlices(Op):
 def unique_slices(x: TensorVariable, axis: int) -> list[TensorVariable]:
     """Of the distinct slices in lexicographical order: where each comes first, which of them each slice of x is, and how
     often each is there; int64 vectors."""
-    return UniqueSlices(axis)(x)
+    out: list[TensorVariable] = UniqueSlices(axis)(x)
+    return out
 
 
 def unique(
     ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None
 ) -> Any:
-    """The distinct elements in increasing order (nan once, last); and, as asked for, where each was found first, which
-    of them each element of ar is (in ar's shape), and how often each was found.
+    """Sorted distinct elements of a tensor.
 
-    axis: of the slices along it, compared lexicographically; the second result is then a vector. AxisError for one that is
-    not there.
+    Parameters
+    ----------
+    ar : tensor_like
+        Tensor; it is flattened unless `axis` is given.
+    return_index : bool
+        Also return the indices of the first occurrences.
+    return_inverse : bool
+        Also return the indices that rebuild `ar` from the result.
+    return_counts : bool
+        Also return the number of occurrences of each.
+    axis : int, optional
+        Compare the slices along this axis, lexicographically.
 
+    Returns
+    -------
+    TensorVariable or tuple of TensorVariable
+        The distinct elements in increasing order, nan once and last; or a
+        tuple of them and of what was asked for.
+
+    Raises
+    ------
+    AxisError
+        If `ar` does not have the axis.
+
+    See Also
+    --------
+    sort, bincount
+
+    Examples
+    --------
     >>> pt.unique(np.array([3, 1, 3, 2])).eval()
     array([1, 2, 3])
     """

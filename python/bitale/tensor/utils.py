@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bitale._core import AxisError, ShapeError, TensorVariable, as_tensor_variable
+from bitale._core import AxisError, ShapeError, TensorVariable, as_tensor_variable  # type: ignore[attr-defined]
 
 __all__ = [
     "broadcast_static_dim_lengths",

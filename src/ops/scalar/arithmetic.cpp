@@ -217,7 +217,10 @@ Expr expand_hypot(Args in, DType) {
 SCALAR_OP({
     .name = "add",
     .title = "Add",
-    .doc = "x + y; of bools: or.",
+    .doc = "Sum of numbers, elementwise.\n"
+           "-> x + y; of bool, the logical or.\n"
+           "~ sub, mul, sum\n"
+           "* Integers wrap around on overflow.",
     .symbol = "+",
     .precedence = 5,
     .arity = 2,
@@ -238,7 +241,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "sub",
     .title = "Sub",
-    .doc = "x - y; not defined for two bools.",
+    .doc = "Difference of numbers, elementwise.\n"
+           "-> x - y.\n"
+           "~ add, neg\n"
+           "* Integers wrap around on overflow. The difference of two bools is not defined.",
     .symbol = "-",
     .precedence = 5,
     .arity = 2,
@@ -257,7 +263,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "mul",
     .title = "Mul",
-    .doc = "x * y; of bools: and.",
+    .doc = "Product of numbers, elementwise.\n"
+           "-> x * y; of bool, the logical and.\n"
+           "~ true_div, add, prod\n"
+           "* Integers wrap around on overflow.",
     .symbol = "*",
     .precedence = 6,
     .arity = 2,
@@ -278,7 +287,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "true_div",
     .title = "True_div",
-    .doc = "x / y; of integers: in floatX.",
+    .doc = "Quotient of numbers, elementwise.\n"
+           "-> x / y.\n"
+           "~ int_div, mod, mul",
     .symbol = "/",
     .precedence = 6,
     .arity = 2,
@@ -297,7 +308,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "int_div",
     .title = "Int_div",
-    .doc = "floor(x / y), as Python's //; integers divided by 0 give 0.",
+    .doc = "Quotient rounded down, elementwise.\n"
+           "-> floor(x / y), as Python's ``//``; integers divided by 0 give 0.\n"
+           "~ mod, true_div, ceil_intdiv",
     .symbol = "//",
     .precedence = 6,
     .arity = 2,
@@ -313,7 +326,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "mod",
     .title = "Mod",
-    .doc = "x - y * floor(x / y), as Python's %: it has the sign of y; integers modulo 0 give 0.",
+    .doc = "Remainder of division, elementwise.\n"
+           "-> ``x - y * floor(x / y)``, as Python's ``%``: it has the sign of y; integers modulo 0 give 0.\n"
+           "~ int_div, divmod",
     .symbol = "%",
     .precedence = 6,
     .arity = 2,
@@ -328,7 +343,13 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "pow",
     .title = "Pow",
-    .doc = "x ** y. Integers wrap, and with a negative exponent give the whole part of 1 / x ** -y (0 for x = 0).",
+    .doc = "Power of numbers, elementwise.\n"
+           "x: Base.\n"
+           "y: Exponent.\n"
+           "-> ``x ** y``.\n"
+           "~ exp, sqr, sqrt\n"
+           "* Integers wrap around on overflow. With a negative exponent, integers give the integer part of ``1 / "
+           "x**-y``, and 0 for x = 0.",
     .symbol = "**",
     .precedence = 8,
     .arity = 2,
@@ -347,7 +368,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "neg",
     .title = "Neg",
-    .doc = "-x; not defined for bool.",
+    .doc = "Negative of numbers, elementwise.\n"
+           "-> -x.\n"
+           "~ sub, abs",
     .symbol = "-",
     .precedence = 7,
     .dtypes = upcast_out_nobool,
@@ -371,7 +394,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "abs",
     .title = "Abs",
-    .doc = "|x|.",
+    .doc = "Absolute value, elementwise.\n"
+           "-> ``|x|``, a real number also for complex x.\n"
+           "~ sign, sqr",
     .symbol = "abs",
     .dtypes = upcast_out,
     .loops = loops<1>(all_types, [](auto x) { return absolute(x); }),
@@ -389,7 +414,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "sign",
     .title = "Sign",
-    .doc = "-1, 0 or 1; nan stays nan. Of complex numbers x / abs(x), and 0 of 0.",
+    .doc = "Sign of numbers, elementwise.\n"
+           "-> -1, 0 or 1; nan for nan. For complex numbers ``x / abs(x)``, and 0 for 0.\n"
+           "~ abs, neg",
     .symbol = "sgn",
     .dtypes = upcast_out,
     .loops = loops<1>(all_types, [](auto x) { return sign_of(x); }),
@@ -411,7 +438,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "sqr",
     .title = "Sqr",
-    .doc = "x * x.",
+    .doc = "Square of numbers, elementwise.\n"
+           "-> ``x * x``.\n"
+           "~ sqrt, pow",
     .symbol = "sqr",
     .dtypes = upcast_out,
     .loops = loops<1>(all_types, [](auto x) { return mul_values(x, x); }),
@@ -428,7 +457,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "sqrt",
     .title = "Sqrt",
-    .doc = "The square root.",
+    .doc = "Non-negative square root, elementwise.\n"
+           "-> Square roots; nan for negative real numbers.\n"
+           "~ cbrt, sqr",
     .symbol = "sqrt",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::sqrt(x); }),
@@ -445,7 +476,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "cbrt",
     .title = "Cbrt",
-    .doc = "The cube root, which negative numbers have too.",
+    .doc = "Cube root, elementwise.\n"
+           "-> Cube roots, negative for negative numbers.\n"
+           "~ sqrt, pow",
     .symbol = "cbrt",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::cbrt(x); }),
@@ -460,7 +493,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "reciprocal",
     .title = "Reciprocal",
-    .doc = "1 / x.",
+    .doc = "Reciprocal of numbers, elementwise.\n"
+           "-> ``1 / x``.\n"
+           "~ true_div",
     .symbol = "1/",
     .precedence = 6,
     .dtypes = upgrade_to_float,
@@ -478,7 +513,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "maximum",
     .title = "Maximum",
-    .doc = "The larger of x and y; nan if either is.",
+    .doc = "Larger of two numbers, elementwise.\n"
+           "-> Larger operands; nan if either is nan.\n"
+           "~ minimum, max, clip",
     .symbol = "maximum",
     .arity = 2,
     .dtypes = upcast_out,
@@ -495,7 +532,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "minimum",
     .title = "Minimum",
-    .doc = "The smaller of x and y; nan if either is.",
+    .doc = "Smaller of two numbers, elementwise.\n"
+           "-> Smaller operands; nan if either is nan.\n"
+           "~ maximum, min, clip",
     .symbol = "minimum",
     .arity = 2,
     .dtypes = upcast_out,
@@ -512,7 +551,12 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "clip",
     .title = "Clip",
-    .doc = "minimum(maximum(x, low), high).",
+    .doc = "Limit numbers to an interval, elementwise.\n"
+           "x: Numbers.\n"
+           "y: Lower bound.\n"
+           "z: Upper bound.\n"
+           "-> ``minimum(maximum(x, y), z)``.\n"
+           "~ maximum, minimum",
     .symbol = "clip",
     .arity = 3,
     .dtypes = upcast_out,
@@ -530,7 +574,14 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "switch",
     .title = "Switch",
-    .doc = "y where the condition x is not zero, else z.",
+    .doc = "Choose between two tensors by a condition, elementwise.\n"
+           "x: Condition, true where it is not 0.\n"
+           "y: Values where it is true.\n"
+           "z: Values where it is false.\n"
+           "-> Chosen values, of the broadcast shape.\n"
+           "~ where, bitale.ifelse\n"
+           "* Both branches are computed; `bitale.ifelse` computes one of them. The gradient with respect to the "
+           "branch that is not chosen is 0.",
     .symbol = "switch",
     .arity = 3,
     .has_condition = true,
@@ -551,7 +602,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "second",
     .title = "Second",
-    .doc = "y, broadcast to the shape of x.",
+    .doc = "Second operand, broadcast to the shape of both.\n"
+           "x: Tensor whose shape the result has; its values are not read.\n"
+           "y: Values.\n"
+           "-> `y`, broadcast.\n"
+           "~ full_like, alloc",
     .symbol = "fill",
     .arity = 2,
     .reads_shape_of_first = true,
@@ -569,8 +624,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "hypot",
     .title = "Hypot",
-    .doc = "sqrt(x * x + y * y), whose squares neither overflow nor underflow; inf of an infinite operand, also beside "
-           "nan.",
+    .doc = "Length of the hypotenuse, elementwise.\n"
+           "-> ``sqrt(x * x + y * y)`` without overflow or underflow of the squares; inf if an operand is infinite, "
+           "even beside nan.\n"
+           "~ sqrt, abs",
     .symbol = "hypot",
     .arity = 2,
     .dtypes = upgrade_to_float,

@@ -17,7 +17,8 @@ inline constexpr double one_over_two_pi = 0.15915494309189533577, root_half = 0.
 SCALAR_OP({
     .name = "i0",
     .title = "I0",
-    .doc = "The modified Bessel function of the first kind of order 0.",
+    .doc = "Modified Bessel function of the first kind of order 0, elementwise.\n"
+           "~ i1, iv, j0",
     .symbol = "i0",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_i0, x); }),
@@ -31,7 +32,8 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "i1",
     .title = "I1",
-    .doc = "The modified Bessel function of the first kind of order 1.",
+    .doc = "Modified Bessel function of the first kind of order 1, elementwise.\n"
+           "~ i0, iv, j1",
     .symbol = "i1",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_i1, x); }),
@@ -46,7 +48,8 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "j0",
     .title = "J0",
-    .doc = "The Bessel function of the first kind of order 0.",
+    .doc = "Bessel function of the first kind of order 0, elementwise.\n"
+           "~ j1, jv, i0",
     .symbol = "j0",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_j0, x); }),
@@ -60,7 +63,8 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "j1",
     .title = "J1",
-    .doc = "The Bessel function of the first kind of order 1.",
+    .doc = "Bessel function of the first kind of order 1, elementwise.\n"
+           "~ j0, jv, i1",
     .symbol = "j1",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_j1, x); }),
@@ -74,7 +78,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "jv",
     .title = "Jv",
-    .doc = "The Bessel function of the first kind of real order x, of y; nan for negative y unless the order is whole.",
+    .doc = "Bessel function of the first kind of real order, elementwise.\n"
+           "x: Order.\n"
+           "y: Argument.\n"
+           "-> J_x(y); nan for negative y unless the order is an integer.\n"
+           "~ j0, j1, iv",
     .symbol = "jv",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -91,9 +99,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "iv",
     .title = "Iv",
-    .doc =
-        "The modified Bessel function of the first kind of real order x, of y; nan for negative y unless the order is "
-        "whole.",
+    .doc = "Modified Bessel function of the first kind of real order, elementwise.\n"
+           "x: Order.\n"
+           "y: Argument.\n"
+           "-> I_x(y); nan for negative y unless the order is an integer.\n"
+           "~ ive, i0, kv",
     .symbol = "iv",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -110,7 +120,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "kv",
     .title = "Kv",
-    .doc = "The modified Bessel function of the second kind of real order x, of y; nan for negative y.",
+    .doc = "Modified Bessel function of the second kind of real order, elementwise.\n"
+           "x: Order.\n"
+           "y: Argument.\n"
+           "-> K_x(y); nan for negative y.\n"
+           "~ kve, iv",
     .symbol = "kv",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -127,7 +141,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "ive",
     .title = "Ive",
-    .doc = "The modified Bessel function of the first kind of real order x, of y, times exp(-|y|).",
+    .doc = "Exponentially scaled modified Bessel function of the first kind, elementwise.\n"
+           "x: Order.\n"
+           "y: Argument.\n"
+           "-> ``iv(x, y) * exp(-abs(y))``.\n"
+           "~ iv, kve",
     .symbol = "ive",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -144,7 +162,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "kve",
     .title = "Kve",
-    .doc = "The modified Bessel function of the second kind of real order x, of y, times exp(y); nan for negative y.",
+    .doc = "Exponentially scaled modified Bessel function of the second kind, elementwise.\n"
+           "x: Order.\n"
+           "y: Argument.\n"
+           "-> ``kv(x, y) * exp(y)``; nan for negative y.\n"
+           "~ kv, ive",
     .symbol = "kve",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -161,7 +183,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "ive_derivative",
     .title = "Ive_derivative",
-    .doc = "The derivative of ive by its argument y, for the order x.",
+    .doc = "Derivative of `ive` with respect to its argument, elementwise.\n"
+           "x: Order.\n"
+           "y: Argument.\n"
+           "~ ive",
     .symbol = "ive_derivative",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -185,7 +210,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "kve_derivative",
     .title = "Kve_derivative",
-    .doc = "The derivative of kve by its argument y, for the order x.",
+    .doc = "Derivative of `kve` with respect to its argument, elementwise.\n"
+           "x: Order.\n"
+           "y: Argument.\n"
+           "~ kve",
     .symbol = "kve_derivative",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -208,7 +236,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "owens_t",
     .title = "Owens_t",
-    .doc = "Owen's T function of x and y: the probability of X > x and 0 < Y < y X for two standard normal variables.",
+    .doc = "Owen's T function, elementwise.\n"
+           "x: Lower limit.\n"
+           "y: Slope.\n"
+           "-> Probability that X > x and 0 < Y < y * X for two independent standard normal variables X and Y.\n"
+           "~ ndtr",
     .symbol = "owens_t",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -230,7 +262,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "ndtri_exp",
     .title = "Ndtri_exp",
-    .doc = "The inverse of log_ndtr: where the normal distribution function is exp(x); nan for positive x.",
+    .doc = "Inverse of `log_ndtr`, elementwise.\n"
+           "x: Logarithm of a probability.\n"
+           "-> Quantile of the standard normal distribution at probability exp(x); nan for positive x.\n"
+           "~ log_ndtr, ndtr",
     .symbol = "ndtri_exp",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto y) { return through_double(bt_ndtri_exp, y); }),

@@ -20,7 +20,9 @@ Expr expand_comparison(Args in, DType dtype) {
 SCALAR_OP({
     .name = "eq",
     .title = "Eq",
-    .doc = "x == y.",
+    .doc = "Test for equality, elementwise.\n"
+           "-> x == y.\n"
+           "~ neq, isclose",
     .symbol = "==",
     .precedence = 1,
     .arity = 2,
@@ -43,7 +45,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "neq",
     .title = "Neq",
-    .doc = "x != y; true when either is nan.",
+    .doc = "Test for inequality, elementwise.\n"
+           "-> x != y; true if either is nan.\n"
+           "~ eq",
     .symbol = "!=",
     .precedence = 1,
     .arity = 2,
@@ -65,7 +69,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "lt",
     .title = "Lt",
-    .doc = "x < y.",
+    .doc = "Test whether one number is less than another, elementwise.\n"
+           "-> x < y.\n"
+           "~ le, gt",
     .symbol = "<",
     .precedence = 1,
     .arity = 2,
@@ -83,7 +89,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "le",
     .title = "Le",
-    .doc = "x <= y.",
+    .doc = "Test whether one number is less than or equal to another, elementwise.\n"
+           "-> x <= y.\n"
+           "~ lt, ge",
     .symbol = "<=",
     .precedence = 1,
     .arity = 2,
@@ -101,7 +109,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "gt",
     .title = "Gt",
-    .doc = "x > y.",
+    .doc = "Test whether one number is greater than another, elementwise.\n"
+           "-> x > y.\n"
+           "~ ge, lt",
     .symbol = ">",
     .precedence = 1,
     .arity = 2,
@@ -119,7 +129,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "ge",
     .title = "Ge",
-    .doc = "x >= y.",
+    .doc = "Test whether one number is greater than or equal to another, elementwise.\n"
+           "-> x >= y.\n"
+           "~ gt, le",
     .symbol = ">=",
     .precedence = 1,
     .arity = 2,
@@ -137,7 +149,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "isnan",
     .title = "Isnan",
-    .doc = "Whether x is not a number; never for integers.",
+    .doc = "Test for nan, elementwise.\n"
+           "-> True where x is nan; never for integers.\n"
+           "~ isinf, isfinite",
     .symbol = "isnan",
     .dtypes = own_dtype,
     .loops = loops<1>(all_types, [](auto x) { return x != x; }),
@@ -151,7 +165,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "isinf",
     .title = "Isinf",
-    .doc = "Whether x is plus or minus infinity; never for integers.",
+    .doc = "Test for infinities, elementwise.\n"
+           "-> True where x is plus or minus infinity; never for integers.\n"
+           "~ isnan, isfinite",
     .symbol = "isinf",
     .dtypes = own_dtype,
     .loops = loops<1>(all_types,

@@ -8,7 +8,8 @@ namespace bitale::records {
 SCALAR_OP({
     .name = "sinh",
     .title = "Sinh",
-    .doc = "The hyperbolic sine.",
+    .doc = "Hyperbolic sine, elementwise.\n"
+           "~ arcsinh, cosh, tanh",
     .symbol = "sinh",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::sinh(x); }),
@@ -25,7 +26,8 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "cosh",
     .title = "Cosh",
-    .doc = "The hyperbolic cosine.",
+    .doc = "Hyperbolic cosine, elementwise.\n"
+           "~ arccosh, sinh, tanh",
     .symbol = "cosh",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::cosh(x); }),
@@ -47,7 +49,8 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "tanh",
     .title = "Tanh",
-    .doc = "The hyperbolic tangent.",
+    .doc = "Hyperbolic tangent, elementwise.\n"
+           "~ arctanh, sinh, sigmoid",
     .symbol = "tanh",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::tanh(x); }),
@@ -64,7 +67,8 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "arcsinh",
     .title = "Arcsinh",
-    .doc = "The inverse of sinh.",
+    .doc = "Inverse hyperbolic sine, elementwise.\n"
+           "~ sinh, arccosh",
     .symbol = "arcsinh",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::asinh(x); }),
@@ -82,7 +86,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "arccosh",
     .title = "Arccosh",
-    .doc = "The non-negative inverse of cosh.",
+    .doc = "Inverse hyperbolic cosine, elementwise.\n"
+           "-> Non-negative values; nan for x < 1.\n"
+           "~ cosh, arcsinh",
     .symbol = "arccosh",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::acosh(x); }),
@@ -101,7 +107,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "arctanh",
     .title = "Arctanh",
-    .doc = "The inverse of tanh.",
+    .doc = "Inverse hyperbolic tangent, elementwise.\n"
+           "-> Values; infinite at -1 and 1, nan outside.\n"
+           "~ tanh, arcsinh",
     .symbol = "arctanh",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::atanh(x); }),

@@ -16,8 +16,15 @@ Variable raised(const char* name, At at) { return of(name, at.x + 1, at.y + 1, a
 SCALAR_OP({
     .name = "hyp2f1",
     .title = "Hyp2f1",
-    .doc = "The hypergeometric function 2F1 with parameters a, b and c, of z. Beyond z = 1 it has a real value where "
-           "it is a polynomial, maybe times a whole power of 1 - z; it is nan elsewhere.",
+    .doc = "Gauss hypergeometric function 2F1, elementwise.\n"
+           "a: First parameter.\n"
+           "b: Second parameter.\n"
+           "c: Third parameter.\n"
+           "z: Argument.\n"
+           "-> 2F1(a, b; c; z); nan where it is not real.\n"
+           "~ hyp2f1_derivative\n"
+           "* Beyond z = 1 the value is real where the function is a polynomial, possibly times an integer power of 1 "
+           "- z.",
     .symbol = "hyp2f1",
     .arity = 4,
     .dtypes = upgrade_to_float,
@@ -38,7 +45,12 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "hyp2f1_derivative",
     .title = "Hyp2f1_derivative",
-    .doc = "The derivative of hyp2f1 by its first parameter a, at z.",
+    .doc = "Derivative of `hyp2f1` with respect to its first parameter, elementwise.\n"
+           "a: First parameter.\n"
+           "b: Second parameter.\n"
+           "c: Third parameter.\n"
+           "z: Argument.\n"
+           "~ hyp2f1, hyp2f1_derivative_by_c",
     .symbol = "hyp2f1_derivative",
     .arity = 4,
     .dtypes = upgrade_to_float,
@@ -59,7 +71,12 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "hyp2f1_derivative_by_c",
     .title = "Hyp2f1_derivative_by_c",
-    .doc = "The derivative of hyp2f1 by its third parameter c, at z.",
+    .doc = "Derivative of `hyp2f1` with respect to its third parameter, elementwise.\n"
+           "a: First parameter.\n"
+           "b: Second parameter.\n"
+           "c: Third parameter.\n"
+           "z: Argument.\n"
+           "~ hyp2f1, hyp2f1_derivative",
     .symbol = "hyp2f1_derivative_by_c",
     .arity = 4,
     .dtypes = upgrade_to_float,

@@ -24,7 +24,11 @@ Variable beta_score_of_b(const Variable& a, const Variable& b, const Variable& x
 SCALAR_OP({
     .name = "gammainc",
     .title = "Gammainc",
-    .doc = "The regularised lower incomplete gamma function with parameter x, of y.",
+    .doc = "Regularised lower incomplete gamma function, elementwise.\n"
+           "x: Parameter.\n"
+           "y: Argument.\n"
+           "-> P(x, y), the integral of ``t**(x - 1) * exp(-t)`` from 0 to y, divided by gamma(x).\n"
+           "~ gammaincc, gammaincinv, gammainc_density",
     .symbol = "gammainc",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -42,7 +46,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "gammaincc",
     .title = "Gammaincc",
-    .doc = "The regularised upper incomplete gamma function with parameter x, of y: 1 - gammainc(x, y).",
+    .doc = "Regularised upper incomplete gamma function, elementwise.\n"
+           "x: Parameter.\n"
+           "y: Argument.\n"
+           "-> Q(x, y) = 1 - P(x, y), accurate where it is small.\n"
+           "~ gammainc, gammainccinv",
     .symbol = "gammaincc",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -60,7 +68,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "gammainc_derivative",
     .title = "Gammainc_derivative",
-    .doc = "The derivative of gammainc by its parameter x, at y.",
+    .doc = "Derivative of `gammainc` with respect to its parameter, elementwise.\n"
+           "x: Parameter.\n"
+           "y: Argument.\n"
+           "~ gammainc, gammainc_density",
     .symbol = "gammainc_derivative",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -78,7 +89,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "gammainc_density",
     .title = "Gammainc_density",
-    .doc = "The derivative of gammainc by y: the density at y of the gamma distribution with shape x.",
+    .doc = "Density of the gamma distribution, elementwise.\n"
+           "x: Shape parameter.\n"
+           "y: Argument.\n"
+           "-> Derivative of ``gammainc(x, y)`` with respect to y.\n"
+           "~ gammainc, gammainc_derivative",
     .symbol = "gammainc_density",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -96,7 +111,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "gammaincinv",
     .title = "Gammaincinv",
-    .doc = "Where the regularised lower incomplete gamma function with parameter x is y.",
+    .doc = "Inverse of the regularised lower incomplete gamma function, elementwise.\n"
+           "x: Parameter.\n"
+           "y: Probability.\n"
+           "-> z with ``gammainc(x, z) == y``.\n"
+           "~ gammainc, gammainccinv",
     .symbol = "gammaincinv",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -114,7 +133,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "gammainccinv",
     .title = "Gammainccinv",
-    .doc = "Where the regularised upper incomplete gamma function with parameter x is y.",
+    .doc = "Inverse of the regularised upper incomplete gamma function, elementwise.\n"
+           "x: Parameter.\n"
+           "y: Probability.\n"
+           "-> z with ``gammaincc(x, z) == y``.\n"
+           "~ gammaincc, gammaincinv",
     .symbol = "gammainccinv",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -132,7 +155,12 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "betainc",
     .title = "Betainc",
-    .doc = "The regularised incomplete beta function with parameters x and y, of z.",
+    .doc = "Regularised incomplete beta function, elementwise.\n"
+           "x: First parameter.\n"
+           "y: Second parameter.\n"
+           "z: Argument in [0, 1].\n"
+           "-> Integral of ``t**(x - 1) * (1 - t)**(y - 1)`` from 0 to z, divided by beta(x, y).\n"
+           "~ betaincinv, betainc_density, beta",
     .symbol = "betainc",
     .arity = 3,
     .dtypes = upgrade_to_float,
@@ -151,7 +179,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "betainc_derivative",
     .title = "Betainc_derivative",
-    .doc = "The derivative of betainc by its first parameter x, at z.",
+    .doc = "Derivative of `betainc` with respect to its first parameter, elementwise.\n"
+           "x: First parameter.\n"
+           "y: Second parameter.\n"
+           "z: Argument in [0, 1].\n"
+           "~ betainc, betainc_derivative_by_b",
     .symbol = "betainc_derivative",
     .arity = 3,
     .dtypes = upgrade_to_float,
@@ -170,7 +202,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "betainc_derivative_by_b",
     .title = "Betainc_derivative_by_b",
-    .doc = "The derivative of betainc by its second parameter y, at z.",
+    .doc = "Derivative of `betainc` with respect to its second parameter, elementwise.\n"
+           "x: First parameter.\n"
+           "y: Second parameter.\n"
+           "z: Argument in [0, 1].\n"
+           "~ betainc, betainc_derivative",
     .symbol = "betainc_derivative_by_b",
     .arity = 3,
     .dtypes = upgrade_to_float,
@@ -189,7 +225,12 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "betainc_density",
     .title = "Betainc_density",
-    .doc = "The derivative of betainc by z: the density at z of the beta distribution with parameters x and y.",
+    .doc = "Density of the beta distribution, elementwise.\n"
+           "x: First parameter.\n"
+           "y: Second parameter.\n"
+           "z: Argument in [0, 1].\n"
+           "-> Derivative of ``betainc(x, y, z)`` with respect to z.\n"
+           "~ betainc",
     .symbol = "betainc_density",
     .arity = 3,
     .dtypes = upgrade_to_float,
@@ -208,7 +249,12 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "betaincinv",
     .title = "Betaincinv",
-    .doc = "Where the regularised incomplete beta function with parameters x and y is z.",
+    .doc = "Inverse of the regularised incomplete beta function, elementwise.\n"
+           "x: First parameter.\n"
+           "y: Second parameter.\n"
+           "z: Probability.\n"
+           "-> t with ``betainc(x, y, t) == z``.\n"
+           "~ betainc",
     .symbol = "betaincinv",
     .arity = 3,
     .dtypes = upgrade_to_float,

@@ -43,7 +43,9 @@ Expr zero_or(Expr x, Expr y, Expr value) {
 SCALAR_OP({
     .name = "exp",
     .title = "Exp",
-    .doc = "e ** x.",
+    .doc = "Exponential function, elementwise.\n"
+           "-> ``e ** x``.\n"
+           "~ log, expm1, exp2",
     .symbol = "exp",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::exp(x); }),
@@ -60,7 +62,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "exp2",
     .title = "Exp2",
-    .doc = "2 ** x.",
+    .doc = "Power of 2, elementwise.\n"
+           "-> ``2 ** x``.\n"
+           "~ exp, log2",
     .symbol = "exp2",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::exp2(x); }),
@@ -76,7 +80,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "expm1",
     .title = "Expm1",
-    .doc = "e ** x - 1, accurate near zero.",
+    .doc = "Exponential function minus 1, elementwise.\n"
+           "-> ``exp(x) - 1``, accurate near 0.\n"
+           "~ exp, log1p",
     .symbol = "expm1",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::expm1(x); }),
@@ -94,7 +100,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "log",
     .title = "Log",
-    .doc = "The natural logarithm.",
+    .doc = "Natural logarithm, elementwise.\n"
+           "-> Logarithms; -inf for 0, nan for negative real numbers.\n"
+           "~ exp, log1p, log2, log10",
     .symbol = "log",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::log(x); }),
@@ -111,7 +119,8 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "log2",
     .title = "Log2",
-    .doc = "The logarithm to base 2.",
+    .doc = "Logarithm to base 2, elementwise.\n"
+           "~ log, exp2",
     .symbol = "log2",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::log2(x); }),
@@ -127,7 +136,8 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "log10",
     .title = "Log10",
-    .doc = "The logarithm to base 10.",
+    .doc = "Logarithm to base 10, elementwise.\n"
+           "~ log",
     .symbol = "log10",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::log10(x); }),
@@ -143,7 +153,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "log1p",
     .title = "Log1p",
-    .doc = "log(1 + x), accurate near zero.",
+    .doc = "Logarithm of 1 plus a number, elementwise.\n"
+           "-> ``log(1 + x)``, accurate near 0.\n"
+           "~ log, expm1",
     .symbol = "log1p",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::log1p(x); }),
@@ -160,7 +172,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "sigmoid",
     .title = "Sigmoid",
-    .doc = "1 / (1 + exp(-x)), without overflow.",
+    .doc = "Logistic function, elementwise.\n"
+           "-> ``1 / (1 + exp(-x))``, without overflow.\n"
+           "~ logit, softplus, tanh",
     .symbol = "sigmoid",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return sigmoid_of(x); }),
@@ -177,7 +191,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "logit",
     .title = "Logit",
-    .doc = "log(x / (1 - x)), the inverse of sigmoid, accurate near its zero at 1/2; infinite at 0 and 1, nan outside.",
+    .doc = "Logarithm of the odds, elementwise.\n"
+           "x: Probability.\n"
+           "-> ``log(x / (1 - x))``, accurate near its zero at 1/2; infinite at 0 and 1, nan outside.\n"
+           "~ sigmoid",
     .symbol = "logit",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return logit_of(x); }),
@@ -193,7 +210,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "softplus",
     .title = "Softplus",
-    .doc = "log(1 + exp(x)), without overflow: max(x, 0) + log1p(exp(-|x|)).",
+    .doc = "Softplus function, elementwise.\n"
+           "-> ``log(1 + exp(x))``, without overflow.\n"
+           "~ sigmoid, log1mexp\n"
+           "* Computed as ``maximum(x, 0) + log1p(exp(-abs(x)))``.",
     .symbol = "softplus",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return softplus_of(x); }),
@@ -208,7 +228,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "log1mexp",
     .title = "Log1mexp",
-    .doc = "log(1 - exp(x)) of negative x, accurate near zero and far from it; nan of positive x.",
+    .doc = "Logarithm of 1 minus an exponential, elementwise.\n"
+           "x: Non-positive number.\n"
+           "-> ``log(1 - exp(x))``, accurate near 0 and far from it; nan for positive x.\n"
+           "~ softplus, log1p",
     .symbol = "log1mexp",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return log1mexp_of(x); }),
@@ -224,7 +247,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "xlogy",
     .title = "Xlogy",
-    .doc = "x * log(y), and 0 where x is 0 (as scipy.special.xlogy).",
+    .doc = "Product of a number and a logarithm, elementwise.\n"
+           "-> ``x * log(y)``, and 0 where x is 0.\n"
+           "~ xlog1py, log\n"
+           "* As ``scipy.special.xlogy``.",
     .symbol = "xlogy",
     .arity = 2,
     .dtypes = upgrade_to_float,
@@ -243,7 +269,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "xlog1py",
     .title = "Xlog1py",
-    .doc = "x * log1p(y), and 0 where x is 0 (as scipy.special.xlog1py).",
+    .doc = "Product of a number and the logarithm of 1 plus another, elementwise.\n"
+           "-> ``x * log1p(y)``, and 0 where x is 0.\n"
+           "~ xlogy, log1p\n"
+           "* As ``scipy.special.xlog1py``.",
     .symbol = "xlog1py",
     .arity = 2,
     .dtypes = upgrade_to_float,

@@ -7,7 +7,9 @@ namespace bitale::records {
 SCALAR_OP({
     .name = "and",
     .title = "And",
-    .doc = "x & y, bit by bit.",
+    .doc = "Bitwise and, elementwise.\n"
+           "-> x & y; of bool, the logical and.\n"
+           "~ or_, xor, logical_and",
     .symbol = "&",
     .precedence = 4,
     .arity = 2,
@@ -28,7 +30,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "or",
     .title = "Or",
-    .doc = "x | y, bit by bit.",
+    .doc = "Bitwise or, elementwise.\n"
+           "-> x | y; of bool, the logical or.\n"
+           "~ and_, xor, logical_or",
     .symbol = "|",
     .precedence = 2,
     .arity = 2,
@@ -49,7 +53,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "xor",
     .title = "Xor",
-    .doc = "x ^ y, bit by bit.",
+    .doc = "Bitwise exclusive or, elementwise.\n"
+           "-> x ^ y; of bool, the logical exclusive or.\n"
+           "~ and_, or_, logical_xor",
     .symbol = "^",
     .precedence = 3,
     .arity = 2,
@@ -65,7 +71,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "invert",
     .title = "Invert",
-    .doc = "~x: every bit flipped; of bool: not x.",
+    .doc = "Bitwise not, elementwise.\n"
+           "-> ~x; of bool, the logical not.\n"
+           "~ logical_not",
     .symbol = "~",
     .precedence = 7,
     .dtypes = discrete_upcast,

@@ -253,7 +253,9 @@ Expr expand_vonmises(Args in, DType) {
 SCALAR_OP({
     .name = "random_normal",
     .title = "Random{normal}",
-    .doc = "A standard normal variable from x uniform on (0, 1): the inverse of its distribution function.",
+    .doc = "Standard normal variable from a uniform one, elementwise.\n"
+           "x: Uniform variable on (0, 1).\n"
+           "* By the inverse distribution function.",
     .symbol = "random_normal",
     .dtypes = all_float64,
     .loops = loops<1>(double_type, [](auto u) { return own::normal_from_uniform(u); }),
@@ -266,7 +268,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "random_gamma",
     .title = "Random{gamma}",
-    .doc = "A standard gamma variable of shape y, from x uniform on (0, 1), by rejection (Marsaglia and Tsang, 2000).",
+    .doc = "Standard gamma variable from a uniform one, elementwise.\n"
+           "x: Uniform variable on (0, 1).\n"
+           "y: Shape.\n"
+           "* By rejection: Marsaglia and Tsang (2000).",
     .symbol = "random_gamma",
     .arity = 2,
     .dtypes = all_float64,
@@ -279,8 +284,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "random_log_gamma",
     .title = "Random{log_gamma}",
-    .doc =
-        "The logarithm of a standard gamma variable of shape y, from x uniform on (0, 1); exact for small shapes, too.",
+    .doc = "Logarithm of a standard gamma variable from a uniform one, elementwise.\n"
+           "x: Uniform variable on (0, 1).\n"
+           "y: Shape.\n"
+           "* Exact for small shapes, too.",
     .symbol = "random_log_gamma",
     .arity = 2,
     .dtypes = all_float64,
@@ -293,8 +300,10 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "random_poisson",
     .title = "Random{poisson}",
-    .doc = "A Poisson variable of mean y, from x uniform on (0, 1): by inversion below 10, else by rejection (PTRS, "
-           "Hormann 1993).",
+    .doc = "Poisson variable from a uniform one, elementwise.\n"
+           "x: Uniform variable on (0, 1).\n"
+           "y: Mean.\n"
+           "* By inversion below a mean of 10, otherwise by rejection (PTRS, Hormann 1993).",
     .symbol = "random_poisson",
     .arity = 2,
     .dtypes = all_float64,
@@ -309,8 +318,12 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "random_binomial",
     .title = "Random{binomial}",
-    .doc = "How many of y trials of probability z succeed, from x uniform on (0, 1): by inversion where the "
-           "mean of either is below 10, else by rejection (BTRS, Hormann 1993).",
+    .doc = "Binomial variable from a uniform one, elementwise.\n"
+           "x: Uniform variable on (0, 1).\n"
+           "y: Number of trials.\n"
+           "z: Probability of success.\n"
+           "* By inversion where the mean of successes or failures is below 10, otherwise by rejection (BTRS, Hormann "
+           "1993).",
     .symbol = "random_binomial",
     .arity = 3,
     .dtypes = all_float64,
@@ -325,8 +338,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "random_vonmises",
     .title = "Random{vonmises}",
-    .doc = "A von Mises variable around y with concentration z, from x uniform on (0, 1), by rejection (Best and "
-           "Fisher, 1979).",
+    .doc = "Von Mises variable from a uniform one, elementwise.\n"
+           "x: Uniform variable on (0, 1).\n"
+           "y: Mean direction.\n"
+           "z: Concentration.\n"
+           "* By rejection: Best and Fisher (1979).",
     .symbol = "random_vonmises",
     .arity = 3,
     .dtypes = all_float64,
@@ -340,9 +356,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "random_below",
     .title = "Random{below}",
-    .doc =
-        "A whole number below y, from x uniform over the integers of 64 bits: the upper half of the product (Lemire, "
-        "2019). z is at least 2^64 mod y, and says when to look whether x is to be drawn anew.",
+    .doc = "Random integer below a limit from a uniform one, elementwise.\n"
+           "x: Uniform variable over the integers of 64 bits.\n"
+           "y: Limit.\n"
+           "z: At least 2**64 mod y: from which value on x has to be drawn anew.\n"
+           "* The upper half of the product: Lemire (2019).",
     .symbol = "random_below",
     .arity = 3,
     .dtypes = as_uint64,

@@ -6,7 +6,8 @@ namespace bitale::records {
 SCALAR_OP({
     .name = "floor",
     .title = "Floor",
-    .doc = "The largest whole number not above x.",
+    .doc = "Largest integer not above a number, elementwise.\n"
+           "~ ceil, trunc, round",
     .symbol = "floor",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::floor(x); }),
@@ -20,7 +21,8 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "ceil",
     .title = "Ceil",
-    .doc = "The smallest whole number not below x.",
+    .doc = "Smallest integer not below a number, elementwise.\n"
+           "~ floor, trunc, round",
     .symbol = "ceil",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::ceil(x); }),
@@ -34,7 +36,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "round",
     .title = "Round",
-    .doc = "The nearest whole number, the even one of two equally near.",
+    .doc = "Nearest integer, elementwise.\n"
+           "-> Rounded numbers; of two integers equally near, the even one.\n"
+           "~ floor, ceil, round_half_away_from_zero",
     .symbol = "round",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::nearbyint(x); }),
@@ -48,7 +52,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "trunc",
     .title = "Trunc",
-    .doc = "The whole part of x.",
+    .doc = "Integer part of a number, elementwise.\n"
+           "-> Numbers rounded towards 0.\n"
+           "~ floor, ceil",
     .symbol = "trunc",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::trunc(x); }),

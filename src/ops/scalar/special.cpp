@@ -48,7 +48,9 @@ Variable inverse_mills_ratio(At a) {
 SCALAR_OP({
     .name = "erf",
     .title = "Erf",
-    .doc = "The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x.",
+    .doc = "Error function, elementwise.\n"
+           "-> ``2 / sqrt(pi)`` times the integral of ``exp(-t**2)`` from 0 to x.\n"
+           "~ erfc, erfinv, ndtr",
     .symbol = "erf",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::erf(x); }),
@@ -64,7 +66,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "erfc",
     .title = "Erfc",
-    .doc = "1 - erf(x), accurate where erf is near 1.",
+    .doc = "Complementary error function, elementwise.\n"
+           "-> ``1 - erf(x)``, accurate where erf is near 1.\n"
+           "~ erf, erfcx, erfcinv",
     .symbol = "erfc",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::erfc(x); }),
@@ -80,7 +84,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "erfcx",
     .title = "Erfcx",
-    .doc = "exp(x * x) * erfc(x): erfc without its fast decay.",
+    .doc = "Scaled complementary error function, elementwise.\n"
+           "-> ``exp(x * x) * erfc(x)``.\n"
+           "~ erfc",
     .symbol = "erfcx",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_erfcx, x); }),
@@ -95,7 +101,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "erfinv",
     .title = "Erfinv",
-    .doc = "The inverse of erf; infinite at -1 and 1, nan outside.",
+    .doc = "Inverse of the error function, elementwise.\n"
+           "-> z with ``erf(z) == x``; infinite at -1 and 1, nan outside.\n"
+           "~ erf, erfcinv",
     .symbol = "erfinv",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_erfinv, x); }),
@@ -109,7 +117,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "erfcinv",
     .title = "Erfcinv",
-    .doc = "The inverse of erfc, accurate near 0; infinite at 0 and 2, nan outside of them.",
+    .doc = "Inverse of the complementary error function, elementwise.\n"
+           "-> z with ``erfc(z) == x``, accurate near 0; infinite at 0 and 2, nan outside.\n"
+           "~ erfc, erfinv",
     .symbol = "erfcinv",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_erfcinv, x); }),
@@ -123,7 +133,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "ndtr",
     .title = "Ndtr",
-    .doc = "The distribution function of the standard normal distribution, erfc(-x / sqrt(2)) / 2.",
+    .doc = "Distribution function of the standard normal distribution, elementwise.\n"
+           "-> ``erfc(-x / sqrt(2)) / 2``.\n"
+           "~ log_ndtr, erf",
     .symbol = "ndtr",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_ndtr, x); }),
@@ -137,7 +149,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "log_ndtr",
     .title = "Log_ndtr",
-    .doc = "The logarithm of ndtr, accurate in both tails.",
+    .doc = "Logarithm of the distribution function of the standard normal distribution, elementwise.\n"
+           "-> ``log(ndtr(x))``, accurate in both tails.\n"
+           "~ ndtr, ndtri_exp",
     .symbol = "log_ndtr",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_log_ndtr, x); }),
@@ -152,7 +166,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "gamma",
     .title = "Gamma",
-    .doc = "The gamma function; infinite at 0, with its sign, and nan at negative integers.",
+    .doc = "Gamma function, elementwise.\n"
+           "-> Values; infinite at 0, with its sign, and nan at negative integers.\n"
+           "~ gammaln, factorial, psi",
     .symbol = "gamma",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_gamma, x); }),
@@ -165,7 +181,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "gammaln",
     .title = "Gammaln",
-    .doc = "log |Gamma(x)|; inf at the poles.",
+    .doc = "Logarithm of the absolute value of the gamma function, elementwise.\n"
+           "-> ``log(abs(gamma(x)))``; inf at the poles.\n"
+           "~ gamma, psi, betaln",
     .symbol = "gammaln",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_lgamma, x); }),
@@ -178,7 +196,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "psi",
     .title = "Psi",
-    .doc = "The digamma function, the derivative of gammaln; nan at negative integers, -inf at 0.",
+    .doc = "Digamma function, elementwise.\n"
+           "-> Derivative of `gammaln`; nan at negative integers, -inf at 0.\n"
+           "~ gammaln, tri_gamma, polygamma",
     .symbol = "psi",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_digamma, x); }),
@@ -191,7 +211,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "tri_gamma",
     .title = "Tri_gamma",
-    .doc = "The trigamma function, the derivative of psi; inf at the poles.",
+    .doc = "Trigamma function, elementwise.\n"
+           "-> Derivative of `psi`; inf at the poles.\n"
+           "~ psi, polygamma",
     .symbol = "tri_gamma",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_trigamma, x); }),
@@ -204,7 +226,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "polygamma",
     .title = "Polygamma",
-    .doc = "The derivative of order x of psi at y; nan where x is not a non-negative integer.",
+    .doc = "Polygamma function, elementwise.\n"
+           "x: Order of the derivative.\n"
+           "y: Argument.\n"
+           "-> Derivative of order x of `psi` at y; nan unless x is a non-negative integer.\n"
+           "~ psi, tri_gamma",
     .symbol = "polygamma",
     .arity = 2,
     .dtypes = [](std::span<const DType> in) { return upgrade_to_float(in.subspan(1)); },  // the order has no influence

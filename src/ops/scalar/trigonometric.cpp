@@ -8,7 +8,8 @@ namespace bitale::records {
 SCALAR_OP({
     .name = "sin",
     .title = "Sin",
-    .doc = "The sine.",
+    .doc = "Sine of an angle in radians, elementwise.\n"
+           "~ arcsin, cos, tan",
     .symbol = "sin",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::sin(x); }),
@@ -26,7 +27,8 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "cos",
     .title = "Cos",
-    .doc = "The cosine.",
+    .doc = "Cosine of an angle in radians, elementwise.\n"
+           "~ arccos, sin, tan",
     .symbol = "cos",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::cos(x); }),
@@ -44,7 +46,8 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "tan",
     .title = "Tan",
-    .doc = "The tangent.",
+    .doc = "Tangent of an angle in radians, elementwise.\n"
+           "~ arctan, sin, cos",
     .symbol = "tan",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::tan(x); }),
@@ -61,7 +64,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "arcsin",
     .title = "Arcsin",
-    .doc = "The angle in [-pi/2, pi/2] whose sine is x.",
+    .doc = "Inverse sine, elementwise.\n"
+           "-> Angles in [-pi/2, pi/2]; nan outside of [-1, 1].\n"
+           "~ sin, arccos",
     .symbol = "arcsin",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::asin(x); }),
@@ -77,7 +82,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "arccos",
     .title = "Arccos",
-    .doc = "The angle in [0, pi] whose cosine is x.",
+    .doc = "Inverse cosine, elementwise.\n"
+           "-> Angles in [0, pi]; nan outside of [-1, 1].\n"
+           "~ cos, arcsin",
     .symbol = "arccos",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::acos(x); }),
@@ -93,7 +100,9 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "arctan",
     .title = "Arctan",
-    .doc = "The angle in [-pi/2, pi/2] whose tangent is x.",
+    .doc = "Inverse tangent, elementwise.\n"
+           "-> Angles in [-pi/2, pi/2].\n"
+           "~ tan, arctan2",
     .symbol = "arctan",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::atan(x); }),
@@ -110,7 +119,12 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "arctan2",
     .title = "Arctan2",
-    .doc = "The angle of the point (y, x): arctan(x / y) in the right quadrant (x is the ordinate, as numpy.arctan2).",
+    .doc = "Angle of a point in the plane, elementwise.\n"
+           "x: Ordinate of the point.\n"
+           "y: Abscissa of the point.\n"
+           "-> Angles in [-pi, pi]: ``arctan(x / y)`` in the right quadrant.\n"
+           "~ arctan, angle\n"
+           "* The order of the operands is that of ``numpy.arctan2``.",
     .symbol = "arctan2",
     .arity = 2,
     .dtypes = upgrade_to_float,

@@ -1,14 +1,14 @@
 """Distributions as functions: ``next_rng, x = normal(0, 1, size=3, rng=rng, return_next_rng=True)``.
 
 Parameters broadcast against each other, and to size where it is given. Without return_next_rng a function gives the
-draw alone; without rng it makes a shared generator with a seed of the system and a default update. dtype: of the draw,
-among those of its kind (float or int); default: config.floatX or int64. ValueError for parameters outside their domain,
-when the function is called; TypeError for a generator that is none. A method of a generator (``rng.normal(...)``) always
-gives both. What is not said otherwise is numpy.random.Generator's draw, to the last bit.
+draw alone; without rng it makes a shared generator with a seed of the system and a default update. A method of a
+generator (``rng.normal(...)``) always returns both. Unless the notes of a distribution tell otherwise, draws are those
+of numpy.random.Generator, bit by bit.
 """
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Callable
 
 import numpy as np
@@ -17,6 +17,7 @@ from bitale import _core
 from bitale._core import RandomGeneratorVariable, TensorVariable
 from bitale.configuration import config
 from bitale.raise_op import CheckAndRaise
+from bitale.tensor.random.documentation import document
 from bitale.random import Stream
 from bitale.tensor.random.generators import as_rng, shared_rng
 
@@ -59,7 +60,8 @@ def _within(draw: TensorVariable, dtype: np.dtype[Any], who: str) -> TensorVaria
     least, most = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), 2**63 - 1))
     holds = _core.and_(_core.ge(draw.min(), least), _core.le(draw.max(), most)) if least >= 0 or dtype.itemsize < 8 else None
     message = f"{who}: a number was drawn that is none of {dtype}'s, which are from {least} to {most}"
-    return CheckAndRaise(ValueError, message)(draw, *([] if holds is None else [holds]))
+    checked: TensorVariable = CheckAndRaise(ValueError, message)(draw, *([] if holds is None else [holds]))
+    return checked
 
 
 class _Source:
@@ -69,16 +71,19 @@ class _Source:
         self.rng = rng
 
     def draw(self, name: str, parameters: Any, size: Any) -> TensorVariable:
-        self.rng, out = _core.random_draw(name, self.rng, _parameters(*parameters), size)
-        return out
+        drawn: TensorVariable
+        self.rng, drawn = _core.random_draw(name, self.rng, _parameters(*parameters), size)
+        return drawn
 
     def composed(self, name: str, parameters: Any, size: Any) -> TensorVariable:
-        self.rng, out = _core.random_composed(name, self.rng, _parameters(*parameters), size)
-        return out
+        drawn: TensorVariable
+        self.rng, drawn = _core.random_composed(name, self.rng, _parameters(*parameters), size)
+        return drawn
 
     def take(self, function: Callable[..., Any], *arguments: Any) -> TensorVariable:
-        self.rng, out = function(self.rng, *arguments)
-        return out
+        drawn: TensorVariable
+        self.rng, drawn = function(self.rng, *arguments)
+        return drawn
 
 
 def _generator(rng: Any, who: str) -> tuple[Any, bool]:
@@ -95,7 +100,6 @@ def _generator(rng: Any, who: str) -> tuple[Any, bool]:
 def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
     """make(source, *parameters, size=) with the keywords that all distributions have."""
     import functools
-    import inspect
 
     who = make.__name__
     own = inspect.signature(make)
@@ -130,6 +134,7 @@ def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
 def _distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
     """One of the distributions here: a function of the module, and a method of generators."""
     function = _as_function(make)
+    function.__doc__ = document(make, [name for name in list(inspect.signature(make).parameters)[1:] if name != "size"])
     __all__.append(make.__name__)
     globals()[make.__name__] = function
     METHODS[make.__name__] = function
@@ -145,38 +150,59 @@ _ZERO_OR_ONE = {"bernoulli"}
 
 
 @_distribution
-def uniform(source: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> TensorVariable:
-    """From low up to high, high not included."""
+def uniform(source: _Source, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the continuous uniform distribution.
+
+    low: Lower end of the interval, included.
+    high: Upper end of the interval, not included.
+    """
     return source.draw("uniform", (low, high), size)
 
 
 @_distribution
-def normal(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """With mean loc and standard deviation scale."""
+def normal(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the normal distribution.
+
+    loc: Mean.
+    scale: Standard deviation, non-negative.
+    """
     return source.draw("normal", (loc, scale), size)
 
 
 @_distribution
-def standard_normal(source: Any, size: Any = None) -> TensorVariable:
-    """With mean 0 and standard deviation 1."""
+def standard_normal(source: _Source, size: Any = None) -> TensorVariable:
+    """Draw from the normal distribution with mean 0 and standard deviation 1."""
     return source.draw("standard_normal", (), size if size is not None else [])
 
 
 @_distribution
-def lognormal(source: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> TensorVariable:
-    """The exponential of a normal variable with this mean and standard deviation."""
+def lognormal(source: _Source, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the log-normal distribution.
+
+    mean: Mean of the logarithm.
+    sigma: Standard deviation of the logarithm, non-negative.
+    """
     return source.draw("lognormal", (mean, sigma), size)
 
 
 @_distribution
-def exponential(source: Any, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """With mean scale."""
+def exponential(source: _Source, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the exponential distribution.
+
+    scale: Mean, non-negative.
+    """
     return source.draw("exponential", (scale,), size)
 
 
 @_distribution
-def gamma(source: Any, shape: Any, rate: Any = None, scale: Any = None, size: Any = None) -> TensorVariable:
-    """With mean shape * scale. scale or rate (its inverse): ValueError for both or none."""
+def gamma(source: _Source, shape: Any, rate: Any = None, scale: Any = None, size: Any = None) -> TensorVariable:
+    """Draw from the gamma distribution.
+
+    shape: Shape, non-negative.
+    rate: Rate, the inverse of the scale; either of both is given.
+    scale: Scale, non-negative.
+    The mean is ``shape * scale``.
+    """
     if (rate is None) == (scale is None):
         raise ValueError("gamma: expected either scale or rate, " + ("got none" if rate is None else "got both"))
     if scale is None:
@@ -185,92 +211,152 @@ def gamma(source: Any, shape: Any, rate: Any = None, scale: Any = None, size: An
 
 
 @_distribution
-def beta(source: Any, alpha: Any, beta: Any, size: Any = None) -> TensorVariable:
-    """Between 0 and 1, with mean alpha / (alpha + beta)."""
+def beta(source: _Source, alpha: Any, beta: Any, size: Any = None) -> TensorVariable:
+    """Draw from the beta distribution.
+
+    alpha: First parameter, positive.
+    beta: Second parameter, positive.
+    The mean is ``alpha / (alpha + beta)``.
+    """
     return source.draw("beta", (alpha, beta), size)
 
 
 @_distribution
-def chisquare(source: Any, df: Any, size: Any = None) -> TensorVariable:
-    """The sum of squares of df standard normal variables."""
+def chisquare(source: _Source, df: Any, size: Any = None) -> TensorVariable:
+    """Draw from the chi-squared distribution.
+
+    df: Degrees of freedom, positive.
+    """
     return source.draw("chisquare", (df,), size)
 
 
 @_distribution
-def weibull(source: Any, shape: Any, size: Any = None) -> TensorVariable:
-    """With scale 1."""
+def weibull(source: _Source, shape: Any, size: Any = None) -> TensorVariable:
+    """Draw from the Weibull distribution with scale 1.
+
+    shape: Shape, non-negative.
+    """
     return source.draw("weibull", (shape,), size)
 
 
 @_distribution
-def laplace(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """Double exponential."""
+def laplace(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the Laplace distribution.
+
+    loc: Mean.
+    scale: Scale of both exponential tails, non-negative.
+    """
     return source.draw("laplace", (loc, scale), size)
 
 
 @_distribution
-def logistic(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """With mean loc."""
+def logistic(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the logistic distribution.
+
+    loc: Mean.
+    scale: Scale, non-negative.
+    """
     return source.draw("logistic", (loc, scale), size)
 
 
 @_distribution
-def rayleigh(source: Any, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """The length of a vector of two normal variables with standard deviation scale. NumPy's draws; PyTensor's differ."""
+def rayleigh(source: _Source, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the Rayleigh distribution.
+
+    scale: Scale, non-negative: the mode.
+    The draws are NumPy's; PyTensor's differ.
+    """
     return source.draw("rayleigh", (scale,), size)
 
 
 @_distribution
-def wald(source: Any, mean: Any = 1.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """Inverse Gaussian."""
+def wald(source: _Source, mean: Any = 1.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the Wald (inverse Gaussian) distribution.
+
+    mean: Mean, positive.
+    scale: Scale, positive.
+    """
     return source.draw("wald", (mean, scale), size)
 
 
 @_distribution
-def vonmises(source: Any, mu: Any, kappa: Any, size: Any = None) -> TensorVariable:
-    """On the circle, from -pi to pi, around mu."""
+def vonmises(source: _Source, mu: Any, kappa: Any, size: Any = None) -> TensorVariable:
+    """Draw from the von Mises distribution on the interval [-pi, pi].
+
+    mu: Mode.
+    kappa: Concentration, non-negative.
+    """
     return source.draw("vonmises", (mu, kappa), size)
 
 
 @_distribution
-def triangular(source: Any, left: Any, mode: Any, right: Any, size: Any = None) -> TensorVariable:
-    """From left to right, with the peak at mode."""
+def triangular(source: _Source, left: Any, mode: Any, right: Any, size: Any = None) -> TensorVariable:
+    """Draw from the triangular distribution.
+
+    left: Lower end.
+    mode: Position of the peak.
+    right: Upper end.
+    """
     return source.draw("triangular", (left, mode, right), size)
 
 
 @_distribution
-def poisson(source: Any, lam: Any = 1.0, size: Any = None) -> TensorVariable:
-    """With mean lam."""
+def poisson(source: _Source, lam: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the Poisson distribution.
+
+    lam: Mean, non-negative.
+    """
     return source.draw("poisson", (lam,), size)
 
 
 @_distribution
-def geometric(source: Any, p: Any, size: Any = None) -> TensorVariable:
-    """How many trials it takes until one succeeds, from 1 on."""
+def geometric(source: _Source, p: Any, size: Any = None) -> TensorVariable:
+    """Draw from the geometric distribution of the number of trials up to the first success.
+
+    p: Probability of success of a trial.
+    Draws are 1 or greater.
+    """
     return source.draw("geometric", (p,), size)
 
 
 @_distribution
-def binomial(source: Any, n: Any, p: Any, size: Any = None) -> TensorVariable:
-    """How many of n trials succeed. n is a whole number."""
+def binomial(source: _Source, n: Any, p: Any, size: Any = None) -> TensorVariable:
+    """Draw from the binomial distribution of the number of successes.
+
+    n: Number of trials, a non-negative integer.
+    p: Probability of success of a trial.
+    """
     return source.draw("binomial", (n, p), size)
 
 
 @_distribution
-def negative_binomial(source: Any, n: Any, p: Any, size: Any = None) -> TensorVariable:
-    """How many trials fail before n have succeeded; n may be any positive number."""
+def negative_binomial(source: _Source, n: Any, p: Any, size: Any = None) -> TensorVariable:
+    """Draw from the negative binomial distribution of the number of failures before a number of successes.
+
+    n: Number of successes, positive; it need not be an integer.
+    p: Probability of success of a trial.
+    """
     return source.draw("negative_binomial", (n, p), size)
 
 
 @_distribution
-def hypergeometric(source: Any, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> TensorVariable:
-    """How many good ones are among nsample taken at once."""
+def hypergeometric(source: _Source, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> TensorVariable:
+    """Draw from the hypergeometric distribution of successes without replacement.
+
+    ngood: Number of good elements.
+    nbad: Number of bad elements.
+    nsample: Number of elements sampled.
+    """
     return source.draw("hypergeometric", (ngood, nbad, nsample), size)
 
 
 @_distribution
-def integers(source: Any, low: Any, high: Any = None, size: Any = None) -> TensorVariable:
-    """From low up to high, high not included; from 0 up to low where high is None."""
+def integers(source: _Source, low: Any, high: Any = None, size: Any = None) -> TensorVariable:
+    """Draw integers from a discrete uniform distribution.
+
+    low: Lower end, included; or the upper end, with a lower end of 0, where `high` is None.
+    high: Upper end, not included.
+    """
     low, high = (0, low) if high is None else (low, high)
     return source.draw("integers", (low, high), size)
 
@@ -279,80 +365,137 @@ def integers(source: Any, low: Any, high: Any = None, size: Any = None) -> Tenso
 
 
 @_distribution
-def bernoulli(source: Any, p: Any, size: Any = None) -> TensorVariable:
-    """1 with probability p, else 0."""
+def bernoulli(source: _Source, p: Any, size: Any = None) -> TensorVariable:
+    """Draw from the Bernoulli distribution.
+
+    p: Probability of 1; otherwise the draw is 0.
+    """
     return source.composed("bernoulli", (p,), size)
 
 
 @_distribution
-def halfnormal(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """loc plus scale times the absolute value of a standard normal variable."""
+def halfnormal(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the half-normal distribution.
+
+    loc: Lower end.
+    scale: Standard deviation of the normal variable of which the absolute value is taken.
+    """
     return source.composed("halfnormal", (loc, scale), size)
 
 
 @_distribution
-def pareto(source: Any, b: Any, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """From scale on, with the power b; by the inverse distribution function."""
+def pareto(source: _Source, b: Any, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the Pareto distribution.
+
+    b: Shape, positive.
+    scale: Scale, the lower end.
+    By the inverse distribution function.
+    """
     return source.composed("pareto", (b, scale), size)
 
 
 @_distribution
-def gumbel(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """Extreme values of the right; by the inverse distribution function, as SciPy's gumbel_r."""
+def gumbel(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the right-skewed Gumbel distribution.
+
+    loc: Mode.
+    scale: Scale, positive.
+    By the inverse distribution function; as SciPy's ``gumbel_r``.
+    """
     return source.composed("gumbel", (loc, scale), size)
 
 
 @_distribution
-def cauchy(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """By the inverse distribution function."""
+def cauchy(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the Cauchy distribution.
+
+    loc: Median.
+    scale: Scale, positive.
+    By the inverse distribution function.
+    """
     return source.composed("cauchy", (loc, scale), size)
 
 
 @_distribution
-def halfcauchy(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """By the inverse distribution function."""
+def halfcauchy(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the half-Cauchy distribution.
+
+    loc: Lower end.
+    scale: Scale, positive.
+    By the inverse distribution function.
+    """
     return source.composed("halfcauchy", (loc, scale), size)
 
 
 @_distribution
-def invgamma(source: Any, shape: Any, scale: Any, size: Any = None) -> TensorVariable:
-    """The inverse of a gamma variable with scale 1 / scale."""
+def invgamma(source: _Source, shape: Any, scale: Any, size: Any = None) -> TensorVariable:
+    """Draw from the inverse gamma distribution.
+
+    shape: Shape, positive.
+    scale: Scale, positive.
+    The draws are inverses of gamma variables with scale ``1 / scale``.
+    """
     return source.composed("invgamma", (shape, scale), size)
 
 
 @_distribution
-def truncexpon(source: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """Exponential, from loc to loc + b * scale; by the inverse distribution function."""
+def truncexpon(source: _Source, b: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the truncated exponential distribution.
+
+    b: Length of the interval in units of `scale`.
+    loc: Lower end.
+    scale: Scale of the exponential distribution.
+    By the inverse distribution function.
+    """
     return source.composed("truncexpon", (b, loc, scale), size)
 
 
 @_distribution
 def truncated_normal(
-    source: Any, loc: Any = 0.0, scale: Any = 1.0, lower: Any = -np.inf, upper: Any = np.inf, size: Any = None
+    source: _Source, loc: Any = 0.0, scale: Any = 1.0, lower: Any = -np.inf, upper: Any = np.inf, size: Any = None
 ) -> TensorVariable:
-    """Normal with mean loc and deviation scale before what is outside [lower, upper] was cut off.
+    """Draw from the truncated normal distribution.
 
-    By the inverse distribution function, in logarithms and from the nearer tail, so that intervals far from the mean keep
-    their precision.
+    loc: Mean before truncation.
+    scale: Standard deviation before truncation.
+    lower: Lower end.
+    upper: Upper end.
+    By the inverse distribution function, in logarithms and from the nearer tail, so that intervals far from the mean keep their precision.
     """
     return source.composed("truncated_normal", (loc, scale, lower, upper), size)
 
 
 @_distribution
-def t(source: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
-    """Student's t with df degrees of freedom."""
+def t(source: _Source, df: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from Student's t distribution.
+
+    df: Degrees of freedom, positive.
+    loc: Location.
+    scale: Scale, positive.
+    """
     return source.composed("t", (df, loc, scale), size)
 
 
 @_distribution
-def gengamma(source: Any, alpha: Any = 1.0, p: Any = 1.0, lambd: Any = 1.0, size: Any = None) -> TensorVariable:
-    """lambd times a gamma variable of shape alpha / p, to the power 1 / p."""
+def gengamma(source: _Source, alpha: Any = 1.0, p: Any = 1.0, lambd: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Draw from the generalised gamma distribution.
+
+    alpha: Shape of the power.
+    p: Power.
+    lambd: Scale.
+    The draws are `lambd` times a gamma variable of shape ``alpha / p``, to the power ``1 / p``.
+    """
     return source.composed("gengamma", (alpha, p, lambd), size)
 
 
 @_distribution
-def betabinom(source: Any, n: Any, a: Any, b: Any, size: Any = None) -> TensorVariable:
-    """How many of n trials succeed, with a probability that is a beta variable."""
+def betabinom(source: _Source, n: Any, a: Any, b: Any, size: Any = None) -> TensorVariable:
+    """Draw from the beta-binomial distribution of the number of successes.
+
+    n: Number of trials.
+    a: First parameter of the beta distribution of the probability of success.
+    b: Second parameter of the beta distribution.
+    """
     return source.composed("betabinom", (n, a, b), size)
 
 
@@ -365,10 +508,13 @@ __all__.append("nbinom")
 
 
 @_distribution
-def multivariate_normal(source: Any, mean: Any, cov: Any, size: Any = None, method: str = "cholesky") -> TensorVariable:
-    """With this mean vector and covariance matrix: mean + A z, with standard normal z and A of A A^T = cov.
+def multivariate_normal(source: _Source, mean: Any, cov: Any, size: Any = None, method: str = "cholesky") -> TensorVariable:
+    """Draw from the multivariate normal distribution.
 
-    method: "cholesky"; or "svd" and "eigh", which also take matrices of which some eigenvalues are 0. LinAlgError for others.
+    mean: Mean vectors.
+    cov: Covariance matrices.
+    method: Factorisation of the covariance: 'cholesky', or 'svd' and 'eigh', which also take matrices of which some eigenvalues are 0.
+    The draws are ``mean + A @ z`` with standard normal z and ``A @ A.T == cov``. LinAlgError is raised at run time for matrices without such a factor.
     """
     if method not in ("cholesky", "svd", "eigh"):
         raise ValueError(f"multivariate_normal: method is cholesky, svd or eigh, got {method!r}")
@@ -377,37 +523,52 @@ def multivariate_normal(source: Any, mean: Any, cov: Any, size: Any = None, meth
 
 
 @_distribution
-def categorical(source: Any, p: Any, size: Any = None) -> TensorVariable:
-    """The place in the last dimension of p that is drawn, with these probabilities.
+def categorical(source: _Source, p: Any, size: Any = None) -> TensorVariable:
+    """Draw from the categorical distribution.
 
-    They sum to 1, up to 1.5e-8 as in NumPy's choice (float32: 3.5e-4).
+    p: Probabilities, along the last axis, whose sum is 1 up to 1.5e-8 (float32: 3.5e-4).
+    The draws are indices of the last axis.
     """
     return source.take(_core.random_categorical, *_parameters(p), size)
 
 
 @_distribution
-def dirichlet(source: Any, alphas: Any, size: Any = None) -> TensorVariable:
-    """Shares that sum to 1, along the last dimension."""
+def dirichlet(source: _Source, alphas: Any, size: Any = None) -> TensorVariable:
+    """Draw from the Dirichlet distribution.
+
+    alphas: Concentrations, along the last axis.
+    The draws sum to 1 along the last axis.
+    """
     return source.take(_core.random_dirichlet, *_parameters(alphas), size)
 
 
 @_distribution
-def multinomial(source: Any, n: Any, p: Any, size: Any = None) -> TensorVariable:
-    """How many of n trials fall on each place of the last dimension of p, with these probabilities."""
+def multinomial(source: _Source, n: Any, p: Any, size: Any = None) -> TensorVariable:
+    """Draw from the multinomial distribution of counts.
+
+    n: Number of trials.
+    p: Probabilities of the categories, along the last axis.
+    """
     return source.take(_core.random_multinomial, *_parameters(n, p), size)
 
 
 @_distribution
-def permutation(source: Any, x: Any, size: Any = None) -> TensorVariable:
-    """The numbers below x in random order, or x with its first dimension in random order. size: how many such."""
+def permutation(source: _Source, x: Any, size: Any = None) -> TensorVariable:
+    """Draw random permutations.
+
+    x: Number of integers to permute, or tensor whose first axis is permuted.
+    """
     return source.take(_core.random_permutation, *_parameters(x), size or [])
 
 
 @_distribution
-def choice(source: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> TensorVariable:
-    """Elements of the first dimension of a, or numbers below a. p: their probabilities.
+def choice(source: _Source, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> TensorVariable:
+    """Draw elements at random.
 
-    With replacement this is ``integers`` or ``categorical``, as in PyTensor; without, NumPy's ``choice``.
+    a: Tensor along whose first axis to choose, or number of integers to choose from.
+    replace: Whether an element may be drawn several times.
+    p: Probabilities of the elements.
+    With replacement the draws are those of `integers` or `categorical`; without, those of NumPy's ``choice``.
     """
     weights = None if p is None else _core.as_tensor_variable(p)
     return source.take(_core.random_choice, *_parameters(a), size, replace, weights)

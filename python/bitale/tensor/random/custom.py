@@ -47,16 +47,33 @@ class Draws:
 
     def of(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> TensorVariable:
         """A draw by any function that takes rng and return_next_rng."""
+        out: TensorVariable
         self._source.rng, out = function(*args, **kwargs, rng=self._source.rng, return_next_rng=True)
         return out
 
 
 def distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
-    """A composition as a distribution: ``make(draws, *parameters, size=None)`` gives an expression of what it draws.
+    """Make a distribution of a function that composes draws.
 
-    The result is a function of the parameters with the keywords size, rng, dtype, name and return_next_rng. size arrives as
-    a list of symbolic lengths, or as None where it is not given.
+    Parameters
+    ----------
+    make : callable
+        ``make(draws, *parameters, size=None)`` builds an expression of what it
+        draws; `size` is a list of symbolic lengths, or None where it is not
+        given.
 
+    Returns
+    -------
+    callable
+        A function of the parameters with the keywords `size`, `rng`, `dtype`,
+        `name` and `return_next_rng`.
+
+    See Also
+    --------
+    from_quantile
+
+    Examples
+    --------
     >>> @pt.random.distribution
     ... def mixture(draws, p, far, size=None):
     ...     return draws.normal(0, 1, size=size) + far * draws.bernoulli(p, size=size)
@@ -73,10 +90,26 @@ def distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
 
 
 def from_quantile(quantile: Callable[..., Any]) -> Callable[..., Any]:
-    """The distribution whose inverse distribution function this is: ``quantile(u, *parameters)``, with u between 0 and 1.
+    """Make a distribution of its inverse distribution function.
 
-    Neither 0 nor 1 occurs. The parameters broadcast, and to size where it is given.
+    Parameters
+    ----------
+    quantile : callable
+        ``quantile(u, *parameters)`` with u in (0, 1); the parameters
+        broadcast.
 
+    Returns
+    -------
+    callable
+        A function of the parameters with the keywords `size`, `rng`, `dtype`,
+        `name` and `return_next_rng`.
+
+    See Also
+    --------
+    distribution
+
+    Examples
+    --------
     >>> @pt.random.from_quantile
     ... def gompertz(u, eta, b):
     ...     return pt.log1p(-pt.log1p(-u) / eta) / b
@@ -88,7 +121,8 @@ def from_quantile(quantile: Callable[..., Any]) -> Callable[..., Any]:
         given = {name: _core.as_tensor_variable(value) for name, value in parameters.items()}
         lengths = _lengths(size, given.values())
         u = _core.maximum(source.draw("random", (), lengths), 2.0**-54)  # excludes 0
-        return quantile(u, **{name: value if value.ndim == 0 else _core.broadcast_to(value, lengths) for name, value in given.items()})
+        points: TensorVariable = quantile(u, **{name: value if value.ndim == 0 else _core.broadcast_to(value, lengths) for name, value in given.items()})
+        return points
 
     make.__name__, make.__doc__ = quantile.__name__, quantile.__doc__
     source = inspect.Parameter("source", inspect.Parameter.POSITIONAL_OR_KEYWORD)

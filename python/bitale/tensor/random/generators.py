@@ -18,11 +18,26 @@ _UNSET = object()
 
 
 def rng(name: str | None = None, bit_generator: str = "PCG64") -> RandomGeneratorVariable:
-    """A symbolic generator: an input of functions, which take a numpy.random.Generator of this bit generator.
+    """Create a symbolic generator, an input of functions.
 
-    With "Threefry" they take a counter-based stream (bitale.random.stream).
+    Parameters
+    ----------
+    name : str, optional
+        Name of the variable.
+    bit_generator : str
+        Bit generator of the values, "PCG64", "Philox", "SFC64" or "MT19937";
+        or "Threefry" for streams (`bitale.random.stream`).
+
+    Returns
+    -------
+    RandomGeneratorVariable
+        An input variable.
+
+    See Also
+    --------
+    shared_rng
     """
-    return RandomGeneratorType(bit_generator)(name)
+    return RandomGeneratorType(bit_generator)(name)  # type: ignore[return-value]
 
 
 def _value_of(value: Any, seed: Any, who: str) -> Any:
@@ -32,10 +47,32 @@ def _value_of(value: Any, seed: Any, who: str) -> Any:
 
 
 def shared_rng(value: Any = None, *, seed: Any = _UNSET, name: str | None = None, borrow: bool = False) -> Any:
-    """A shared variable that holds a generator's state: that of value, or of numpy.random.default_rng(seed).
+    """Create a shared variable that holds the state of a generator.
 
-    value: a numpy.random.Generator, or a stream (bitale.random.stream); TypeError for others. The state is copied; borrow is
-    accepted and of no effect.
+    Parameters
+    ----------
+    value : numpy.random.Generator or Stream, optional
+        Generator whose state is copied.
+    seed : object
+        Seed of a new generator, where `value` is not given.
+    name : str, optional
+        Name of the variable.
+    borrow : bool
+        Accepted for compatibility with PyTensor.
+
+    Returns
+    -------
+    RandomGeneratorVariable
+        A shared generator.
+
+    Raises
+    ------
+    TypeError
+        If `value` is not a generator.
+
+    See Also
+    --------
+    default_rng, rng
     """
     return noted(_shared(_value_of(value, seed, "shared_rng"), name))
 
@@ -52,12 +89,38 @@ def _(value: Any, name: str | None = None, **_options: Any) -> Any:
 
 
 def default_rng(seed: Any = None) -> Any:
-    """A shared generator in the state of numpy.random.default_rng(seed)."""
+    """Create a shared generator in the state of NumPy's default generator.
+
+    Parameters
+    ----------
+    seed : object, optional
+        Seed for ``numpy.random.default_rng``.
+
+    Returns
+    -------
+    RandomGeneratorVariable
+        A shared generator.
+
+    See Also
+    --------
+    shared_rng, rng
+    """
     return shared_rng(seed=seed)
 
 
 def as_rng(x: Any) -> RandomGeneratorVariable:
-    """A symbolic generator as it is; a constant of a numpy.random.Generator, or of a stream."""
+    """Convert a value to a symbolic random generator.
+
+    Parameters
+    ----------
+    x : RandomGeneratorVariable, numpy.random.Generator or Stream
+        Generator.
+
+    Returns
+    -------
+    RandomGeneratorVariable
+        The variable itself, or a constant.
+    """
     if isinstance(x, RandomGeneratorVariable):
         return x
-    return RandomGeneratorType(bit_generator_of(x)).make_constant(x)
+    return RandomGeneratorType(bit_generator_of(x)).make_constant(x)  # type: ignore[return-value]

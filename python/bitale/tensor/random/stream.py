@@ -12,12 +12,21 @@ from bitale.tensor.random.variable import shared_rng
 
 
 class RandomStream:
-    """``stream = RandomStream(1); x = stream.normal(0, 1, size=3)``: functions of x draw anew with each call.
+    """Source of draws that are drawn anew in each call of a function.
 
-    Each draw has a counter-based stream of its own (bitale.random.stream), whose key is of a child of
-    numpy.random.SeedSequence(seed). namespace: a module (or several things with attributes) with more functions that take
-    rng and return_next_rng. rng_ctor: makes a generator of a SeedSequence; with numpy.random.default_rng the draws are
-    those of PyTensor's RandomStream with the same seed.
+    ``stream = RandomStream(1); x = stream.normal(0, 1, size=3)``. Each draw has a
+    counter-based stream of its own (`bitale.random.stream`), whose key is of a
+    child of ``numpy.random.SeedSequence(seed)``.
+
+    Parameters
+    ----------
+    seed : object, optional
+        Seed.
+    namespace : module or sequence of objects, optional
+        Where to find more functions that take `rng` and `return_next_rng`.
+    rng_ctor : callable
+        Makes a generator of a SeedSequence; with ``numpy.random.default_rng``
+        the draws are those of PyTensor's RandomStream with the same seed.
     """
 
     def __init__(self, seed: Any = None, namespace: Any = None, rng_ctor: Callable[[Any], Any] = random.stream):

@@ -13,7 +13,15 @@ from bitale import _core
 from bitale._core import RandomGeneratorType, RandomGeneratorVariable
 from bitale.compile.sharedvalue import SharedVariable
 from bitale.tensor.random.basic import METHODS
-from bitale.tensor.random.generators import _UNSET, _value_of, as_rng, default_rng, random_generator_type, rng, shared_rng
+from bitale.tensor.random.generators import (
+    _UNSET,
+    _value_of,
+    as_rng as as_rng,
+    default_rng as default_rng,
+    random_generator_type as random_generator_type,
+    rng as rng,
+    shared_rng as shared_rng,
+)
 
 
 def _method(name: str) -> Any:

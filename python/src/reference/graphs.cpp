@@ -1,0 +1,302 @@
+// Derivatives, graphs, printing and compiled functions, as the reference describes them.
+#include "reference/reference.hpp"
+
+namespace bitale::python {
+
+// clang-format off
+static const RegisterDescriptions graphs(R"doc(
+= grad
+Gradient of a scalar with respect to variables.
+@ def grad(cost: Variable | None, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', add_names: bool = True, known_grads: typing.Any = None, return_disconnected: str = 'zero', null_gradients: str = 'raise') -> TensorVariable
+@ def grad(cost: Variable | None, wrt: collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', add_names: bool = True, known_grads: typing.Any = None, return_disconnected: str = 'zero', null_gradients: str = 'raise') -> list[TensorVariable]
+cost (TensorVariable): Scalar to differentiate; None where `known_grads` has all that counts.
+wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
+consider_constant (sequence of Variable): Variables through which no gradient passes.
+disconnected_inputs: What happens if `cost` does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
+add_names: Name the gradients, as ``dcost/dx``.
+known_grads (mapping): Gradients of the cost with respect to inner variables, where they are already known.
+return_disconnected: What the gradient with respect to such a variable is: ``'zero'``, ``'none'`` or ``'disconnected'``.
+null_gradients: ``'raise'`` an error where a derivative is undefined, or ``'return'`` a variable of type NullType.
+-> TensorVariable or list of TensorVariable: Gradients, each of the shape of its variable; a list if `wrt` is a sequence.
+! TypeError: if `cost` is not a scalar of floating-point or complex dtype.
+! DisconnectedInputError: if `cost` does not depend on a variable and `disconnected_inputs` is ``'raise'``.
+! NullTypeGradError: if a derivative is undefined and `null_gradients` is ``'raise'``.
+~ jacobian, hessian, pullback, pushforward
+* The gradient is that of the expression after the rewrites tagged ``stabilize``: it is as stable as the compiled value. Integers and bool have no derivative: they count as variables on which the cost does not depend.
+
+= jacobian
+Jacobian of an expression with respect to variables.
+@ def jacobian(expression: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', vectorize: bool = True, *, sparsity: typing.Any = None) -> TensorVariable
+@ def jacobian(expression: Variable, wrt: collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', vectorize: bool = True, *, sparsity: typing.Any = None) -> list[TensorVariable]
+expression (TensorVariable): Expression to differentiate.
+wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
+consider_constant (sequence of Variable): Variables through which no gradient passes.
+disconnected_inputs: What happens if the expression does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
+vectorize: Accepted for compatibility with PyTensor: one batched pullback in any case.
+sparsity (array_like or scipy.sparse matrix of bool): Which elements may be nonzero, of the derivative of a vector by a vector.
+-> TensorVariable or list of TensorVariable: Derivatives: the dimensions of the expression, then those of the variable.
+! ShapeError: at run time, if `sparsity` does not have the shape of the result.
+~ grad, hessian, pullback
+* With `sparsity`, rows and columns that share no nonzero are found by one product together (Curtis, Powell and Reid 1974): a band of width w takes w products, however long it is. A nonzero that `sparsity` leaves out is not seen, and may be added to others.
+
+= hessian
+Hessian of a scalar with respect to vectors.
+@ def hessian(cost: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', *, sparsity: typing.Any = None) -> TensorVariable
+@ def hessian(cost: Variable, wrt: collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', *, sparsity: typing.Any = None) -> list[TensorVariable]
+cost (TensorVariable): Scalar to differentiate twice.
+wrt (Variable or sequence of Variable): Vectors with respect to which to differentiate.
+consider_constant (sequence of Variable): Variables through which no gradient passes.
+disconnected_inputs: What happens if `cost` does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
+sparsity (array_like or scipy.sparse matrix of bool): Which elements may be nonzero; as of `jacobian`.
+-> TensorVariable or list of TensorVariable: Matrices of second derivatives, one per variable.
+~ jacobian, hessian_vector_product
+
+= hessian_vector_product
+Product of a Hessian with vectors.
+@ def hessian_vector_product(cost: Variable, wrt: Variable, p: Variable | collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise') -> TensorVariable
+@ def hessian_vector_product(cost: Variable, wrt: collections.abc.Sequence[Variable], p: Variable | collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise') -> list[TensorVariable]
+cost (TensorVariable): Scalar to differentiate twice.
+wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
+p (Variable or sequence of Variable): Vectors, each of the shape of its variable.
+consider_constant (sequence of Variable): Variables through which no gradient passes.
+disconnected_inputs: What happens if `cost` does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
+-> TensorVariable or list of TensorVariable: The Hessian over all of `wrt`, times `p`.
+~ hessian, gauss_newton_vector_product
+
+= gauss_newton_vector_product
+Product of a Gauss-Newton matrix with vectors.
+@ def gauss_newton_vector_product(cost: Variable, outputs: Variable | collections.abc.Sequence[Variable], wrt: Variable, p: Variable | collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise') -> TensorVariable
+@ def gauss_newton_vector_product(cost: Variable, outputs: Variable | collections.abc.Sequence[Variable], wrt: collections.abc.Sequence[Variable], p: Variable | collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise') -> list[TensorVariable]
+cost (TensorVariable): Scalar.
+outputs (Variable or sequence of Variable): Outputs of a model, of which `cost` is a function.
+wrt (Variable or sequence of Variable): Parameters of the model.
+p (Variable or sequence of Variable): Vectors, each of the shape of its parameter.
+consider_constant (sequence of Variable): Variables through which no gradient passes.
+disconnected_inputs: What happens if `outputs` do not depend on a parameter: ``'raise'``, ``'warn'`` or ``'ignore'``.
+-> TensorVariable or list of TensorVariable: ``J.T @ H @ J @ p``, where J is the Jacobian of the outputs and H the Hessian of the cost as a function of the outputs.
+~ hessian_vector_product, jacobian
+* The matrix is positive semidefinite for a convex cost: Schraudolph (2002). What `cost` depends on otherwise is held constant.
+
+= pullback
+Vector-Jacobian product, the reverse-mode derivative.
+@ def pullback(f: Variable | collections.abc.Sequence[Variable], wrt: Variable, cotangents: Variable | collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', return_disconnected: str = 'zero') -> TensorVariable
+@ def pullback(f: Variable | collections.abc.Sequence[Variable], wrt: collections.abc.Sequence[Variable], cotangents: Variable | collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', return_disconnected: str = 'zero') -> list[TensorVariable]
+f (Variable or sequence of Variable): Expressions.
+wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
+cotangents (Variable or sequence of Variable): Vectors, each of the shape of its expression.
+consider_constant (sequence of Variable): Variables through which no gradient passes.
+disconnected_inputs: What happens if `f` does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
+return_disconnected: What the result for such a variable is: ``'zero'``, ``'none'`` or ``'disconnected'``.
+-> TensorVariable or list of TensorVariable: Cotangents times the Jacobian of `f`, each of the shape of its variable.
+~ pushforward, grad, jacobian
+
+= pushforward
+Jacobian-vector product, the forward-mode derivative.
+@ def pushforward(f: Variable, wrt: Variable | collections.abc.Sequence[Variable], tangents: Variable | collections.abc.Sequence[Variable], disconnected_outputs: str = 'raise', return_disconnected: str = 'zero') -> TensorVariable
+@ def pushforward(f: collections.abc.Sequence[Variable], wrt: Variable | collections.abc.Sequence[Variable], tangents: Variable | collections.abc.Sequence[Variable], disconnected_outputs: str = 'raise', return_disconnected: str = 'zero') -> list[TensorVariable]
+f (Variable or sequence of Variable): Expressions.
+wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
+tangents (Variable or sequence of Variable): Vectors, each of the shape of its variable.
+disconnected_outputs: What happens if an expression does not depend on `wrt`: ``'raise'``, ``'warn'`` or ``'ignore'``.
+return_disconnected: What the result for such an expression is: ``'zero'``, ``'none'`` or ``'disconnected'``.
+-> TensorVariable or list of TensorVariable: The Jacobian of `f` times tangents, each of the shape of its expression.
+~ pullback, jacobian
+
+= disconnected_grad
+Identity that cuts off gradients.
+x: Tensor.
+-> `x`; gradients find that nothing depends on the argument.
+~ zero_grad
+
+= zero_grad
+Identity whose gradient is zero.
+x: Tensor.
+-> `x`; gradients through it are 0.
+~ disconnected_grad
+
+= undefined_grad
+Identity whose gradient is undefined.
+x: Tensor.
+-> `x`; a gradient that needs its derivative raises NullTypeGradError.
+~ zero_grad
+
+= grad_clip
+Identity that clips gradients.
+x: Tensor.
+lower_bound: Lower bound of the elements of gradients.
+upper_bound: Upper bound of the elements of gradients.
+-> `x`.
+! ValueError: if ``lower_bound > upper_bound``.
+~ grad_scale
+
+= grad_scale
+Identity that scales gradients.
+x: Tensor.
+multiplier: Factor by which gradients are multiplied.
+-> `x`.
+~ grad_clip
+
+= clone_replace
+Copy expressions, with some variables replaced.
+@ def clone_replace(outputs: TensorVariable, replace: typing.Any = None) -> TensorVariable
+@ def clone_replace(outputs: collections.abc.Sequence[Variable], replace: typing.Any = None) -> list[TensorVariable]
+outputs (Variable or sequence of Variable): Expressions.
+replace (mapping or sequence of pairs): Variables and what replaces them.
+-> Variable or list of Variable: Copies, of the form of `outputs`.
+~ graph_replace, vectorize_graph
+
+= graph_replace
+Replace variables in expressions.
+@ def graph_replace(outputs: TensorVariable, replace: typing.Any, strict: bool = True) -> TensorVariable
+@ def graph_replace(outputs: collections.abc.Sequence[Variable], replace: typing.Any, strict: bool = True) -> list[TensorVariable]
+outputs (Variable or sequence of Variable): Expressions.
+replace (mapping or sequence of pairs): Variables and what replaces them.
+strict: Whether each variable has to occur.
+-> Variable or list of Variable: New expressions, of the form of `outputs`.
+! ValueError: if `strict` and a variable does not occur.
+~ clone_replace, vectorize_graph
+
+= vectorize_graph
+Apply expressions to batches of their inputs.
+@ def vectorize_graph(outputs: TensorVariable, replace: typing.Any) -> TensorVariable
+@ def vectorize_graph(outputs: collections.abc.Sequence[Variable], replace: typing.Any) -> list[TensorVariable]
+outputs (Variable or sequence of Variable): Expressions.
+replace (mapping): Inputs and variables of the same type with additional leading batch dimensions.
+-> Variable or list of Variable: New expressions, with the batch dimensions first.
+~ clone_replace, vectorize
+
+= ancestors
+Variables on which graphs depend.
+graphs (Variable or sequence of Variable): Variables where the graphs end.
+blockers (sequence of Variable): Variables beyond which the graphs are not followed.
+-> list of Variable: All variables of the graphs, `graphs` included, inputs first.
+~ graph_inputs, toposort
+
+= graph_inputs
+Leaves of graphs that are not constants.
+graphs (Variable or sequence of Variable): Variables where the graphs end.
+blockers (sequence of Variable): Variables beyond which the graphs are not followed.
+-> list of Variable: The leaves.
+~ explicit_graph_inputs, ancestors
+
+= explicit_graph_inputs
+Leaves of a graph that are neither constants nor shared variables.
+graph (Variable or sequence of Variable): Variables where the graph ends.
+-> list of Variable: The leaves.
+~ graph_inputs
+
+= node_count
+Number of Apply nodes of graphs.
+graphs (Variable or sequence of Variable): Variables where the graphs end.
+-> int: Number of nodes, each counted once.
+~ toposort
+
+= toposort
+Apply nodes of graphs in topological order.
+graphs (Variable or sequence of Variable): Variables where the graphs end.
+blockers (sequence of Variable): Variables beyond which the graphs are not followed.
+-> list of Apply: The nodes, each after those on which it depends.
+~ ancestors
+
+= equal_computations
+Test whether graphs are equal.
+xs (Variable or sequence of Variable): Outputs of the first graph.
+ys (Variable or sequence of Variable): Outputs of the second graph.
+in_xs (sequence of Variable): Inputs of the first graph.
+in_ys (sequence of Variable): Inputs of the second graph, which correspond to `in_xs`.
+-> bool: Whether the same ops compute the outputs from corresponding inputs.
+
+= variable_depends_on
+Test whether a variable is computed from others.
+variable (Variable): Variable.
+depends_on (Variable or sequence of Variable): Others.
+-> bool: Whether `variable` depends on any of them.
+~ ancestors
+
+= latex
+Expression in LaTeX, as notebooks typeset it.
+variable: Expression.
+-> str: Source of a formula.
+~ bitale.pprint
+
+= rule_hits
+Number of times a rewrite rule was applied in this process.
+name: Name of the rule.
+-> int: Count.
+
+= get_default_mode
+Mode that `config.mode` names.
+-> bitale.compile.mode.Mode: The mode of functions that are compiled without one.
+~ mode_names
+
+= mode_names
+Names of all modes.
+-> list of str: What `get_mode` and the argument `mode` of functions accept.
+~ linker_names
+
+= linker_names
+Names of all linkers.
+-> list of str: What `Mode` and ``config.linker`` accept.
+~ mode_names
+
+= logical_and
+Logical and, elementwise.
+-> True where both operands are true (not 0); bool.
+~ logical_or, logical_not, and_
+
+= logical_or
+Logical or, elementwise.
+-> True where one of the operands is true (not 0); bool.
+~ logical_and, logical_not, or_
+
+= logical_xor
+Logical exclusive or, elementwise.
+-> True where just one of the operands is true (not 0); bool.
+~ logical_or, xor
+
+= logical_not
+Logical not, elementwise.
+-> True where the operand is 0; bool.
+~ logical_and, invert
+
+= round_half_away_from_zero
+Nearest integer, elementwise.
+-> Rounded numbers; of two integers equally near, the one farther from 0.
+~ round
+
+= Function.export_c
+Write the function as C source code.
+folder: Where NAME.c, NAME.h and CMakeLists.txt are written.
+name: Name of the C function; by default that of the function.
+-> list of str: Paths of the files.
+! NotImplementedError: naming what cannot be exported.
+~ Function.export_object
+* The code is C99, needs the C library alone, allocates no memory and may be called from many threads.
+
+= Function.export_object
+Write the function as an object file.
+folder: Where NAME.o and NAME.h are written.
+name: Name of the function in the object file; by default that of the function.
+target: ``'native'``, ``'native-128'``, ``'native-256'``, ``'native-512'``, ``'x86-64'``, ``'x86-64-v2'``, ``'x86-64-v3'``, ``'x86-64-v4'`` or ``'aarch64'``; by default config.target.
+-> list of str: Paths of the files.
+! NotImplementedError: naming what cannot be exported.
+! ValueError: for an unknown target.
+~ Function.export_c
+* The object file is for Linux and is linked with the C library's mathematics (-lm) alone.
+
+= Function.export_stablehlo
+Write the function as a StableHLO module, for XLA and PJRT plugins.
+folder: Where NAME.mlir is written.
+shapes: Shapes of the inputs, then of the shared variables; by default those of their types.
+name: Name of the module; by default that of the function.
+checks: Add a result bool[count] that is false where a check fails. Without, indices out of range are clamped, and factors of matrices that have none are nan.
+platform: ``'cpu'`` for a module with calls of LAPACK, which jaxlib has on processors; by default one that every platform compiles.
+-> str: Path of the file.
+! NotImplementedError: for an op that has no form in StableHLO, or lengths that depend on values.
+! ValueError: for unknown lengths or platforms.
+! ShapeError: for shapes that do not fit.
+~ Function.export_c
+)doc");
+// clang-format on
+
+}  // namespace bitale::python
