@@ -59,7 +59,7 @@ def main():
     mode, *names = sys.argv[1:]
     start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # with PyMC imported; a backend's imports count
     if mode == "BITALE":
-        import bitale.pytensor
+        import bitale.pytensor  # noqa: F401
     with np.errstate(all="ignore"):
         for name in names or MODELS:
             try:

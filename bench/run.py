@@ -23,7 +23,7 @@ from pathlib import Path
 import table
 
 HERE = Path(__file__).resolve().parent
-ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMEXPR_NUM_THREADS")}
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
 ONE_THREAD["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 # All libraries use vectors of 256 bits, as most processors have them. If told to use Haswell's kernels, the OpenBLAS
 # 0.3.34 in NumPy crashes in products of matrices of 350 x 350 where the L2 cache has 1 MiB, so it is given the size of
@@ -147,7 +147,8 @@ def at_once(build, compiledir, processes, count):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [build / "compile", compiledir, str(count)]
     running = [subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, **ONE_THREAD}) for _ in range(processes)]
-    if any([process.wait() for process in running]):
+    statuses = [process.wait() for process in running]
+    if any(statuses):
         raise RuntimeError("a process that compiles failed")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime

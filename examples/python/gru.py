@@ -75,7 +75,7 @@ for name, gradient in zip(weights, found):
         sides.append(written_out(images[:, :BATCH], digits[:BATCH], moved))
     np.testing.assert_allclose(gradient[place], (sides[0] - sides[1]) / 2e-5, rtol=1e-4, atol=1e-9)
 
-for epoch in range(2 if QUICK else 20):
+for _ in range(2 if QUICK else 20):
     order = rng.permutation(count)
     for first in range(0, count, BATCH):
         batch = order[first : first + BATCH]

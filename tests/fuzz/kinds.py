@@ -720,7 +720,7 @@ def transformed(g: Generator) -> str:
 def convolved(g: Generator) -> str:
     dims = g.choice([1, 1, 2])
     x = g.pick(least=dims, kinds="iuf", nonempty=True)
-    shape, dtype = g.shape_of(x), g.values[x].dtype
+    dtype = g.values[x].dtype
     if g.values[x].array.size > 500:
         raise Rejected
     fit = [n for n in g.order if g.values[n].dtype == dtype and g.values[n].ndim == dims and 0 < g.values[n].array.size < 50]

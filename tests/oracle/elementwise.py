@@ -299,7 +299,7 @@ def _derivative(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def at(k: np.ndarray, *rest: np.ndarray) -> np.ndarray:
         h, table = 0.05 * k, []
-        for row in range(8):
+        for _ in range(8):
             new = [(function(k + h, *rest) - function(k - h, *rest)) / (2 * h)]
             for column, old in enumerate(table):
                 factor = 4.0 ** (column + 1)

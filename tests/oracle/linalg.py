@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
-from .values import Val, formula, val, working_dtype
+from .values import Val, formula, val
 
 
 def _matrix_dtype(*xs: Val) -> np.dtype:

@@ -7,7 +7,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 
-import bitale.pytensor
+import bitale.pytensor  # noqa: F401
 
 _rng = np.random.default_rng(3)
 TALL, SQUARE = _rng.normal(size=(5, 3)), _rng.normal(size=(4, 4))

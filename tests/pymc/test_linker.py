@@ -100,7 +100,7 @@ def test_calls_from_threads():
 
 def test_invalid_storage_cells():
     with pytest.raises(TypeError, match="lists of one element"):
-        CellFunction(lambda: [], [()], [])
+        CellFunction(list, [()], [])
     with pytest.raises(TypeError, match="a list with a value for each output"):
         CellFunction(lambda: 3, [], [[None]])()
     seen = []

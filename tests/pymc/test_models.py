@@ -9,7 +9,7 @@ import numpy as np
 import pymc as pm
 import pytest
 
-import bitale.pytensor
+import bitale.pytensor  # noqa: F401
 import truth
 from compare import ORACLE, assert_equal_densities, density_graph, points
 from models import MODELS

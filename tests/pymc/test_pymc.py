@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pymc as pm
-import pytensor
+import pytensor  # noqa: F401
 import pytensor.tensor as pt
 import pytest
 
-import bitale.pytensor
+import bitale.pytensor  # noqa: F401
 from compare import ORACLE, as_op
 from models import MODELS
 

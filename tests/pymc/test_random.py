@@ -10,7 +10,7 @@ import pytensor.tensor as pt
 import pytest
 from scipy import sparse
 
-import bitale.pytensor
+import bitale.pytensor  # noqa: F401
 from compare import ORACLE
 
 COVARIANCE = np.array([[1.0, 0.3, 0.1], [0.3, 2.0, 0.2], [0.1, 0.2, 0.5]])

@@ -9,7 +9,7 @@ import pytest
 from pytensor.ifelse import ifelse
 from pytensor.scan.utils import until
 
-import bitale.pytensor
+import bitale.pytensor  # noqa: F401
 from bitale.pytensor import lengths
 from compare import ORACLE
 

@@ -86,7 +86,7 @@ class Bench:
         try:
             output, errors = process.communicate(timeout=HANGS)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"{process.args} hangs")
+            raise AssertionError(f"{process.args} hangs") from None
         return Result(process.returncode, [json.loads(line) for line in output.splitlines()], errors)
 
     def run(self, *arguments, **how):

@@ -4,7 +4,6 @@ code."""
 import os
 
 import numpy as np
-import pytest
 from fuzz.case import build
 from fuzz.check import check
 from fuzz.generate import Refused, random_case
