@@ -3,12 +3,15 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <variant>
@@ -70,7 +73,18 @@ std::optional<std::string> name_of(const VariableObject& self) {
   return self.variable.name();
 }
 
-// An op's name, and its attributes as (name, the kind of AttributeValue, value).
+// How pickles name the kinds of AttributeValue, in its order. Pickles of 0.1 have their numbers instead, which are
+// those of this list: a new kind is appended.
+constexpr std::array<std::string_view, std::variant_size_v<AttributeValue>> kind_names = {
+    "bool", "int", "float", "str", "dtype", "ints", "object"};
+
+std::size_t kind_number(nb::handle stored) {
+  if (nb::isinstance<nb::int_>(stored)) return nb::cast<std::size_t>(stored);
+  const auto found = std::find(kind_names.begin(), kind_names.end(), nb::cast<std::string_view>(stored));
+  return std::size_t(found - kind_names.begin());
+}
+
+// An op's name, and its attributes as (name, the name of the kind, value).
 nb::object stored_op(const OpObject& self) {
   if (!self.op) throw TypeError("an op written in Python is stored by its class");
   nb::list attributes;
@@ -84,7 +98,7 @@ nb::object stored_op(const OpObject& self) {
     } else {
       object = attribute_object(value);
     }
-    attributes.append(nb::make_tuple(nb::str(name.data(), name.size()), std::int64_t(value.index()), object));
+    attributes.append(nb::make_tuple(nb::str(name.data(), name.size()), kind_names[value.index()], object));
   }
   return nb::make_tuple(std::string(self.op->name()), nb::tuple(attributes));
 }
@@ -101,14 +115,15 @@ AttributeValue attribute_of(std::size_t wanted, nb::handle value) {
     else
       return nb::cast<T>(value);
   } else {
-    throw ValueError(cat("an attribute of an unknown kind: ", shown(value)));
+    throw ValueError(cat("the attribute ", shown(value), " is of a kind that this version of Bitale does not have"));
   }
 }
 
 OpRef op_of_stored(const std::string& name,
-                   const std::vector<std::tuple<std::string, std::size_t, nb::object>>& stored) {
+                   const std::vector<std::tuple<std::string, nb::object, nb::object>>& stored) {
   Attributes attributes;
-  for (auto& [attribute, kind, value] : stored) attributes.push_back({attribute, attribute_of(kind, value)});
+  for (auto& [attribute, kind, value] : stored)
+    attributes.push_back({attribute, attribute_of(kind_number(kind), value)});
   return op_from(name, attributes);
 }
 

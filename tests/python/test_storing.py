@@ -12,6 +12,7 @@ import pytest
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.graph import storing
 
 
 def again(thing, protocol=pickle.HIGHEST_PROTOCOL):
@@ -173,3 +174,34 @@ def test_damaged_pickles():
     ):
         with pytest.raises(error, match=message):
             pickle.loads(whole.replace(wrong, b"x" * len(wrong)))
+
+
+# y = (x + [1, 2]).sum(axis=0) as Bitale 0.1 stored it: no number of the format, and numbers for the kinds of attributes.
+def table_of_0_1():
+    x = pt.dvector("x")
+    add = (x + 1.0).owner.op
+    name, attributes = bt._core.stored_op(pt.sum(x, axis=0).owner.op)
+    kinds = ["bool", "int", "float", "str", "dtype", "ints", "object"]
+    total = bt._core.op_of_stored(name, [(attribute, kinds.index(kind), value) for attribute, kind, value in attributes])
+    leaves = [x, pt.constant(np.array([1.0, 2.0]))]
+    return leaves, [add, total], [0, 1], [0, 1, None, (0, 0), None], {(1, 0): "y"}
+
+
+def test_pickles_of_0_1_are_read():
+    parts = table_of_0_1()
+    [y] = storing._table(*parts).nodes[1].outputs
+    assert y.name == "y" and bt.function([parts[0][0]], y)([10.0, 20.0]) == 33
+    assert same(y, (parts[0][0] + parts[0][1]).sum(axis=0))
+
+
+def test_kinds_of_attributes_are_stored_by_name():
+    x = pt.dmatrix("x")
+    name, attributes = bt._core.stored_op(pt.sum(x, axis=1).owner.op)
+    assert ("axis", "ints", (1,)) in [tuple(each) for each in attributes]
+    with pytest.raises(ValueError, match="of a kind that this version of Bitale does not have"):
+        bt._core.op_of_stored(name, [("axis", "a kind of 2030", (1,))])
+
+
+def test_a_later_format_is_refused():
+    with pytest.raises(ValueError, match="this pickle has format 3, of a later version of Bitale"):
+        storing._table(*table_of_0_1(), 3)

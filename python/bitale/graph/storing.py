@@ -21,6 +21,11 @@ from bitale import _core
 from bitale._core import Apply, TensorConstant, TensorSharedVariable, TensorVariable, Variable
 
 
+# What pickles of graphs are written in. 1, of Bitale 0.1, had no number, and numbers for the kinds of attributes. A pickle of
+# a later format is refused; earlier ones are read.
+_FORMAT = 2
+
+
 class _Table:
     """Nodes in the order of their dependence, and the place of each."""
 
@@ -41,7 +46,7 @@ class _Table:
                 inputs.append((at, variable.index) if at is not None else leaves.setdefault(variable, len(leaves)))
             inputs.append(None)
             names.update({(place, i): output.name for i, output in enumerate(node.outputs) if output.name})
-        return _table, (list(leaves), list(ops), kinds, inputs, names)
+        return _table, (list(leaves), list(ops), kinds, inputs, names, _FORMAT)
 
 
 def _require_stored(node: Apply) -> None:
@@ -54,8 +59,17 @@ def _require_stored(node: Apply) -> None:
 
 
 def _table(
-    leaves: list[Variable], ops: list[Any], kinds: list[int], inputs: list[Any], names: dict[tuple[int, int], str]
+    leaves: list[Variable],
+    ops: list[Any],
+    kinds: list[int],
+    inputs: list[Any],
+    names: dict[tuple[int, int], str],
+    written: int = 1,
 ) -> _Table:
+    if written > _FORMAT:
+        raise ValueError(
+            f"this pickle has format {written}, of a later version of Bitale; this one ({_core.version()}) reads up to {_FORMAT}"
+        )
     nodes: list[Apply] = []
     given = iter(inputs)
     for kind in kinds:

@@ -52,7 +52,7 @@ __all__ = [
     "ZeroGrad",
 ]
 
-_flag, _integer, _real, _text, _dtype, _integers = 0, 1, 2, 3, 4, 5  # kinds of attributes, as in _core.op_of_stored
+_flag, _integer, _real, _text, _dtype, _integers = "bool", "int", "float", "str", "dtype", "ints"  # as in _core.op_of_stored
 
 
 class _OfTheLibrary(Op):
@@ -63,7 +63,7 @@ class _OfTheLibrary(Op):
         """Nothing: what __new__ returns is complete."""
 
 
-def _op(name: str, *attributes: tuple[str, int, typing.Any]) -> typing.Any:
+def _op(name: str, *attributes: tuple[str, str, typing.Any]) -> typing.Any:
     return _core.op_of_stored(name, tuple(each for each in attributes if each[2] is not None))
 
 
