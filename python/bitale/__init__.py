@@ -13,7 +13,14 @@ import os as _os
 import sys as _sys
 import typing as _typing
 
-from bitale import _core
+try:
+    from bitale import _core
+except ImportError as _error:
+    from pathlib import Path as _Path
+
+    from bitale._failed_import import explanation as _explanation
+
+    raise ImportError(_explanation(_error, _Path(__file__).resolve().parent)) from _error
 
 _core.set_package_folder(_os.path.dirname(__file__))
 

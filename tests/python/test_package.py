@@ -3,7 +3,11 @@ README."""
 
 import ast
 import copy
+import importlib.machinery
 import pathlib
+import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -222,3 +226,19 @@ def test_odd_arguments_raise_python_errors():
 def test_copies():
     x = pt.dvector("x")
     assert copy.copy(x) is x and copy.deepcopy({"x": x})["x"] is x
+
+
+def test_a_package_that_cannot_be_loaded_says_why(tmp_path):
+    program = "import bitale"
+    shutil.copytree(FOLDER, tmp_path / "bitale", ignore=shutil.ignore_patterns("_core*", "__pycache__"))
+    for file, message in {
+        None: "without its compiled part: this is a checkout that is not built",
+        "_core.cpython-39-aarch64-linux-gnu.so": "is for another Python or processor: it has _core.cpython-39-aarch64",
+        f"_core{importlib.machinery.EXTENSION_SUFFIXES[0]}": "can't be loaded by Python",
+    }.items():
+        if file:
+            (tmp_path / "bitale" / file).write_bytes(b"no library")
+        answer = subprocess.run([sys.executable, "-S", "-c", program], cwd=tmp_path, capture_output=True, text=True)
+        assert answer.returncode == 1 and "ImportError: bitale" in answer.stderr and message in answer.stderr, answer.stderr
+        if file:
+            (tmp_path / "bitale" / file).unlink()

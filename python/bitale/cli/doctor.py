@@ -35,6 +35,7 @@ def run(options: Any) -> dict[str, Any]:
     found = _core.system_report()  # whose width may have changed
     checks = [
         _check("bitale", "ok", f"{bitale.__version__}, Python {platform.python_version()}, NumPy {np.__version__}"),
+        _platform(),
         _processor(found),
         _llvm(found),
         _blas(found),
@@ -63,6 +64,22 @@ def show(result: dict[str, Any]) -> str:
 
 def _check(name: str, status: str, text: str, hint: str = "") -> dict[str, str]:
     return {"name": name, "status": status, "text": text, "hint": hint}
+
+
+# The systems on which the tests run (docs/building.md, "Platforms").
+_TESTED = {("Linux", "x86_64")}
+_BUILT = {("Linux", "aarch64")}
+
+
+def _platform() -> dict[str, str]:
+    system, machine = platform.system(), platform.machine()
+    library, version = platform.libc_ver()
+    text = f"{system} {machine}, {library} {version}".rstrip(", ")
+    if (system, machine) in _TESTED and library == "glibc":
+        return _check("platform", "ok", text, "")
+    if (system, machine) in _BUILT:
+        return _check("platform", "note", text, "built for it; only parts of the tests have been run, in an emulator")
+    return _check("platform", "note", text, "not supported: Bitale has not been tested here")
 
 
 def _processor_name() -> str:
@@ -108,7 +125,7 @@ def _blas(found: dict[str, Any]) -> dict[str, str]:
     if found["blas_error"]:
         return _check("BLAS", "fail", bitale.config.blas__library, found["blas_error"])
     if not found["blas"]:
-        hint = "matrix products use plain loops; install the package libopenblas0 for faster ones"
+        hint = "matrix products use plain loops; wheels contain OpenBLAS, and the system's package is libopenblas0"
         return _check("BLAS", "note", "not found", hint)
     kernels = f", kernels {found['blas_kernels']}" if found["blas_kernels"] else ""
     return _check("BLAS", "ok", found["blas"] + kernels)
