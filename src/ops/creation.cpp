@@ -57,8 +57,8 @@ Variable in_dtype(const Variable& x, DType dtype) {
   return is_discrete(dtype) && is_float(x.dtype()) ? cast(floor(x), dtype) : cast(x, dtype);
 }
 
-Variable linear(const Operand& start, const Operand& stop, const Operand& num, bool endpoint, DType dtype,
-                const char* who) {
+Variable linear_steps(const Operand& start, const Operand& stop, const Operand& num, bool endpoint, DType dtype,
+                      const char* who) {
   const Variable from = cast(start, dtype), to = cast(stop, dtype);
   const int ndim = std::max(from.ndim(), to.ndim());
   const Steps steps = steps_of(num, endpoint, ndim, dtype, who);
@@ -75,7 +75,7 @@ Variable linear(const Operand& start, const Operand& stop, const Operand& num, b
 Variable linspace(const Operand& start, const Operand& stop, const Operand& num, const SequenceOptions& options) {
   const LocationScope here(start.where);
   const DType dtype = float_of_limits(start, stop);
-  const Variable value = linear(start, stop, num, options.endpoint, dtype, "linspace");
+  const Variable value = linear_steps(start, stop, num, options.endpoint, dtype, "linspace");
   return with_axis(in_dtype(value, options.dtype.value_or(config::float_x())), options.axis, "linspace");
 }
 
@@ -92,7 +92,7 @@ Variable logspace(const Operand& start, const Operand& stop, const Operand& num,
                   const SequenceOptions& options) {
   const LocationScope here(start.where);
   const DType dtype = float_of_limits(start, stop);
-  const Variable power = pow(cast(base, dtype), linear(start, stop, num, options.endpoint, dtype, "logspace"));
+  const Variable power = pow(cast(base, dtype), linear_steps(start, stop, num, options.endpoint, dtype, "logspace"));
   return with_axis(in_dtype(power, options.dtype.value_or(config::float_x())), options.axis, "logspace");
 }
 
@@ -100,7 +100,7 @@ Variable geomspace(const Operand& start, const Operand& stop, const Operand& num
   const LocationScope here(start.where);
   const DType dtype = float_of_limits(start, stop);
   const Variable from = cast(start, dtype), to = cast(stop, dtype);
-  const Variable exponent = linear(log10(abs(from)), log10(abs(to)), num, options.endpoint, dtype, "geomspace");
+  const Variable exponent = linear_steps(log10(abs(from)), log10(abs(to)), num, options.endpoint, dtype, "geomspace");
   const Variable value = sign(from) * pow(cast(Operand(10.0), dtype), exponent);
   const int ndim = std::max(from.ndim(), to.ndim());
   const Steps steps = steps_of(num, options.endpoint, ndim, dtype, "geomspace");
