@@ -1,7 +1,7 @@
 # The extension module `bitale._core`: python/src/*.cpp over nanobind.
 #
 # In a developer's tree the module is kept in the build tree and `./dev python` links it into python/bitale/. In a wheel
-# it is stored in the package, with the library beside it.
+# it is stored in the package, with the library beside it (Install.cmake).
 
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module NumPy)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE
@@ -16,14 +16,15 @@ if(BITALE_UNITY)
   bitale_unity(_core 10 ${BITALE_OPTIMISED_LESS})
 endif()
 target_link_libraries(_core PRIVATE bitale Python::NumPy)
-target_compile_definitions(_core PRIVATE BITALE_VERSION="${PROJECT_VERSION}")
+if(BITALE_UNITY)
+  set_source_files_properties(python/src/module.cpp PROPERTIES COMPILE_DEFINITIONS BITALE_VERSION="${PROJECT_VERSION}")
+else()
+  target_compile_definitions(_core PRIVATE BITALE_VERSION="${PROJECT_VERSION}")
+endif()
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python INSTALL_RPATH "$ORIGIN")
 
 nanobind_add_stub(_core_stub MODULE _core INCLUDE_PRIVATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/python/_core.pyi
   PYTHON_PATH $<TARGET_FILE_DIR:_core> DEPENDS _core)
 
-install(TARGETS _core bitale bitale_digits LIBRARY DESTINATION bitale COMPONENT python NAMELINK_SKIP)
-if(TARGET bitale_llvm)
-  install(TARGETS bitale_llvm LIBRARY DESTINATION bitale COMPONENT python)
-endif()
+install(TARGETS _core LIBRARY DESTINATION bitale COMPONENT python)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/python/_core.pyi DESTINATION bitale COMPONENT python)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from typing import Any, Sequence
 
 import bitale
@@ -26,6 +27,17 @@ class _Completion(argparse.Action):
         parser.exit(0)
 
 
+class _CmakeFolder(argparse.Action):
+    """Prints the folder for CMake's bitale_DIR and ends."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        folder = Path(bitale.__file__).resolve().parent / "cmake"
+        if not folder.is_dir():
+            parser.error("--cmake-dir: an installed Bitale has a CMake package, a checkout has none; cmake --install makes one")
+        print(folder)
+        parser.exit(0)
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments of all verbs."""
     common = argparse.ArgumentParser(add_help=False)
@@ -34,6 +46,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"bitale {bitale.__version__}")
     top.add_argument(
         "--completion", action=_Completion, choices=("bash", "zsh", "tcsh"), help="print completions for a shell"
+    )
+    top.add_argument(
+        "--cmake-dir", action=_CmakeFolder, nargs=0, help="print the folder of the CMake package, for -Dbitale_DIR= in a C++ project"
     )
     verbs = top.add_subparsers(dest="verb", metavar="VERB", required=True)
     for verb in _verbs:
