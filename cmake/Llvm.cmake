@@ -40,4 +40,5 @@ set_target_properties(bitale_llvm PROPERTIES
   LINK_DEPENDS "${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map;${functions}"
   LINK_OPTIONS "$<$<BOOL:${BITALE_LLD}>:${by_lld}>;LINKER:--version-script=${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map;LINKER:--gc-sections,-Bsymbolic,-z,defs;$<$<CONFIG:Release>:LINKER:--strip-all>;${wanted}")
 target_link_libraries(bitale_llvm PRIVATE "$<LINK_GROUP:RESCAN,${llvm_archives}>")
+bitale_portable(bitale_llvm)
 add_dependencies(bitale bitale_llvm)

@@ -49,4 +49,5 @@ function(bitale_target target)
     # Unity builds trigger GCC's garbage collection repeatedly, which takes a seventh of the time.
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:--param=ggc-min-heapsize=393216>")  # KiB
   target_compile_definitions(${target} PRIVATE $<$<NOT:$<CONFIG:Release>>:_GLIBCXX_ASSERTIONS>)
+  bitale_portable(${target})
 endfunction()

@@ -17,6 +17,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "core/own_folder.hpp"
 #include "runtime/added_variable.hpp"
 #include "runtime/blocks.hpp"
 #include "runtime/cblas.hpp"
@@ -60,9 +61,18 @@ struct Blas {
   }
 };
 
+// The copy of OpenBLAS that packages contain, beside this library. All of its names have a prefix, so that no other
+// library of the process is taken for it.
+constexpr std::string_view own_copy = "libscipy_openblas.so", prefix_of_copy = "scipy_";
+
+void* symbol(void* library, const char* name) {
+  if (void* found = dlsym(library, name)) return found;
+  return dlsym(library, cat(prefix_of_copy, name).c_str());
+}
+
 template <class F>
 bool find(void* library, const char* name, F& function) {
-  function = reinterpret_cast<F>(dlsym(library, name));
+  function = reinterpret_cast<F>(symbol(library, name));
   return function != nullptr;
 }
 
@@ -149,7 +159,9 @@ Blas choose() {
                            "blas__library=none plain loops do the work"));
     return blas;
   }
-  for (const char* file : {"libopenblas.so.0", "libopenblas.so", "libcblas.so.3", "libblas.so.3", "libblas.so"})
+  for (const std::string& file :
+       {cat(own_folder(), own_copy), std::string("libopenblas.so.0"), std::string("libopenblas.so"),
+        std::string("libcblas.so.3"), std::string("libblas.so.3"), std::string("libblas.so")})
     if (open(file, blas).empty()) break;
   return blas;
 }
@@ -306,7 +318,7 @@ void batched_gemm(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64
 
 const std::string& blas_library() { return blas().file; }
 
-void* blas_symbol(const char* name) { return blas().library ? dlsym(blas().library, name) : nullptr; }
+void* blas_symbol(const char* name) { return blas().library ? symbol(blas().library, name) : nullptr; }
 
 void require_blas() {
   if (!config::get("blas__library").empty()) blas();

@@ -1,0 +1,176 @@
+"""Installs the wheels of dist/ and tries them: in a fresh virtual environment of each Python, in chroots of other Debian
+releases with their own Python, and the library alone, called from C++, in one whose Python is too old.
+
+python run.py [--only REGEX]. Systems are made by debootstrap in build/roots and kept; NumPy's wheels are fetched once into
+build/wheelhouse, and everything is installed from there and from dist/, without a network. Prints the time from
+the beginning of `pip install` to the first result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DIST, HOUSE, ROOTS = ROOT / "dist", ROOT / "build" / "wheelhouse", ROOT / "build" / "roots"
+BESIDE = ["llvmlite"]  # another LLVM in the same process
+SUITES = {"bookworm": "3.11", "trixie": "3.13"}
+sys.path.insert(0, str(ROOT / "tools"))
+
+
+def run(*command: object, **more: object) -> str:
+    answer = subprocess.run([str(word) for word in command], capture_output=True, text=True, **more)
+    if answer.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))}:\n{answer.stdout}{answer.stderr}")
+    return answer.stdout
+
+
+def fetch(version: str) -> None:
+    """NumPy, and what is imported beside Bitale, for that Python."""
+    for package in ("numpy", *BESIDE):
+        into, tag = HOUSE / package, f"cp{version.replace('.', '')}"
+        if not list(into.glob(f"*{tag}*.whl")):
+            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", into]
+            run(*pip, "--only-binary=:all:", "--python-version", version, package)
+
+
+def install_and_try(environment: Path, make: list[object], within: list[object] = (), checkout: Path = ROOT) -> str:
+    """`make` makes the environment; `within` goes before each command: chroot."""
+    run(*within, *make)
+    python = [*within, environment / "bin" / "python"]
+    offline = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]
+    houses = [f"--find-links={checkout / 'dist'}", *(f"--find-links={checkout / 'build' / 'wheelhouse' / name}" for name in ("numpy", *BESIDE))]
+    start = time.monotonic()
+    run(*python, *offline, *houses, "bitale")
+    first = "import bitale as bt, bitale.tensor as pt; x = pt.dvector('x'); print(bt.function([x], pt.exp(x).sum())([0.0, 0.0]))"
+    own = {**os.environ, "HOME": str(environment), "BITALE_FLAGS": "", "PYTHONPATH": ""}
+    installed = time.monotonic()
+    assert run(*python, "-c", first, env=own, cwd="/") == "2.0\n"
+    done = time.monotonic()
+    steps = run(*python, checkout / "tests" / "wheel" / "first_steps.py", checkout, env=own, cwd="/")
+    run(*python, *offline, *houses, *BESIDE)
+    for order in ("--before", "--after"):  # Bitale is imported before and after the other library
+        steps += run(*python, checkout / "tests" / "wheel" / "first_steps.py", checkout, order, env=own, cwd="/").splitlines()[-1] + f", {order[2:]}\n"
+    return f"installed in {installed - start:.1f} s, first result {done - start:.1f} s after the beginning\n{steps}"
+
+
+def pythons() -> dict[str, str]:
+    """An interpreter of each version for which dist/ has a wheel."""
+    found = {}
+    for tag in sorted({re.search(r"-cp3(\d+)-", wheel.name)[1] for wheel in DIST.glob("*.whl")}, key=int):
+        names = [*sorted(glob.glob(os.path.expanduser(f"~/.pyenv/versions/3.{tag}.*/bin/python3"))), shutil.which(f"python3.{tag}")]
+        found |= {f"3.{tag}": next(name for name in names if name)} if any(names) else {}
+    return found
+
+
+def in_environment(version: str, python: str) -> str:
+    fetch(version)
+    with tempfile.TemporaryDirectory() as folder:
+        return install_and_try(Path(folder) / "env", [python, "-m", "venv", Path(folder) / "env"])
+
+
+def root_of(suite: str, packages: list[str]) -> Path:
+    """A system of that Debian release, with nothing but the packages."""
+    root = ROOTS / suite
+    if not (root / "bin" / "sh").exists() or (root / "debootstrap").exists():
+        shutil.rmtree(root, ignore_errors=True)
+        ROOTS.mkdir(parents=True, exist_ok=True)
+        include = [f"--include={','.join(packages)}"] if packages else []
+        run("debootstrap", "--variant=minbase", *include, suite, root)
+    return root
+
+
+def in_system(suite: str, version: str) -> str:
+    fetch(version)
+    root = root_of(suite, ["python3", "python3-venv"])
+    checkout = root / "bitale"
+    shutil.rmtree(checkout, ignore_errors=True)
+    for part in ("README.md", "tests/wheel", "examples/data", "dist", "build/wheelhouse"):
+        (checkout / part).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, checkout / part)
+        else:
+            shutil.copy(ROOT / part, checkout / part)
+    shutil.rmtree(root / "env", ignore_errors=True)
+    return install_and_try(Path("/env"), ["python3", "-m", "venv", "/env"], ["chroot", root], Path("/bitale"))
+
+
+def consumer(python: str) -> str:
+    """tests/consumer with the headers, library and CMake package of an installed wheel, and a program by pkg-config."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        run(python, "-m", "venv", folder / "env")
+        own = folder / "env" / "bin" / "python"
+        houses = [f"--find-links={DIST}", f"--find-links={HOUSE / 'numpy'}"]
+        run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", *houses, "bitale")
+        package = run(own, "-m", "bitale", "--cmake-dir", cwd="/").strip()
+        build, flags = folder / "build", {**os.environ, "BITALE_FLAGS": f"base_compiledir={folder / 'compiled'}"}
+        run("cmake", "-S", ROOT / "tests" / "consumer", "-B", build, "-G", "Ninja", f"-Dbitale_DIR={package}")
+        run("cmake", "--build", build)
+        lines = run("ctest", "--test-dir", build, "--output-on-failure", env=flags).splitlines()
+        if shutil.which("pkg-config"):
+            found = {**os.environ, "PKG_CONFIG_PATH": str(Path(package).parent / "pkgconfig")}
+            options = run("pkg-config", "--cflags", "--libs", "bitale", env=found).split()
+            main = ROOT / "tests" / "consumer" / "main.cpp"
+            run("g++", main, *options, f"-Wl,-rpath,{Path(package).parent}", "-o", folder / "main")
+            lines.append("pkg-config: " + run(folder / "main", env=flags).strip())
+        return "\n".join(line for line in lines if "tests passed" in line or "pkg-config" in line)
+
+
+def library_alone(suite: str) -> str:
+    """A C++ program in a system whose glibc is old: linked here, run there with the library of a wheel."""
+    from release import glibc
+
+    root = root_of(suite, [])
+    folder = root / "bitale"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    with zipfile.ZipFile(sorted(DIST.glob("*.whl"))[-1]) as archive:
+        for name in archive.namelist():
+            if re.match(r"bitale/lib[^/]*\.so$", name):
+                (folder / Path(name).name).write_bytes(archive.read(name))
+    main = folder / "main.o"
+    run("g++", "-std=c++20", "-O1", "-c", f"-I{ROOT / 'include'}", ROOT / "tests" / "consumer" / "main.cpp", "-o", main)
+    archive = run("g++", "-print-file-name=libstdc++.a").strip()
+    shim = folder / "newer_glibc.o"
+    run("g++", "-O1", "-c", ROOT / "cmake" / "portable" / "newer_glibc.cpp", "-o", shim)
+    zig = [glibc.compiler(), "cc", "-target", "x86_64-linux-gnu.2.28"]
+    libraries = [folder / "libbitale.so", archive, "/lib/x86_64-linux-gnu/libgcc_s.so.1", "-lm", "-lpthread", "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"]
+    run(*zig, "-o", folder / "main", main, shim, *libraries)
+    return run("chroot", root, "/bitale/main", env={"HOME": "/tmp", "PATH": "/bin"})
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="wheel", description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="a regular expression over the names")
+    chosen = parser.parse_args()
+    trials = {f"Python {version}": (in_environment, version, python) for version, python in pythons().items()}
+    trials |= {"C++ by CMake": (consumer, python) for python in [*pythons().values()][-1:]}
+    if os.geteuid() == 0 and shutil.which("debootstrap"):
+        tags = {f"3.{re.search(r'-cp3(\d+)-', wheel.name)[1]}" for wheel in DIST.glob("*.whl")}
+        trials |= {f"Debian {suite}": (in_system, suite, version) for suite, version in SUITES.items() if version in tags}
+        trials["Debian bullseye, C++"] = (library_alone, "bullseye")
+    else:
+        print("skipped: systems of other Debian releases need root and debootstrap")
+    failed = 0
+    for name, (trial, *arguments) in trials.items():
+        if re.search(chosen.only, name):
+            try:
+                print(f"== {name}\n{trial(*arguments)}", flush=True)
+            except Exception as error:
+                failed += 1
+                print(f"== {name}: FAILED\n{error}", flush=True)
+    return 1 if failed or not trials else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
