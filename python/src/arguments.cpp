@@ -117,6 +117,9 @@ std::optional<Variable> try_as_variable(nb::handle object) { return convert(obje
 
 Variable as_variable(nb::handle object) {
   if (auto variable = convert(object)) return *variable;
+  if (nb::hasattr(object, "todense"))
+    throw TypeError(cat("expected a dense variable or array, got the sparse matrix ", shown(object),
+                        "; A.todense() is dense, and bitale.sparse has the functions of sparse matrices"));
   throw TypeError(
       cat("expected a variable, a number or an array, got ", shown(object), " of type ", class_name(object)));
 }

@@ -55,6 +55,7 @@ NB_MODULE(_core, m) {
   bind_linalg(m);
   bind_fft(m);
   bind_signal(m);
+  bind_sparse(m);
   bind_decompositions(m);
   bind_shapes(m);
   bind_indexing(m);

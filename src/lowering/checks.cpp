@@ -1,5 +1,7 @@
 // Checks: conditions that must hold at run time. Checks of what is known at entry come first of all; others are
 // computations, and everything that relies on a check comes after it.
+#include <algorithm>
+
 #include "lowering/definitions.hpp"
 
 namespace bitale::lowering {
@@ -8,6 +10,17 @@ namespace {
 // 0 <= index < length, in one comparison.
 Expr is_below(Expr index, Expr length) {
   return program::cast(index, DType::UInt64) < program::cast(length, DType::UInt64);
+}
+
+// In range_checks_, in place of a length: the elements are known, and none is negative.
+constexpr std::uint32_t never_negative = ~std::uint32_t(0);
+
+// The least and the largest element of a constant that is not empty.
+std::pair<std::int64_t, std::int64_t> extremes_of(const Array& constant) {
+  const Array values = constant.astype(DType::Int64).contiguous();
+  const std::int64_t* v = values.data_as<std::int64_t>();
+  const auto [least, largest] = std::minmax_element(v, v + values.size());
+  return {*least, *largest};
 }
 }  // namespace
 
@@ -79,6 +92,13 @@ void Definitions::require_in_range(int input, Expr length, std::string message) 
   }
   length = equal_lengths.canonical(length);
   if (!range_checks_.emplace(variable.node(), length.id()).second) return;
+  if (const Array* known = variable.constant(); known && known->size() > 0) {
+    const auto [least, largest] = extremes_of(*known);
+    if (least >= 0) {
+      range_checks_.emplace(variable.node(), never_negative);
+      return require(length > largest, std::move(message));
+    }
+  }
   Expr count = pool().integer(1);
   for (auto& extent : value_of(variable).shape) count = count * extent;
   require((length > 0) | equal(count, pool().integer(0)), message);
@@ -105,6 +125,7 @@ void Definitions::require_in_range(int input, Expr length, std::string message) 
 Expr Definitions::index_in(int input, Index at, Expr length, bool wraps) {
   const Expr index = program::cast(in(input, at), DType::Int64);
   if (counts_along(index, length)) return index;
+  if (range_checks_.contains({node_->inputs[std::size_t(input)].node(), never_negative})) return index;
   const Expr wrapped = wraps ? wrap_index(index, length) : index;
   if (node_->inputs[std::size_t(input)].ndim() == 0) return wrapped;  // checked before
   return select(is_below(wrap_index(index, length), length), wrapped, pool().integer(0));

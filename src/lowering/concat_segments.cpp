@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lowering/definitions.hpp"
+#include "program/substitute.hpp"
 
 namespace bitale::lowering {
 
@@ -94,9 +95,12 @@ bool Definitions::split(const Computation& whole, const ElementRule& value, cons
   const bool is_reduce = scanned && scanned->kind == CarryKind::reduce;
   const bool is_row_by_row = scanned && scanned->kind == CarryKind::prefix && !is_in_variable(*scanned);
   const bool combines = is_reduce && axis < scanned->along.size() && scanned->along[axis];
-  const bool possible = found != elements.indices.end() && asked.position.code() == Code::index &&
-                        (whole.as<Stored>() || is_reduce || is_row_by_row) && !(combines && elements.buffer >= 0) &&
-                        same_length(elements.domain[axis], whole_axis);
+  // Extents that are computed at this index would have to be computed anew for each part.
+  const bool has_computed_extents = std::any_of(elements.domain.begin(), elements.domain.end(),
+                                                [&](Expr extent) { return program::contains(extent, asked.position); });
+  const bool possible = found != elements.indices.end() && !has_computed_extents &&
+                        asked.position.code() == Code::index && (whole.as<Stored>() || is_reduce || is_row_by_row) &&
+                        !(combines && elements.buffer >= 0) && same_length(elements.domain[axis], whole_axis);
   if (!possible) {
     store_segments(asked.variable);
     return false;

@@ -155,6 +155,7 @@ class Definitions final : public Lowering {
   Declarations::Mark mark_before_inner_graph();
   void withdraw(const Declarations::Mark& behind);
   void make_check(Expr condition, int check);
+  void compute_extent(ElementScan& scan);
   void locate(Scanned& scanned, const Variable& variable);
   void guard_loads(Expr value, const std::vector<int>& checks);
   void guard_computations(std::size_t first, const std::vector<int>& checks);

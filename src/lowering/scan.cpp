@@ -28,7 +28,9 @@ void Definitions::scan(int output, ElementScan scan) {
   }
   value.reread = is_prefix;
   scan.value = bound(std::move(scan.value));
-  builders_[node_].push_back([=, this, scan = std::move(scan)] {
+  if (scan.computed_extent.rule) scan.computed_extent.rule = bound(std::move(scan.computed_extent.rule));
+  builders_[node_].push_back([=, this, scan = std::move(scan)]() mutable {
+    if (scan.computed_extent.rule) compute_extent(scan);
     Scanned scanned{{.domain = equal_lengths.canonical(scan.domain), .buffer = buffer},
                     scan.kind,
                     scan.combiner,
@@ -48,6 +50,15 @@ void Definitions::scan(int output, ElementScan scan) {
           return target;
         });
   });
+}
+
+// The extent is evaluated at the indices of the loops around its own.
+void Definitions::compute_extent(ElementScan& scan) {
+  const auto& [axis, rule] = scan.computed_extent;
+  const std::vector<Expr> around =
+      equal_lengths.canonical(std::vector<Expr>(scan.domain.begin(), scan.domain.begin() + std::ptrdiff_t(axis)));
+  const std::vector<Expr> indices = declare.indices_of(around);
+  resolve([&] { scan.domain[axis] = equal_lengths.fixed(rule(indices)); });
 }
 
 // Computes the position of an element as a row-major number along the reduced axes, and allocates memory for the

@@ -47,6 +47,16 @@ bool only_runs(program::Loop& loop) {
   return size <= cheap;
 }
 
+// Loops whose extent is read from memory, as of the rows of a sparse matrix, are short: of a few elements, vectors are
+// mostly masks, and gathers of lanes are as many accesses as loads. Lanes only pay off if they compute something.
+bool is_short_gather(const program::Loop& loop) {
+  const auto is_load = [](Expr expr) { return expr.code() == program::Code::load; };
+  if (!program::any_within(loop.extent, is_load)) return false;
+  std::int64_t operations = 0;
+  for (auto& step : loop.body) operations += program::operations(step);
+  return operations <= std::int64_t(cheap);
+}
+
 // Whether the iterations of the loop access different elements of each buffer that it writes: wherever it writes or
 // reads one, the same coordinate is the index of the loop. Loops that only write a buffer are left to the emitters,
 // which serialise colliding lanes.
@@ -86,7 +96,7 @@ void mark(const Program& program, program::Steps& steps) {
     auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
     loop->vector = !loop->until.defined() && std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) &&
-                   call_count(program, loop->body) <= max_calls && !only_runs(*loop) &&
+                   call_count(program, loop->body) <= max_calls && !only_runs(*loop) && !is_short_gather(*loop) &&
                    has_independent_iterations(*loop);
   }
 }

@@ -47,6 +47,13 @@ struct ElementScan {
   std::vector<bool> along;  // per axis
   DType dtype;              // in which elements are combined
   ElementRule value;
+  // An axis whose extent differs from index to index of the axes before it: a rule of these indices in place of its
+  // entry in `domain`. It never reads memory that the check of a later condition guards.
+  struct ComputedExtent {
+    std::size_t axis = 0;
+    ElementRule rule = {};
+  };
+  ComputedExtent computed_extent = {};
 };
 
 // A scan with states whose body is an inner graph. The node's inputs are the number of steps, sequences with one

@@ -62,6 +62,13 @@ def test_linalg():
         execute(code, "linalg.md", names)
 
 
+def test_sparse():
+    pytest.importorskip("scipy.sparse")
+    names = {}
+    for code in blocks("sparse.md", "python"):
+        execute(code, "sparse.md", names)
+
+
 def test_linkers():
     names = {}
     for code in blocks("linkers.md", "python"):

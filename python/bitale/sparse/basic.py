@@ -1,0 +1,363 @@
+"""Sparse matrices: constructors, conversions, parts and arrangement. Names and arguments are PyTensor's."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+import bitale.tensor as pt
+from bitale import _core
+from bitale._core import SparseVariable, Variable
+from bitale.compile.sharedvalue import shared as tensor_shared
+from bitale.compile.sharedvalue import shared_constructor
+from bitale.sparse.type import SparseTensorType, index_type, is_scipy, scipy_array
+
+# ---- constructors ----------------------------------------------------------------------------------------------------
+
+
+def _format_of(format: Any) -> str:
+    """The format that a matrix is kept in: those of SciPy that are neither csr nor csc are converted."""
+    return format if format in ("csr", "csc") else "csr"
+
+
+def constant(value: Any, name: str | None = None) -> SparseVariable:
+    """A matrix that never changes, of one of SciPy's; formats other than csr and csc become csr.
+
+    >>> import scipy.sparse
+    >>> from bitale import sparse
+    >>> A = sparse.constant(scipy.sparse.csr_array([[0.0, 2.0], [1.0, 0.0]]))
+    >>> x = pt.dvector("x")
+    >>> bt.function([x], A @ x)([3.0, 4.0])
+    array([8., 3.])
+    """
+    array = scipy_array(value, _format_of(getattr(value, "format", None)))
+    indices, indptr = (pt.constant(x.astype(index_type(array))) for x in (array.indices, array.indptr))
+    return _core.sparse_matrix(array.format, pt.constant(array.data), indices, indptr, *array.shape, True, name or "")
+
+
+def as_sparse_variable(x: Any, name: str | None = None, ndim: Any = None, *, format: str | None = None, **kwargs: Any) -> SparseVariable:
+    """x as a sparse matrix: itself, or a constant of one of SciPy's. TypeError for others."""
+    if kwargs:
+        raise TypeError(f"sparse: unknown arguments {', '.join(kwargs)}")
+    if not isinstance(x, SparseVariable):
+        if not is_scipy(x):
+            raise TypeError(f"sparse: expected a sparse matrix, got {x!r}; csr_from_dense(x) makes one of a dense matrix")
+        x = constant(x, name)
+    return x if format is None else x.to(format)
+
+
+as_sparse = as_sparse_variable
+
+
+def as_sparse_or_tensor_variable(x: Any, name: str | None = None) -> Any:
+    """x as a sparse matrix, if it is one or one of SciPy's, else as a tensor."""
+    return as_sparse_variable(x, name) if isinstance(x, SparseVariable) or is_scipy(x) else pt.as_tensor_variable(x, name=name)
+
+
+def matrix(format: str, name: str | None = None, dtype: Any = None, shape: Any = None, *, pattern: Any = None, index_dtype: Any = "int32") -> SparseVariable:
+    """An input of functions: a sparse matrix of that format. With pattern, one of SciPy's matrices, only matrices with its places,
+    for which functions are compiled.
+
+    >>> import scipy.sparse
+    >>> from bitale import sparse
+    >>> A, x = sparse.matrix("csr", "A"), pt.dvector("x")
+    >>> f = bt.function([A, x], A @ x)
+    >>> f(scipy.sparse.csr_array([[0.0, 2.0], [1.0, 0.0]]), [3.0, 4.0])
+    array([8., 3.])
+    """
+    return SparseTensorType(_format_of(format), dtype, shape, pattern=pattern, index_dtype=index_dtype)(name)
+
+
+csr_matrix = functools.partial(matrix, "csr")
+csc_matrix = functools.partial(matrix, "csc")
+bsr_matrix = functools.partial(matrix, "bsr")
+csr_dmatrix, csr_fmatrix = SparseTensorType("csr", "float64"), SparseTensorType("csr", "float32")
+csc_dmatrix, csc_fmatrix = SparseTensorType("csc", "float64"), SparseTensorType("csc", "float32")
+bsr_dmatrix, bsr_fmatrix = csr_dmatrix, csr_fmatrix
+
+
+@shared_constructor.register(SparseVariable)
+def _refuse_shared(value: Any, **kwargs: Any) -> Any:
+    raise TypeError("shared: expected a value, got a sparse variable")
+
+
+def shared(value: Any, name: str | None = None, *, format: str | None = None) -> SparseVariable:
+    """A sparse matrix whose elements live between calls, at places that never change.
+
+    get_value(A) and set_value(A, value) read and store one of SciPy's; `updates` of function() stores elements.
+    """
+    array = scipy_array(value, format or _format_of(getattr(value, "format", None)))
+    data = tensor_shared(array.data, name=f"{name}.data" if name else None, shape=(array.nnz,))
+    indices, indptr = (pt.constant(x.astype(index_type(array))) for x in (array.indices, array.indptr))
+    return _core.sparse_matrix(array.format, data, indices, indptr, *array.shape, True, name or "")
+
+
+def get_value(x: SparseVariable) -> Any:
+    """The value of a shared or constant sparse matrix, a SciPy array. TypeError for others."""
+    import scipy.sparse
+
+    if not x.is_static:
+        raise TypeError(f"sparse: get_value: expected a shared matrix, got {x!r}")
+    data = x.data.get_value() if _core.is_shared(x.data) else np.array(_core.constant_value(x.data))
+    kind = scipy.sparse.csr_array if x.format == "csr" else scipy.sparse.csc_array
+    return kind((data, np.array(x.indices.data), np.array(x.indptr.data)), shape=x.static_shape)
+
+
+def set_value(x: SparseVariable, value: Any) -> None:
+    """Stores a value in a shared sparse matrix. ValueError for one with other places."""
+    if not _core.is_shared(x.data):
+        raise TypeError(f"sparse: set_value: expected a shared matrix, got {x!r}")
+    array = scipy_array(value, x.format)
+    same = array.shape == x.static_shape and all(np.array_equal(a.data, b) for a, b in ((x.indices, array.indices), (x.indptr, array.indptr)))
+    if not same:
+        raise ValueError("sparse: set_value: the value does not store the places of the shared matrix")
+    x.data.set_value(array.data)
+
+
+def restored(*parts: Any) -> SparseVariable:
+    """The matrix that pickle has stored."""
+    return _core.sparse_matrix(*parts)
+
+
+# ---- parts -----------------------------------------------------------------------------------------------------------
+
+
+class CSM:
+    """A sparse matrix of these vectors: CSM("csr")(data, indices, indptr, shape), as of SciPy's constructor.
+
+    ValueError for indices that don't ascend in each row (column), that are out of range, and for indptr that decreases: now if they are
+    constant, else when a function is called.
+    """
+
+    def __init__(self, format: str, kmap: Any = None):
+        if kmap is not None:
+            raise NotImplementedError("sparse: CSM: kmap is not implemented; index the data instead")
+        if format not in ("csr", "csc"):
+            raise ValueError(f'sparse: expected the format "csr" or "csc", got {format!r}')
+        self.format = format
+
+    def __call__(self, data: Any, indices: Any, indptr: Any, shape: Any) -> SparseVariable:
+        rows, columns = (shape[0], shape[1]) if isinstance(shape, (tuple, list, Variable)) else tuple(int(n) for n in shape)
+        return _core.sparse_matrix(self.format, data, indices, indptr, rows, columns)
+
+
+CSC, CSR = CSM("csc"), CSM("csr")
+
+
+def csm_properties(csm: Any) -> tuple[Any, Any, Any, Any]:
+    """The data, the indices, the indptr and the shape."""
+    x = as_sparse_variable(csm)
+    return x.data, x.indices, x.indptr, x.shape
+
+
+def csm_data(csm: Any) -> Any:
+    """The stored elements."""
+    return as_sparse_variable(csm).data
+
+
+def csm_indices(csm: Any) -> Any:
+    """The position of each stored element in its row (csr) or column (csc)."""
+    return as_sparse_variable(csm).indices
+
+
+def csm_indptr(csm: Any) -> Any:
+    """Where each row (csr) or column (csc) begins."""
+    return as_sparse_variable(csm).indptr
+
+
+def csm_shape(csm: Any) -> Any:
+    """How many rows and columns there are."""
+    return as_sparse_variable(csm).shape
+
+
+# ---- conversions -----------------------------------------------------------------------------------------------------
+
+
+def dense_from_sparse(x: Any) -> Any:
+    """The dense matrix."""
+    return _core.sparse_to_dense(as_sparse_variable(x))
+
+
+def csr_from_dense(x: Any) -> SparseVariable:
+    """The elements of a dense matrix that are not 0, as a csr matrix."""
+    return _core.sparse_from_dense(x, "csr")
+
+
+def csc_from_dense(x: Any) -> SparseVariable:
+    """The elements of a dense matrix that are not 0, as a csc matrix."""
+    return _core.sparse_from_dense(x, "csc")
+
+
+def cast(x: Any, dtype: Any) -> SparseVariable:
+    """The matrix with elements of another dtype."""
+    return as_sparse_variable(x).astype(dtype)
+
+
+bcast, wcast, icast, lcast = (functools.partial(cast, dtype=d) for d in ("int8", "int16", "int32", "int64"))
+fcast, dcast, ccast, zcast = (functools.partial(cast, dtype=d) for d in ("float32", "float64", "complex64", "complex128"))
+
+
+def transpose(x: Any) -> SparseVariable:
+    """The transpose; its format is the other one, and its vectors are the same."""
+    return as_sparse_variable(x).T
+
+
+def ensure_sorted_indices(x: Any) -> SparseVariable:
+    """The matrix itself: positions ascend in every sparse matrix here."""
+    return as_sparse_variable(x)
+
+
+def remove0(x: Any) -> SparseVariable:
+    """NotImplementedError: which elements are 0 is not known before a function is called."""
+    raise NotImplementedError("sparse: remove0: leaving out stored zeros is not implemented; csr_from_dense(x.todense()) does it")
+
+
+def clean(x: Any) -> SparseVariable:
+    """The same as remove0."""
+    return remove0(x)
+
+
+def sp_ones_like(x: Any) -> SparseVariable:
+    """Ones at the same places."""
+    a = as_sparse_variable(x)
+    return a.with_data(pt.ones_like(a.data))
+
+
+def sp_zeros_like(x: Any) -> SparseVariable:
+    """Zeros, which are stored at the same places."""
+    a = as_sparse_variable(x)
+    return a.with_data(pt.zeros_like(a.data))
+
+
+# ---- arrangement -----------------------------------------------------------------------------------------------------
+
+
+def diag(x: Any) -> Any:
+    """The elements on the diagonal, a vector."""
+    return _core.sparse_diag(as_sparse_variable(x))
+
+
+def square_diagonal(diag: Any) -> SparseVariable:
+    """The square csc matrix with these elements on the diagonal."""
+    return _core.sparse_square_diagonal(diag)
+
+
+def _joined(blocks: list[list[Any]], format: str | None, dtype: Any) -> SparseVariable:
+    sparse = [[as_sparse_variable(x) for x in row] for row in blocks]
+    made = _core.sparse_block(sparse, _format_of(format or sparse[0][0].format))
+    return made if dtype is None else made.astype(dtype)
+
+
+def hstack(blocks: Any, format: str | None = None, dtype: Any = None) -> SparseVariable:
+    """Matrices side by side."""
+    return _joined([list(blocks)], format, dtype)
+
+
+def vstack(blocks: Any, format: str | None = None, dtype: Any = None) -> SparseVariable:
+    """Matrices one below the other."""
+    return _joined([[x] for x in blocks], format, dtype)
+
+
+def block_diag(*matrices: Any, format: str = "csc", name: str | None = None) -> SparseVariable:
+    """A matrix with these along its diagonal. Dense constants are taken as sparse ones."""
+    import scipy.sparse
+
+    blocks = matrices[0] if len(matrices) == 1 and isinstance(matrices[0], (list, tuple)) else matrices
+    own = [x if isinstance(x, SparseVariable) or is_scipy(x) else scipy.sparse.csr_array(np.asarray(x)) for x in blocks]
+    own = [as_sparse_variable(x) for x in own]
+    rows = [[x if i == k else None for i in range(len(own))] for k, x in enumerate(own)]
+    return _core.sparse_block(rows, _format_of(format))
+
+
+def construct_sparse_from_list(x: Any, values: Any, ilist: Any) -> SparseVariable:
+    """A csc matrix of x's shape whose rows ilist, a constant, are the rows of `values`."""
+    import scipy.sparse
+
+    rows = np.asarray(ilist.data if isinstance(ilist, Variable) and hasattr(ilist, "data") else ilist)
+    if rows.dtype.kind not in "iu" or rows.ndim != 1:
+        raise NotImplementedError("sparse: construct_sparse_from_list: a list of rows that is not constant is not implemented")
+    shape = pt.as_tensor_variable(x).type.shape
+    values = pt.as_tensor_variable(values)
+    if None in shape:
+        raise NotImplementedError("sparse: construct_sparse_from_list: a matrix whose lengths are not known is not implemented")
+    if len(set(rows.tolist())) != len(rows):
+        raise NotImplementedError("sparse: construct_sparse_from_list: repeated rows are not implemented")
+    order = np.argsort(rows)
+    indptr = np.zeros(shape[0] + 1, "int64")
+    indptr[rows + 1] = shape[1]
+    template = scipy.sparse.csr_array((np.ones(len(rows) * shape[1]), np.tile(np.arange(shape[1]), len(rows)), np.cumsum(indptr)), shape=shape)
+    return constant(template).with_data(values[order].ravel()).to("csc")
+
+
+def row_scale(x: Any, s: Any) -> SparseVariable:
+    """Each row times its element of s."""
+    return as_sparse_variable(x) * pt.as_tensor_variable(s)[:, None]
+
+
+def col_scale(x: Any, s: Any) -> SparseVariable:
+    """Each column times its element of s."""
+    return as_sparse_variable(x) * pt.as_tensor_variable(s)
+
+
+# ---- items -----------------------------------------------------------------------------------------------------------
+
+
+def _positions(key: Any, length: int | None, axis: int) -> list[int]:
+    if length is None:
+        raise NotImplementedError("sparse: items of a matrix whose pattern is given at run time are not implemented, except for one element")
+    if isinstance(key, Variable) and hasattr(key, "data"):
+        key = key.data
+    if isinstance(key, slice):
+        if any(isinstance(each, Variable) for each in (key.start, key.stop, key.step)):
+            raise NotImplementedError("sparse: slices with symbolic bounds are not implemented")
+        return list(range(*key.indices(length)))
+    if isinstance(key, Variable):
+        raise NotImplementedError("sparse: rows or columns by a symbolic list are not implemented; a constant list is")
+    numbers = np.atleast_1d(np.asarray(key))
+    if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
+        raise IndexError(f"sparse: expected integers, slices or lists of integers as items, got {key!r}")
+    if numbers.size and not (-length <= numbers.min() and numbers.max() < length):
+        raise IndexError(f"sparse: index {key!r} is out of bounds for axis {axis} with length {length}")
+    return [int(n) % length for n in numbers]
+
+
+def _is_scalar(key: Any) -> bool:
+    return isinstance(key, (int, np.integer)) and not isinstance(key, bool) or isinstance(key, Variable) and key.ndim == 0
+
+
+def get_item(x: Any, key: Any) -> Any:
+    """x[key]: an element by two scalars; else a sparse matrix of rows and columns, by slices, integers and lists. As in SciPy's
+    matrices the result has two dimensions, unless it is an element."""
+    a = as_sparse_variable(x)
+    keys = key if isinstance(key, tuple) else (key, slice(None))
+    if len(keys) != 2:
+        raise IndexError(f"sparse: expected one or two items, got {len(keys)}")
+    if all(_is_scalar(each) for each in keys):
+        return _core.sparse_element(a, *keys)
+    lengths = a.static_shape if a.is_static else (None, None)
+    return _core.sparse_select(a, *(_positions(each, length, axis) for axis, (each, length) in enumerate(zip(keys, lengths))))
+
+
+def refuse_iteration(x: Any) -> Any:
+    raise TypeError("a sparse matrix can't be iterated over; A[i] is its row i, A.data its stored elements")
+
+
+get_item_2d = get_item
+
+
+def get_item_scalar(x: Any, index: Any) -> Any:
+    """An element."""
+    return _core.sparse_element(as_sparse_variable(x), *index)
+
+
+def get_item_list(x: Any, index: Any) -> SparseVariable:
+    """Rows by a list."""
+    return get_item(x, index)
+
+
+def get_item_2lists(x: Any, ind1: Any, ind2: Any) -> Any:
+    """The elements at these rows and columns, a vector."""
+    a = as_sparse_variable(x)
+    return pt.stack([_core.sparse_element(a, int(i), int(j)) for i, j in zip(np.asarray(ind1), np.asarray(ind2), strict=True)])

@@ -1,0 +1,224 @@
+"""Functions of sparse matrices: function() compiles one of their tensors, and values are converted from and to SciPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bitale import _core
+from bitale._core import SparseVariable, Variable
+from bitale.compile.io import In, Out
+from bitale.sparse.type import scipy_array
+
+__all__ = ["SparseFunction", "evaluate", "sparse_function"]
+
+
+def _bare(given: Any) -> Any:
+    return given.variable if isinstance(given, (In, Out)) else given
+
+
+def _is_input(variable: Variable) -> bool:
+    return variable.owner is None and not _core.is_shared(variable) and not hasattr(variable, "data")
+
+
+def _minor(matrix: SparseVariable) -> Variable:
+    return matrix.lengths[1 if matrix.format == "csr" else 0]
+
+
+class _SparseInput:
+    """An input that is a sparse matrix: the tensors that a call gives in its place."""
+
+    def __init__(self, matrix: SparseVariable):
+        self.matrix = matrix
+        self.name = matrix.name
+        parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr, "minor": _minor(matrix)}
+        self.parts = {key: variable for key, variable in parts.items() if _is_input(variable)}
+        if "data" not in self.parts or (not matrix.is_static and not {"indices", "indptr"} <= set(self.parts)):
+            raise TypeError(f"function: expected a sparse matrix that is not computed as an input, got {matrix!r}")
+        if matrix.is_static:
+            self.places = tuple(np.asarray(x.data) for x in (matrix.indices, matrix.indptr))
+
+    def values(self, given: Any, who: str) -> dict[str, Any]:
+        """The tensors of a value. TypeError or ValueError for one that does not fit."""
+        label = f"{who}: input {self.name or self.matrix!r}"
+        try:
+            array = scipy_array(given, self.matrix.format)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{label}: {error}") from None
+        for axis, (expected, got) in enumerate(zip(self.matrix.static_shape, array.shape)):
+            if expected is not None and expected != got:
+                raise ValueError(f"{label}: expected length {expected} along axis {axis}, got {got}")
+        if self.matrix.is_static:
+            if not all(np.array_equal(x, y) for x, y in zip(self.places, (array.indices, array.indptr))):
+                raise ValueError(
+                    f"{label}: the matrix stores other places than the pattern that the function was compiled for; "
+                    "a type without pattern= takes any"
+                )
+            return {"data": array.data}
+        minor = array.shape[1 if self.matrix.format == "csr" else 0]
+        dtype = np.dtype(self.matrix.indices.dtype)
+        if max(array.nnz, minor) > np.iinfo(dtype).max:
+            raise ValueError(f'{label}: positions up to {max(array.nnz, minor)} do not fit {dtype}; make the type with index_dtype="int64"')
+        return {
+            "data": array.data,
+            "indices": array.indices.astype(dtype, copy=False),
+            "indptr": array.indptr.astype(dtype, copy=False),
+            "minor": minor,
+        }
+
+
+class _SparseOutput:
+    """An output that is a sparse matrix: its tensors, and the SciPy array that they make."""
+
+    def __init__(self, matrix: SparseVariable):
+        self.format = matrix.format
+        self.places: tuple[Any, ...] | None = None
+        self.expressions = [matrix.data]
+        if matrix.is_static:
+            self.places, self.shape = tuple(np.asarray(x.data) for x in (matrix.indices, matrix.indptr)), matrix.static_shape
+        else:
+            self.expressions += [matrix.indices, matrix.indptr, *matrix.lengths]
+
+    def value(self, results: list[Any]) -> Any:
+        import scipy.sparse
+
+        if self.places is not None:
+            data, (indices, indptr), shape = results[0], (x.copy() for x in self.places), self.shape
+        else:
+            data, indices, indptr, *shape = results
+        kind = scipy.sparse.csr_array if self.format == "csr" else scipy.sparse.csc_array
+        return kind((data, indices, indptr), shape=tuple(int(n) for n in shape))
+
+
+class SparseFunction:
+    """A compiled function of which inputs or outputs are sparse. It takes and returns SciPy's arrays.
+
+    `function` is the function of their tensors, which has all other methods: dprint, profile, export_c, ...
+    """
+
+    def __init__(self, function: Any, inputs: list[Any], outputs: list[Any], form: str, keys: list[Any]):
+        self.function, self._inputs, self._outputs, self._form, self._keys = function, inputs, outputs, form, keys
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "function":
+            raise AttributeError(name)
+        return getattr(self.function, name)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        who = self.function.name or "function"
+        if len(given) > len(self._inputs):
+            raise TypeError(f"{who}: expected {len(self._inputs)} inputs, got {len(given)}")
+        arguments: dict[str, Any] = {}
+        for (name, one, used), value in zip(self._inputs, given):
+            arguments.update(self._taken(name, one, used, value, who))
+        for key, value in named.items():
+            found = [each for each in self._inputs if key == (each[1].name if isinstance(each[1], _SparseInput) else each[0])]
+            if found and (found[0] in self._inputs[: len(given)]):
+                raise TypeError(f"{who}: input {key} is given twice")
+            arguments.update(self._taken(*found[0], value, who) if found else {key: value})
+        for name, one, used in self._inputs:
+            if isinstance(one, _SparseInput) and used and used[0][1] not in arguments:
+                raise TypeError(f"{who}: input {one.name or name} is missing")
+        results = self.function(**arguments)
+        made = []
+        at = 0
+        for output in self._outputs:
+            if output is None:
+                made.append(results[at])
+                at += 1
+            else:
+                count = len(output.expressions)
+                made.append(output.value(results[at : at + count]))
+                at += count
+        if self._form == "single":
+            return made[0]
+        if self._form == "dict":
+            return dict(zip(self._keys, made))
+        return made if self._form == "list" else None
+
+    @staticmethod
+    def _taken(name: str, one: Any, used: list[tuple[str, str]], value: Any, who: str) -> dict[str, Any]:
+        if not isinstance(one, _SparseInput):
+            return {name: value}
+        values = one.values(value, who)
+        return {keyword: values[part] for part, keyword in used}
+
+    def __repr__(self) -> str:
+        return f"<SparseFunction {self.function!r}>"
+
+
+def _expanded_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:
+    """Pairs of tensors in place of pairs of sparse matrices."""
+    out: list[tuple[Any, Any]] = []
+    for before, after in [] if given is None else given.items() if isinstance(given, Mapping) else given:
+        if not isinstance(before, SparseVariable):
+            out.append((before, after))
+            continue
+        if not isinstance(after, SparseVariable):
+            from bitale.sparse.basic import as_sparse_variable
+
+            after = as_sparse_variable(after, format=before.format)
+        if before.same_pattern(after):
+            out.append((before.data, after.data))
+        elif before.format == after.format and not before.is_static:
+            pairs = [(before.data, after.data), (before.indices, after.indices), (before.indptr, after.indptr), (_minor(before), _minor(after))]
+            out += [(x, y) for x, y in pairs if _is_input(x) or _core.is_shared(x)]
+        else:
+            raise ValueError(f"function: {what}: {before!r} and {after!r} don't have the same places")
+    return out
+
+
+def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unused_input: str | None, **options: Any) -> SparseFunction:
+    """function() where a sparse matrix is among inputs, outputs, updates or givens."""
+    from bitale.compile.function import function
+    from bitale.graph.traversal import ancestors
+
+    if isinstance(outputs, Mapping):
+        form, keys, found = "dict", list(outputs), list(outputs.values())
+    elif isinstance(outputs, (list, tuple)):
+        form, keys, found = "list", [], list(outputs)
+    else:
+        form, keys, found = ("none", [], []) if outputs is None else ("single", [], [outputs])
+    made = [_SparseOutput(_bare(one)) if isinstance(_bare(one), SparseVariable) else None for one in found]
+    expressions = [x for one, output in zip(found, made) for x in (output.expressions if output else [one])]
+    pairs, replaced = _expanded_pairs(updates, "updates"), _expanded_pairs(givens, "givens")
+    needed = {id(x) for x in ancestors([_bare(x) for x in expressions] + [after for _, after in [*pairs, *replaced] if isinstance(after, Variable)])}
+
+    plain: list[Any] = []
+    described: list[tuple[str, Any, list[tuple[str, str]]]] = []
+    taken = {_bare(one).name for one in inputs if not isinstance(_bare(one), SparseVariable)}
+    for position, one in enumerate(inputs):
+        if isinstance(one, In) and isinstance(one.variable, SparseVariable):
+            raise NotImplementedError("function: In of a sparse matrix; give the matrix itself as the input")
+        if not isinstance(one, SparseVariable):
+            given = one if isinstance(one, In) else In(one)
+            name = given.name or f"_input_{position}"
+            plain.append(given if given.name else In(given.variable, name=name) if not isinstance(one, In) else one)
+            described.append((name, one, []))
+            continue
+        expanded = _SparseInput(one)
+        used = []
+        for part, variable in expanded.parts.items():
+            if part != "data" and id(variable) not in needed:
+                continue
+            if part == "data" and id(variable) not in needed and any(id(x) in needed for x in expanded.parts.values()):
+                continue  # only the places are used
+            keyword = f"{one.name or f'_input_{position}'}_{part}"
+            while keyword in taken:
+                keyword += "_"
+            taken.add(keyword)
+            used.append((part, keyword))
+            plain.append(In(variable, name=keyword))
+        described.append((one.name or f"_input_{position}", expanded, used))
+    compiled = function(plain, expressions, updates=pairs, givens=replaced, on_unused_input=on_unused_input, **options)
+    return SparseFunction(compiled, described, made, form, keys)
+
+
+def evaluate(matrix: SparseVariable, given: Any = None) -> Any:
+    """The value of a sparse matrix, given those of the variables that it is computed from."""
+    from bitale.compile.function import function
+
+    values = dict(given or {})
+    return function(list(values), matrix)(*values.values())

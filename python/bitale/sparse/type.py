@@ -1,0 +1,111 @@
+"""Types of sparse matrices, and SciPy's matrices as their values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bitale import _core
+from bitale._core import SparseVariable
+from bitale.configuration import config
+
+__all__ = ["SparseTensorType", "is_scipy", "scipy_array"]
+
+
+def is_scipy(value: Any) -> bool:
+    """Whether it is one of SciPy's sparse arrays or matrices."""
+    return hasattr(value, "tocsr") and hasattr(value, "format") and not isinstance(value, SparseVariable)
+
+
+def scipy_array(value: Any, format: str) -> Any:
+    """One of SciPy's sparse matrices as a csr_array or csc_array whose elements are in order, each stored once."""
+    import scipy.sparse
+
+    if not is_scipy(value):
+        raise TypeError(f"sparse: expected one of SciPy's sparse arrays, got {value!r}")
+    if len(value.shape) != 2:
+        raise TypeError(f"sparse: expected a matrix, got a sparse array of shape {value.shape}")
+    if value.format in ("csr", "csc"):  # SciPy's own functions trust the places of a matrix
+        _core.sparse_check(value.indices, value.indptr, *(value.shape if value.format == "csr" else value.shape[::-1]))
+    array = {"csr": scipy.sparse.csr_array, "csc": scipy.sparse.csc_array}[format](value)
+    if not _core.sparse_check(array.indices, array.indptr, *(array.shape if format == "csr" else array.shape[::-1])):
+        array = array.copy()
+        array.has_canonical_format = array.has_sorted_indices = False  # whatever has been noted before
+        array.sum_duplicates()
+    return array
+
+
+def index_type(array: Any) -> Any:
+    """The smaller of SciPy's two index dtypes that holds all positions."""
+    return np.int32 if max(*array.shape, array.nnz) <= np.iinfo(np.int32).max else np.int64
+
+
+class SparseTensorType:
+    """The type of sparse matrices: a format, "csr" or "csc", a dtype, and a shape, whose lengths may be None.
+
+    pattern: one of SciPy's matrices. Values then have its places, and functions are compiled for them. index_dtype: of places that
+    are given when a function is called.
+
+    >>> from bitale import sparse
+    >>> sparse.SparseTensorType("csr", "float64", (2, None))("A")
+    A: csr[float64, 2 x ?]
+    """
+
+    ndim = 2
+
+    def __init__(
+        self, format: str, dtype: Any = None, shape: Any = None, name: str | None = None, *, pattern: Any = None,
+        index_dtype: Any = "int32",
+    ):  # fmt: skip
+        if format not in ("csr", "csc"):
+            raise ValueError(f'sparse: expected the format "csr" or "csc", got {format!r}; other formats are converted')
+        self.format, self.name = format, name
+        self.dtype = str(np.dtype(config.floatX if dtype is None else dtype))
+        self.pattern = None if pattern is None else scipy_array(pattern, format)
+        if self.pattern is not None:
+            if shape is not None and tuple(shape) != self.pattern.shape:
+                raise ValueError(f"sparse: shape {tuple(shape)}, but the pattern has {self.pattern.shape}")
+            shape = self.pattern.shape
+        self.shape = (None, None) if shape is None else tuple(shape)
+        if len(self.shape) != 2:
+            raise ValueError(f"sparse: expected two lengths, got {self.shape}")
+        self.index_dtype = np.dtype(index_dtype)
+        if self.index_dtype not in (np.dtype("int32"), np.dtype("int64")):
+            raise TypeError(f"sparse: expected index_dtype int32 or int64, got {index_dtype!r}")
+
+    def __call__(self, name: str | None = None) -> SparseVariable:
+        """A variable of the type: an input of functions."""
+        import bitale.tensor as pt
+
+        label = name or ""
+        part = lambda suffix: f"{label}.{suffix}" if label else None  # noqa: E731
+        if self.pattern is not None:
+            indices, indptr = (x.astype(index_type(self.pattern)) for x in (self.pattern.indices, self.pattern.indptr))
+            data = pt.tensor(part("data"), dtype=self.dtype, shape=(len(indices),))
+            return _core.sparse_matrix(self.format, data, pt.constant(indices), pt.constant(indptr), *self.shape, True, label)
+        data = pt.tensor(part("data"), dtype=self.dtype, shape=(None,))
+        indices = pt.tensor(part("indices"), dtype=self.index_dtype, shape=(None,))
+        indptr = pt.tensor(part("indptr"), dtype=self.index_dtype, shape=(None,))
+        major, minor = self.shape if self.format == "csr" else self.shape[::-1]
+        lengths = [
+            indptr.shape[0] - 1 if major is None else major,
+            pt.lscalar(part("columns" if self.format == "csr" else "rows")) if minor is None else minor,
+        ]
+        rows, columns = lengths if self.format == "csr" else lengths[::-1]
+        return _core.sparse_matrix(self.format, data, indices, indptr, rows, columns, False, label)
+
+    def __eq__(self, other: Any) -> bool:
+        key = lambda of: (of.format, of.dtype, of.shape, of.index_dtype)  # noqa: E731
+        if not isinstance(other, SparseTensorType) or key(self) != key(other):
+            return False
+        if self.pattern is None or other.pattern is None:
+            return self.pattern is other.pattern
+        parts = lambda of: (of.pattern.indices, of.pattern.indptr)  # noqa: E731
+        return all(np.array_equal(x, y) for x, y in zip(parts(self), parts(other)))
+
+    def __hash__(self) -> int:
+        return hash((self.format, self.dtype, self.shape, self.index_dtype))
+
+    def __repr__(self) -> str:
+        return f"SparseTensorType({self.format!r}, {self.dtype!r}, {self.shape})"

@@ -1,0 +1,93 @@
+// Elementwise functions of two arguments. Zeros stay zeros: both are sparse and combined on the places that either
+// stores, or a sparse one is multiplied by elements of a dense one.
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/sparse/functions.hpp"
+#include "ops/lengths.hpp"
+
+namespace bitale::sparse {
+
+namespace {
+
+void require_same_shape(const Matrix& a, const Matrix& b, std::string_view who) {
+  for (const int axis : {0, 1}) {
+    const auto x = known_integer(a.length(axis)), y = known_integer(b.length(axis));
+    if (x && y && *x != *y)
+      throw ShapeError(cat("sparse: ", who, ": expected matrices of one shape, got ", a.str(), " and ", b.str()));
+  }
+}
+
+Variable spread(const Variable& data, const std::vector<std::int64_t>& place, const Variable& count) {
+  return set_subtensor(zeros({count}, data.dtype()), {IndexItem(constant(Array(place)))}, data);
+}
+
+}  // namespace
+
+Aligned aligned(const Matrix& a, const Matrix& b, std::string_view who) {
+  require_same_shape(a, b, who);
+  if (a.pattern().same_as(b.pattern())) return {a.pattern(), a.data(), b.data()};
+  Elements both = elements_of(a.pattern(), who);
+  const std::size_t first = both.rows.size();
+  const Elements other = elements_of(b.pattern(), who);
+  both.rows.insert(both.rows.end(), other.rows.begin(), other.rows.end());
+  both.columns.insert(both.columns.end(), other.columns.begin(), other.columns.end());
+  const Places places = places_of(both, a.format());
+  const auto middle = places.place.begin() + std::ptrdiff_t(first);
+  return {places.pattern, spread(a.data(), {places.place.begin(), middle}, places.pattern.count()),
+          spread(b.data(), {middle, places.place.end()}, places.pattern.count())};
+}
+
+Matrix add(const Matrix& a, const Matrix& b) {
+  const Aligned both = aligned(a, b, "add");
+  return Matrix(both.pattern, both.a + both.b);
+}
+
+Matrix sub(const Matrix& a, const Matrix& b) {
+  const Aligned both = aligned(a, b, "sub");
+  return Matrix(both.pattern, both.a - both.b);
+}
+
+Matrix mul(const Matrix& a, const Matrix& b) {
+  const Aligned both = aligned(a, b, "multiply");
+  return Matrix(both.pattern, both.a * both.b);
+}
+
+Variable at_places(const Pattern& pattern, const Operand& x) {
+  const LocationScope here(x.where);
+  const Variable& dense = x.variable;
+  if (dense.ndim() == 0) return dense;
+  if (dense.ndim() > 2)
+    throw TypeError(cat("sparse: expected a scalar, a vector or a matrix beside a sparse matrix, got ", dense.str(),
+                        " with ", dense.ndim(), " dimensions"));
+  std::vector<IndexItem> items;
+  std::vector<std::optional<Operand>> lengths(std::size_t(dense.ndim()));
+  for (int k = 0; k < dense.ndim(); ++k) {
+    const int axis = k + 2 - dense.ndim();
+    const auto given = known_integer(length_of(dense, k)), expected = known_integer(pattern.length(axis));
+    if (given == 1 && expected != 1) {
+      items.emplace_back(0);
+      continue;
+    }
+    if (given && expected && *given != *expected)
+      throw ShapeError(cat("sparse: dimension ", k, " of ", dense.str(), " has length ", *given,
+                           ", but the sparse matrix has length ", *expected, " there"));
+    lengths[std::size_t(k)] = pattern.length(axis);
+    items.emplace_back(pattern.position(axis));
+  }
+  return subtensor(specify_shape(dense, lengths), items);
+}
+
+Matrix mul(const Matrix& a, const Operand& x) { return a.with_data(a.data() * at_places(a.pattern(), x)); }
+Matrix true_div(const Matrix& a, const Operand& x) {
+  return a.with_data(bitale::true_div(a.data(), at_places(a.pattern(), x)));
+}
+
+Variable add(const Matrix& a, const Operand& x) {
+  const LocationScope here(x.where);
+  if (x.ndim() > 2) throw TypeError(cat("sparse: add: expected at most two dimensions, got ", x.variable.str()));
+  const Pattern& at = a.pattern();
+  const Variable dense = x.variable + zeros({at.length(0), at.length(1)}, a.dtype());
+  return inc_subtensor(dense, {IndexItem(at.position(0)), IndexItem(at.position(1))}, a.data());
+}
+
+}  // namespace bitale::sparse
