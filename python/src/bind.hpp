@@ -25,7 +25,6 @@ void bind_linalg(nb::module_& m);
 void bind_fft(nb::module_& m);
 void bind_jax(nb::module_& m);
 void bind_signal(nb::module_& m);
-void bind_sparse(nb::module_& m);
 void bind_decompositions(nb::module_& m);
 void bind_shapes(nb::module_& m);  // shapes, creation, conversion, products
 void bind_indexing(nb::module_& m);

@@ -10,6 +10,7 @@
 #include "docstrings.hpp"
 #include "interruption.hpp"
 #include "numpy_bridge.hpp"
+#include "sparse.hpp"
 #include "values.hpp"
 
 namespace {
@@ -56,6 +57,7 @@ NB_MODULE(_core, m) {
   bind_fft(m);
   bind_signal(m);
   bind_sparse(m);
+  bind_sparse_linalg(m);
   bind_decompositions(m);
   bind_shapes(m);
   bind_indexing(m);

@@ -1,5 +1,7 @@
 // Sparse matrices, for bitale.sparse. The package's Python files have the names of PyTensor, and convert SciPy's
 // matrices; everything that builds expressions is here.
+#include "sparse.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -9,7 +11,6 @@
 #include <string>
 
 #include "arguments.hpp"
-#include "bind.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/segments.hpp"
@@ -178,27 +179,7 @@ void bind_matrix(nb::module_& m) {
           "How many rows and columns there are: an int64 vector.")
       .def(
           "same_pattern", [](const Matrix& a, const Matrix& b) { return a.pattern().same_as(b.pattern()); }, "other"_a)
-      .def("__reduce__",
-           [](nb::handle self) {
-             const Matrix& a = *nb::inst_ptr<Matrix>(self);
-             return nb::make_tuple(
-                 nb::module_::import_("bitale.sparse.basic").attr("restored"),
-                 nb::make_tuple(std::string(sparse::format_name(a.format())), a.data(), a.pattern().indices(),
-                                a.pattern().indptr(), a.length(0), a.length(1), false, a.name()));
-           })
       .def("__repr__", &Matrix::str);
-  // What needs Python's slices, or SciPy, is in the package's Python files.
-  define_in_python(cls, "__getitem__", "bitale.sparse.basic", "get_item",
-                   "def __getitem__(self, key: typing.Any, /) -> typing.Any",
-                   "Rows and columns by integers, slices, and lists of integers; an element by two scalars.");
-  define_in_python(cls, "__pow__", "bitale.sparse.math", "power",
-                   "def __pow__(self, other: typing.Any, /) -> SparseVariable",
-                   "Elementwise, by a positive number: other powers of 0 are not 0.");
-  define_in_python(cls, "__iter__", "bitale.sparse.basic", "refuse_iteration", "def __iter__(self) -> typing.Any",
-                   "Refused: rows are A[i].");
-  define_in_python(cls, "eval", "bitale.sparse.function", "evaluate",
-                   "def eval(self, given: typing.Any = None) -> typing.Any",
-                   "The value as a SciPy array, given those of variables.");
   bind_operators_of(cls);
   cls.attr("__array_ufunc__") = nb::none();  // NumPy's operators let this class compute
   cls.attr("__hash__") = nb::module_::import_("builtins").attr("object").attr("__hash__");

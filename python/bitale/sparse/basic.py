@@ -116,11 +116,6 @@ def set_value(x: SparseVariable, value: Any) -> None:
     x.data.set_value(array.data)
 
 
-def restored(*parts: Any) -> SparseVariable:
-    """The matrix that pickle has stored."""
-    return _core.sparse_matrix(*parts)
-
-
 # ---- parts -----------------------------------------------------------------------------------------------------------
 
 
@@ -338,10 +333,6 @@ def get_item(x: Any, key: Any) -> Any:
         return _core.sparse_element(a, *keys)
     lengths = a.static_shape if a.is_static else (None, None)
     return _core.sparse_select(a, *(_positions(each, length, axis) for axis, (each, length) in enumerate(zip(keys, lengths))))
-
-
-def refuse_iteration(x: Any) -> Any:
-    raise TypeError("a sparse matrix can't be iterated over; A[i] is its row i, A.data its stored elements")
 
 
 get_item_2d = get_item

@@ -1,0 +1,39 @@
+// Cholesky factors of symmetric sparse matrices, and what they give: solutions, log determinants, elements of inverses
+// and samples of Gaussians. The order of elimination and the factor's pattern are found when an instance is made, so
+// the matrix needs a static pattern; elements are computed when a function is called.
+#pragma once
+
+#include <vector>
+
+#include "bitale/sparse/matrix.hpp"
+
+namespace bitale::sparse {
+
+class Cholesky {
+ public:
+  // Only the lower triangle is read. ShapeError for a matrix that is not square, NotImplementedError without a static
+  // pattern; a call raises LinAlgError, naming the row, where the matrix is not positive definite.
+  explicit Cholesky(const Matrix& a);
+
+  // L with L @ L.T == A[order][:, order], a lower triangular csc matrix.
+  Matrix factor() const;
+  const std::vector<std::int64_t>& order() const { return order_; }
+  // x with A @ x == b, for a vector or the columns of a matrix.
+  Variable solve(const Operand& b) const;
+  Variable logdet() const;
+  // The elements of the inverse at A's places.
+  Matrix selected_inverse() const;
+  // L.T^-1 @ z in the rows' own order: with z of standard normal numbers, a sample of the Gaussian of precision A.
+  Variable sample(const Operand& z) const;
+
+ private:
+  Variable ordered(const Operand& b) const;
+  Variable restored(const Variable& x) const;
+
+  Matrix matrix_;
+  std::vector<std::int64_t> order_, slot_;  // slot_: where each stored element of A is in the factor's pattern
+  Variable bounds_, rows_, permutation_, inverse_order_;  // constants
+  Variable triangle_, factor_;
+};
+
+}  // namespace bitale::sparse

@@ -1,0 +1,30 @@
+// Factors of sparse matrices, for bitale.sparse.linalg.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
+
+#include "arguments.hpp"
+#include "bitale/sparse/cholesky.hpp"
+#include "define.hpp"
+#include "sparse.hpp"
+
+namespace bitale::python {
+
+void bind_sparse_linalg(nb::module_& m) {
+  using sparse::Cholesky;
+  const auto caller = nb::call_guard<AtCaller>();
+  nb::class_<Cholesky>(m, "SparseCholesky",
+                       "The Cholesky factor of a symmetric sparse matrix, of which the lower triangle is read.")
+      .def(nb::init<const sparse::Matrix&>(), "A"_a, caller)
+      .def_prop_ro("L", &Cholesky::factor, "L with L @ L.T == A[order, :][:, order], a csc matrix.")
+      .def_prop_ro("order", &Cholesky::order, "The order in which rows are eliminated.")
+      .def(
+          "solve", [](const Cholesky& self, const Like& b) { return self.solve(as_variable(b)); }, "b"_a, caller,
+          "x with A @ x == b, for a vector or the columns of a matrix.")
+      .def("logdet", &Cholesky::logdet, caller, "The logarithm of the determinant.")
+      .def("selected_inverse", &Cholesky::selected_inverse, caller, "The elements of the inverse at A's places.")
+      .def(
+          "sample", [](const Cholesky& self, const Like& z) { return self.sample(as_variable(z)); }, "z"_a, caller,
+          "From standard normal numbers, a sample of the Gaussian with precision A and mean 0.");
+}
+
+}  // namespace bitale::python

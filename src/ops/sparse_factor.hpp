@@ -1,0 +1,48 @@
+// Ops on Cholesky factors of sparse matrices. Their values are vectors in the pattern of the factor, which is two
+// further inputs: compressed columns, each with its diagonal element first and its rows ascending
+// (runtime/sparse_cholesky.hpp). An op that is given a matrix also gets its factor: derivatives are by the matrix, and
+// the factor only saves work.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+#include "bitale/graph/variable.hpp"
+#include "ops/registry.hpp"
+#include "runtime/sparse_cholesky.hpp"
+
+namespace bitale {
+
+// The factor's elements, of the elements of the lower triangle. `order`: the number of each row in the matrix that the
+// user has, for messages. LinAlgError in a call where the matrix is not positive definite.
+Variable sparse_cholesky(const Variable& triangle, const Variable& bounds, const Variable& rows, const Variable& order);
+// x with L x == b, or L^T x == b.
+Variable sparse_solve_triangular(const Variable& factor, const Variable& bounds, const Variable& rows,
+                                 const Variable& b, bool transposed);
+// x with A x == b for the symmetric matrix A of which `triangle` is the lower one.
+Variable sparse_solve(const Variable& triangle, const Variable& factor, const Variable& bounds, const Variable& rows,
+                      const Variable& b);
+// log det A, and the elements of A's inverse in the pattern.
+Variable sparse_logdet(const Variable& triangle, const Variable& factor, const Variable& bounds, const Variable& rows,
+                       const Variable& order);
+Variable sparse_selected_inverse(const Variable& factor, const Variable& bounds, const Variable& rows);
+
+namespace sparse_factor {
+
+// The pattern in a call. ValueError unless it is of columns that begin with their diagonal elements.
+struct Columns {
+  Columns(const Array& bounds, const Array& rows, std::int64_t elements);
+  runtime::FactorPattern pattern() const;
+  Array bounds, rows;
+};
+// Common type of the value inputs, float32 or float64. TypeError for complex ones and for ranks other than `ranks`.
+Variables checked_values(std::string_view who, std::span<const Variable> values, std::span<const Variable> pattern);
+// A node of the op, and values of its inputs by these letters: the lower triangle of a matrix of three rows (t), its
+// factor (l), a cotangent of these (g), the pattern (p, two inputs), the rows' numbers (o), a vector (v) or a matrix
+// (m).
+Sample sample(const OpRef& op, std::string_view inputs, bool smooth);
+// The column of each element, for gradients that are products of rows.
+Variable column_of(const Variable& bounds, const Variable& rows);
+// The sum over columns of x[i] y[j], for each element (i, j).
+Variable products(const Variable& x, const Variable& y, const Variable& bounds, const Variable& rows);
+
+}  // namespace sparse_factor
+}  // namespace bitale

@@ -1,0 +1,33 @@
+// Cholesky factors of sparse matrices, in the pattern of the factor: columns that are compressed, each with its
+// diagonal element first and its rows ascending. The pattern is closed: where a column has rows i > k, column k has row
+// i.
+#pragma once
+
+#include <cstdint>
+
+namespace bitale::runtime {
+
+struct FactorPattern {
+  std::int64_t size;           // of the matrix
+  const std::int64_t* bounds;  // size + 1: where each column begins
+  const std::int64_t* rows;
+};
+
+// `values` has the lower triangle of the matrix, and then that of its factor. Returns 0, or 1 + the first column at
+// which the matrix turns out not to be positive definite. Left-looking: column j takes the columns before it that have
+// row j.
+template <class T>
+std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values);
+// `gradient` has that by the elements of the factor, and then that by the elements of the lower triangle: the factor's
+// steps in reverse order (Smith 1995, "Differentiation of the Cholesky algorithm").
+template <class T>
+void sparse_cholesky_gradient(const FactorPattern& pattern, const T* factor, T* gradient);
+// x, of `columns` columns, becomes the solution of a system with the factor, or with its transpose.
+template <class T>
+void sparse_solve_triangular(const FactorPattern& pattern, const T* factor, bool transposed, std::int64_t columns,
+                             T* x);
+// The elements of the inverse in the factor's pattern (Takahashi, Fagan and Chin 1973).
+template <class T>
+void sparse_selected_inverse(const FactorPattern& pattern, const T* factor, T* inverse);
+
+}  // namespace bitale::runtime

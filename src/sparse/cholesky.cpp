@@ -1,0 +1,102 @@
+#include "bitale/sparse/cholesky.hpp"
+
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "ops/lengths.hpp"
+#include "ops/sparse_factor.hpp"
+#include "sparse/ordering.hpp"
+
+namespace bitale::sparse {
+
+namespace {
+
+Variable index_vector(const std::vector<std::int64_t>& values) { return constant(Array(values)); }
+
+}  // namespace
+
+Cholesky::Cholesky(const Matrix& a) : matrix_(a) {
+  const Elements elements = elements_of(a.pattern(), "cholesky");
+  if (elements.lengths[0] != elements.lengths[1])
+    throw ShapeError(cat("sparse: cholesky: expected a square matrix, got ", a.str()));
+  const auto n = std::size_t(elements.lengths[0]);
+  Neighbours neighbours(n);
+  for (std::size_t k = 0; k < elements.rows.size(); ++k) {
+    const std::int64_t i = elements.rows[k], j = elements.columns[k];
+    if (i == j) continue;
+    neighbours[std::size_t(i)].push_back(j);
+    neighbours[std::size_t(j)].push_back(i);
+  }
+  for (auto& list : neighbours) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  order_ = minimum_degree(neighbours);
+  std::vector<std::int64_t> place(n);
+  for (std::size_t k = 0; k < n; ++k) place[std::size_t(order_[k])] = std::int64_t(k);
+  Neighbours permuted(n);
+  for (std::size_t k = 0; k < n; ++k)
+    for (const std::int64_t i : neighbours[std::size_t(order_[k])]) permuted[k].push_back(place[std::size_t(i)]);
+  const FactorColumns columns = factor_columns(permuted);
+
+  std::vector<std::int64_t> own_slots, sources;
+  for (std::size_t k = 0; k < elements.rows.size(); ++k) {
+    const auto [column, row] =
+        std::minmax(place[std::size_t(elements.rows[k])], place[std::size_t(elements.columns[k])]);
+    const auto begin = columns.rows.begin() + columns.bounds[std::size_t(column)];
+    const auto end = columns.rows.begin() + columns.bounds[std::size_t(column) + 1];
+    slot_.push_back(std::lower_bound(begin, end, row) - columns.rows.begin());
+    if (elements.rows[k] < elements.columns[k]) continue;
+    own_slots.push_back(slot_.back());
+    sources.push_back(std::int64_t(k));
+  }
+  bounds_ = index_vector(columns.bounds);
+  rows_ = index_vector(columns.rows);
+  permutation_ = index_vector(order_);
+  inverse_order_ = index_vector(place);
+  const Variable empty = zeros({std::int64_t(columns.rows.size())}, a.dtype());
+  triangle_ = set_subtensor(empty, {IndexItem(index_vector(own_slots))},
+                            subtensor(a.data(), {IndexItem(index_vector(sources))}));
+  factor_ = sparse_cholesky(triangle_, bounds_, rows_, permutation_);
+}
+
+Matrix Cholesky::factor() const {
+  const Variable& n = matrix_.length(0);
+  return Matrix(Pattern::unchecked(Format::csc, rows_, bounds_, n, n), factor_);
+}
+
+Variable Cholesky::ordered(const Operand& b) const {
+  if (b.ndim() != 1 && b.ndim() != 2)
+    throw TypeError(cat("sparse: cholesky: expected a vector or a matrix, got ", b.variable.str(), " of type ",
+                        b.variable.type()->str()));
+  const auto given = known_integer(length_of(b.variable, 0)), expected = known_integer(matrix_.length(0));
+  if (given && *given != *expected)
+    throw ShapeError(
+        cat("sparse: cholesky: expected length ", *expected, ", got ", b.variable.str(), " with ", *given));
+  std::vector<std::optional<Operand>> lengths(std::size_t(b.ndim()));
+  lengths[0] = matrix_.length(0);
+  return subtensor(specify_shape(b, lengths), {IndexItem(permutation_)});
+}
+
+Variable Cholesky::restored(const Variable& x) const { return subtensor(x, {IndexItem(inverse_order_)}); }
+
+Variable Cholesky::solve(const Operand& b) const {
+  const LocationScope here(b.where);
+  return restored(sparse_solve(triangle_, factor_, bounds_, rows_, ordered(b)));
+}
+
+Variable Cholesky::logdet() const { return sparse_logdet(triangle_, factor_, bounds_, rows_, permutation_); }
+
+Matrix Cholesky::selected_inverse() const {
+  return matrix_.with_data(
+      subtensor(sparse_selected_inverse(factor_, bounds_, rows_), {IndexItem(index_vector(slot_))}));
+}
+
+Variable Cholesky::sample(const Operand& z) const {
+  const LocationScope here(z.where);
+  return restored(sparse_solve_triangular(factor_, bounds_, rows_, ordered(z), true));
+}
+
+}  // namespace bitale::sparse

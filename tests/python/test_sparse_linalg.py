@@ -1,0 +1,185 @@
+"""Factors of sparse matrices against dense ones: values, derivatives, and matrices without a factor."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale import sparse
+
+sp = pytest.importorskip("scipy.sparse")
+
+
+def grid(n, tau=0.3):
+    """The precision of a field on an n x n grid, which is not in the best order."""
+    path = sp.diags_array([-np.ones(n - 1), np.full(n, 2.0), -np.ones(n - 1)], offsets=[-1, 0, 1])
+    Q = sp.kron(path, sp.eye_array(n)) + sp.kron(sp.eye_array(n), path) + tau * sp.eye_array(n * n)
+    order = np.random.default_rng(0).permutation(n * n)
+    return sp.csr_array(sp.csr_array(Q)[order][:, order])
+
+
+def arrow(n):
+    """Of whose orders only those with the first row last keep the factor sparse."""
+    dense = np.eye(n) * n
+    dense[0] = dense[:, 0] = 1
+    dense[0, 0] = n
+    return sp.csr_array(dense)
+
+
+MATRICES = {"grid": grid(6), "arrow": arrow(7), "diagonal": sp.csr_array(np.diag([1.0, 2.0, 3.0])), "one": sp.csr_array([[4.0]]),
+            "dense": sp.csr_array(np.full((4, 4), 1.0) + 4 * np.eye(4)), "none": sp.csr_array((0, 0)),
+            "parts": sp.csr_array(sp.block_diag([grid(3), arrow(4)]))}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_values(name, format):
+    Q = MATRICES[name].asformat(format)
+    n, dense = Q.shape[0], Q.toarray()
+    rng = np.random.default_rng(1)
+    b, B = rng.normal(size=n), rng.normal(size=(n, 3))
+    A, vb, vB = sparse.matrix(format, "A", pattern=Q), pt.dvector("b"), pt.dmatrix("B")
+    factor = sparse.linalg.cholesky(A)
+    f = bt.function([A, vb, vB], [factor.solve(vb), factor.solve(vB), factor.logdet(), factor.selected_inverse(), factor.L, factor.sample(vb), sparse.linalg.quadratic_form(A, vb)])
+    x, X, logdet, inverse, L, sample, form = f(Q, b, B)
+    order = factor.order
+    np.testing.assert_allclose(x, np.linalg.solve(dense, b), rtol=1e-9)
+    np.testing.assert_allclose(X, np.linalg.solve(dense, B), rtol=1e-9)
+    np.testing.assert_allclose(logdet, np.linalg.slogdet(dense)[1], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(inverse.toarray(), np.linalg.inv(dense) * (dense != 0), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose((L @ L.T).toarray(), dense[np.ix_(order, order)], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(L.toarray().T @ sample[order], b[order], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(form, b @ dense @ b, rtol=1e-12, atol=1e-12)
+    assert sorted(order) == list(range(n))
+
+
+def test_the_order_keeps_factors_sparse():
+    factor = sparse.linalg.cholesky(sparse.constant(arrow(50)))
+    assert factor.L.static_shape == (50, 50) and len(factor.L.indices.data) == 99
+    Q = grid(20)
+    own = len(sparse.linalg.cholesky(sparse.constant(Q)).L.indices.data)
+    from scipy.sparse.linalg import splu
+
+    peer = splu(Q.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0, options={"SymmetricMode": True})
+    assert own <= 1.2 * peer.L.nnz
+
+
+def test_gradients_by_a_parameter_and_by_the_data():
+    Q, n = grid(4), 16
+    dense = Q.toarray()
+    rng = np.random.default_rng(2)
+    b = rng.normal(size=n)
+    theta, vb = pt.dscalar("theta"), pt.dvector("b")
+    A = sparse.constant(Q) * pt.exp(theta) + sparse.constant(sp.eye_array(n, format="csr")) * pt.sqr(theta)
+    D = pt.constant(dense) * pt.exp(theta) + pt.eye(n) * pt.sqr(theta)
+    factor = sparse.linalg.cholesky(A)
+    own = factor.logdet() + (factor.solve(vb) ** 2).sum() + (factor.sample(vb)[0] ** 2 + factor.L.data.sum()) * 0.1
+    f = bt.function([theta, vb], [own, *pt.grad(own, [theta, vb])])
+    value, by_theta, by_b = f(0.4, b)
+    step = 1e-6
+    np.testing.assert_allclose(by_theta, (f(0.4 + step, b)[0] - f(0.4 - step, b)[0]) / (2 * step), rtol=1e-6)
+    for k in range(3):
+        shift = step * np.eye(n)[k]
+        np.testing.assert_allclose(by_b[k], (f(0.4, b + shift)[0] - f(0.4, b - shift)[0]) / (2 * step), rtol=1e-5, atol=1e-8)
+    # Against dense matrices, and second derivatives.
+    sparse_cost = (factor.solve(vb) * vb).sum()
+    dense_cost = (pt.linalg.solve(D, vb, assume_a="pos") * vb).sum()
+    for cost in (sparse_cost, dense_cost):
+        first = pt.grad(cost, theta)
+        g = bt.function([theta, vb], [cost, first, pt.grad(first, theta), bt.hessian(cost, vb)])
+        results = g(0.4, b)
+        if cost is sparse_cost:
+            expected = results
+    for one, other in zip(results, expected):
+        np.testing.assert_allclose(one, other, rtol=1e-8)
+    logdets = [factor.logdet(), pt.linalg.slogdet(D)[1]]
+    one, other = (bt.function([theta], pt.grad(cost, theta))(0.4) for cost in logdets)
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+def test_the_gradient_of_logdet_by_data_reads_the_lower_triangle():
+    Q = grid(3)
+    A = sparse.matrix("csr", "A", pattern=Q)
+    g = bt.function([A], A.with_data(pt.grad(sparse.linalg.logdet(A), A.data)))(Q).toarray()
+    inverse = np.linalg.inv(Q.toarray())
+    expected = np.tril(2 * inverse, -1) + np.diag(np.diag(inverse))
+    np.testing.assert_allclose(g, expected * (Q.toarray() != 0), rtol=1e-9, atol=1e-12)
+
+
+def test_second_derivatives_that_are_missing_are_named():
+    theta = pt.dscalar("theta")
+    first = pt.grad(sparse.linalg.logdet(sparse.constant(grid(3)) * theta), theta)
+    with pytest.raises(Exception, match="second derivatives of logdet"):
+        pt.grad(first, theta)
+
+
+def test_value_and_gradient_share_one_factorisation():
+    theta, b = pt.dscalar("theta"), pt.dvector("b")
+    factor = sparse.linalg.cholesky(sparse.constant(grid(3)) * theta)
+    cost = factor.logdet() + (factor.solve(b) * b).sum()
+    f = bt.function([theta, b], [cost, pt.grad(cost, theta)])
+    names = [type(node.op).__name__ for node in f.fgraph.toposort()]
+    assert names.count("SparseCholesky") == 1
+
+
+def test_batches():
+    Q = grid(3)
+    theta, thetas, b, B = pt.dscalar("theta"), pt.dvector("thetas"), pt.dvector("b"), pt.dmatrix("B")
+    factor = sparse.linalg.cholesky(sparse.constant(Q) * theta)
+    both = bt.graph.replace.vectorize_graph([factor.solve(b), factor.logdet()], {theta: thetas, b: B})
+    x, logdet = bt.function([thetas, B], both)([1.0, 2.0], np.ones((2, 9)))
+    for k, scale in enumerate((1.0, 2.0)):
+        np.testing.assert_allclose(x[k], np.linalg.solve(scale * Q.toarray(), np.ones(9)), rtol=1e-9)
+        np.testing.assert_allclose(logdet[k], np.linalg.slogdet(scale * Q.toarray())[1], rtol=1e-9)
+
+
+def test_pickle():
+    theta = pt.dscalar("theta")
+    factor = sparse.linalg.cholesky(sparse.constant(grid(3)) * theta)
+    cost = factor.logdet() + factor.solve(np.ones(9)).sum() + factor.sample(np.ones(9)).sum() + factor.selected_inverse().sum()
+    stored = pickle.loads(pickle.dumps((theta, cost)))
+    np.testing.assert_array_equal(stored[1].eval({stored[0]: 2.0}), cost.eval({theta: 2.0}))
+
+
+def test_single_precision():
+    Q = grid(4).astype("float32")
+    A, b = sparse.matrix("csr", "A", "float32", pattern=Q), pt.fvector("b")
+    x = bt.function([A, b], sparse.linalg.solve(A, b))(Q, np.ones(16, "float32"))
+    assert x.dtype == np.float32
+    np.testing.assert_allclose(x, np.linalg.solve(Q.toarray(), np.ones(16)), rtol=1e-4)
+
+
+def test_matrices_without_a_factor():
+    Q = grid(3)
+    for bad, row in ((-1.0, 4), (np.nan, 4), (0.0, 4)):
+        values = Q.copy()
+        values[row, row] = bad
+        A = sparse.matrix("csr", "A", pattern=values)
+        with pytest.raises(np.linalg.LinAlgError, match="not positive definite: elimination fails at row"):
+            bt.function([A], sparse.linalg.logdet(A))(values)
+    diagonal = sp.diags_array([1.0, 2.0, -3.0, 4.0]).tocsr()
+    with pytest.raises(np.linalg.LinAlgError, match="row 2"):
+        bt.function([], sparse.linalg.logdet(sparse.constant(diagonal)))()
+
+
+def test_what_is_refused():
+    Q = sparse.constant(grid(3))
+    with pytest.raises(ValueError, match="square"):
+        sparse.linalg.cholesky(sparse.constant(sp.csr_array((3, 4))))
+    with pytest.raises(NotImplementedError, match="pattern"):
+        sparse.linalg.cholesky(sparse.matrix("csr", "A"))
+    with pytest.raises(NotImplementedError, match="complex"):
+        sparse.linalg.logdet(Q.astype("complex128"))
+    for bad in (lambda: sparse.linalg.lu(Q), lambda: sparse.linalg.spsolve(Q, np.ones(9)), lambda: sparse.linalg.solve(Q, np.ones(9), "gen")):
+        with pytest.raises(NotImplementedError):
+            bad()
+    for length in (8, 10):
+        with pytest.raises(ValueError, match="length 9"):
+            sparse.linalg.solve(Q, np.ones(length))
+        b = pt.dvector("b")
+        with pytest.raises(ValueError):
+            bt.function([b], sparse.linalg.solve(Q, b))(np.ones(length))
+    with pytest.raises(TypeError, match="vector or a matrix"):
+        sparse.linalg.solve(Q, 1.0)
