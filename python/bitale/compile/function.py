@@ -6,10 +6,10 @@ import copy
 import dataclasses
 import operator
 import pickle
-from typing import Any, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from bitale import _core
-from bitale._core import Function, Mode, SparseVariable, TensorVariable, Variable
+from bitale._core import Function, Mode, TensorVariable, Variable
 from bitale.compile.mode import get_mode
 from bitale.compile.io import Container, In, SharedVariable, refuse
 from bitale.compile.maker import FunctionMaker, Recipe, replaced, wants_profile
@@ -23,17 +23,31 @@ Function.__module__ = __name__
 _MOST_THREADS = 1024
 
 
-def holds_sparse(*arguments: Any) -> bool:
-    """Whether a sparse matrix is among these arguments of function()."""
-    for given in arguments:
-        if isinstance(given, SparseVariable):
-            return True
-        members = [each for pair in given.items() for each in pair] if isinstance(given, Mapping) else given
-        if isinstance(members, (list, tuple)):
-            for each in members:
-                if isinstance(each, SparseVariable) or (isinstance(each, tuple) and any(isinstance(one, SparseVariable) for one in each)):
-                    return True
-    return False
+_compilers: dict[type, Callable[..., Any]] = {}
+
+
+def register_compiler(kind: type, compiler: Callable[..., Any]) -> None:
+    """Have function() call another one where values of a class are among its arguments.
+
+    Parameters
+    ----------
+    kind
+        The class of the values, which are no variables themselves.
+    compiler
+        What is called with the arguments of function().
+    """
+    _compilers[kind] = compiler
+
+
+def _compiler_for(*arguments: Any) -> Callable[..., Any] | None:
+    """What compiles a function of these inputs, outputs, updates and givens; None: function() itself."""
+    for kind, compiler in _compilers.items():
+        for given in arguments:
+            members = [each for pair in given.items() for each in pair] if isinstance(given, Mapping) else given
+            for each in members if isinstance(members, (list, tuple)) else (members,):
+                if isinstance(each, kind) or (isinstance(each, tuple) and any(isinstance(one, kind) for one in each)):
+                    return compiler
+    return None
 
 
 def _thread_count(threads: Any) -> int | None:
@@ -142,13 +156,13 @@ def function(
             "rebuild_strict=False": not rebuild_strict,
         },
     )
-    if holds_sparse(inputs, outputs, updates, givens):
-        from bitale.sparse.function import sparse_function
-
-        return sparse_function(
+    compiler = _compiler_for(inputs, outputs, updates, givens)
+    if compiler is not None:
+        made: Function = compiler(
             inputs, outputs, updates, givens, on_unused_input, mode=mode, no_default_updates=no_default_updates, name=name,
             allow_input_downcast=allow_input_downcast, profile=profile, trust_input=trust_input, threads=threads,
         )  # fmt: skip
+        return made
     chosen = mode if isinstance(mode, Mode) else get_mode(mode)
     maker = chosen.function_maker(
         inputs,

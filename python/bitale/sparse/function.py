@@ -9,7 +9,9 @@ import numpy as np
 
 from bitale import _core
 from bitale._core import SparseVariable, Variable
+from bitale.compile.function import function, register_compiler
 from bitale.compile.io import In, Out
+from bitale.graph.traversal import ancestors
 from bitale.sparse.type import scipy_array
 
 __all__ = ["SparseFunction", "evaluate", "sparse_function"]
@@ -172,9 +174,6 @@ def _expanded_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:
 
 def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unused_input: str | None, **options: Any) -> SparseFunction:
     """function() where a sparse matrix is among inputs, outputs, updates or givens."""
-    from bitale.compile.function import function
-    from bitale.graph.traversal import ancestors
-
     if isinstance(outputs, Mapping):
         form, keys, found = "dict", list(outputs), list(outputs.values())
     elif isinstance(outputs, (list, tuple)):
@@ -218,7 +217,8 @@ def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unu
 
 def evaluate(matrix: SparseVariable, given: Any = None) -> Any:
     """The value of a sparse matrix, given those of the variables that it is computed from."""
-    from bitale.compile.function import function
-
     values = dict(given or {})
     return function(list(values), matrix)(*values.values())
+
+
+register_compiler(SparseVariable, sparse_function)
