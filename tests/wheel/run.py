@@ -144,9 +144,9 @@ def library_alone(suite: str) -> str:
     shim = folder / "newer_glibc.o"
     run("g++", "-O1", "-c", ROOT / "cmake" / "portable" / "newer_glibc.cpp", "-o", shim)
     zig = [glibc.compiler(), "cc", "-target", "x86_64-linux-gnu.2.28"]
-    libraries = [folder / "libbitale.so", archive, "/lib/x86_64-linux-gnu/libgcc_s.so.1", "-lm", "-lpthread", "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"]
+    libraries = [folder / "libbitale.so", archive, "/lib/x86_64-linux-gnu/libgcc_s.so.1", "-lm", "-lpthread", "-Wl,--allow-shlib-undefined"]
     run(*zig, "-o", folder / "main", main, shim, *libraries)
-    return run("chroot", root, "/bitale/main", env={"HOME": "/tmp", "PATH": "/bin"})
+    return run("chroot", root, "/bitale/main", env={"HOME": "/tmp", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LD_LIBRARY_PATH": "/bitale"})
 
 
 def main() -> int:
