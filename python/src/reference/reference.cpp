@@ -165,7 +165,7 @@ std::string type_and_default(const Parameter& parameter, const Item* item) {
   return cat(type, ", default ", parameter.default_value);
 }
 
-void wrap(std::string& out, std::string_view text, std::size_t indent) {
+void wrap_words(std::string& out, std::string_view text, std::size_t indent) {
   std::size_t column = 0;
   bool is_code = false;  // a literal is not broken
   std::string word;
@@ -208,7 +208,7 @@ void heading(std::string& out, std::string_view title) {
 void paragraphs(std::string& out, const std::vector<std::string>& texts) {
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (i > 0) out += '\n';
-    wrap(out, texts[i], 0);
+    wrap_words(out, texts[i], 0);
   }
 }
 
@@ -258,7 +258,7 @@ std::string docstring(std::string_view name, std::span<const Parameter> paramete
     if (!item) item = find_item(glossary().parameters, parameter.name);
     out += cat(std::string(std::size_t(parameter.stars), '*'), parameter.name, " : ", type_and_default(parameter, item),
                "\n");
-    if (item) wrap(out, item->text, 4);
+    if (item) wrap_words(out, item->text, 4);
   }
   std::vector<Item> results = description->results;
   elementwise_results(name, results);
@@ -268,7 +268,7 @@ std::string docstring(std::string_view name, std::span<const Parameter> paramete
                              : results.size() > 1 ? "TensorVariable"
                                                   : documented_type(std::string(result));
     out += item.name.empty() ? cat(type, "\n") : cat(item.name, " : ", type, "\n");
-    wrap(out, item.text, 4);
+    wrap_words(out, item.text, 4);
   }
   std::vector<Item> errors = description->errors;
   elementwise_errors(name, errors);
@@ -277,7 +277,7 @@ std::string docstring(std::string_view name, std::span<const Parameter> paramete
     out += cat(item.name, "\n");
     std::string text = item.text;
     text[0] = char(std::toupper(static_cast<unsigned char>(text[0])));
-    wrap(out, text, 4);
+    wrap_words(out, text, 4);
   }
   if (!description->related.empty()) heading(out, "See Also");
   for (const std::string& other : description->related) {
