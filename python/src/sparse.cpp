@@ -28,10 +28,10 @@ const Matrix* matrix_in(nb::handle object) {
   return nb::isinstance<Matrix>(object) ? nb::inst_ptr<Matrix>(object) : nullptr;
 }
 
-nb::object not_implemented() { return nb::borrow(Py_NotImplemented); }
+nb::object left_to_the_other() { return nb::borrow(Py_NotImplemented); }
 
-Matrix make(const std::string& format, const Like& data, const Like& indices, const Like& indptr, const Like& rows,
-            const Like& columns, bool checked, const std::string& name) {
+Matrix sparse_of_vectors(const std::string& format, const Like& data, const Like& indices, const Like& indptr,
+                         const Like& rows, const Like& columns, bool checked, const std::string& name) {
   const auto of = sparse::format_of(format);
   const Variable values = as_variable(data), at = as_variable(indices), bounds = as_variable(indptr),
                  height = as_variable(rows), width = as_variable(columns);
@@ -41,16 +41,16 @@ Matrix make(const std::string& format, const Like& data, const Like& indices, co
 }
 
 // x * A and A * x: elements at the same places, or a dense factor that broadcasts.
-nb::object product(const Matrix& a, nb::handle other) {
+nb::object elementwise_product(const Matrix& a, nb::handle other) {
   if (const Matrix* b = matrix_in(other)) return nb::cast(sparse::mul(a, *b));
   const auto x = try_as_variable(other);
-  return x ? nb::cast(sparse::mul(a, Operand(*x))) : not_implemented();
+  return x ? nb::cast(sparse::mul(a, Operand(*x))) : left_to_the_other();
 }
 
 nb::object sum_of(const Matrix& a, nb::handle other) {
   if (const Matrix* b = matrix_in(other)) return nb::cast(sparse::add(a, *b));
   const auto x = try_as_variable(other);
-  if (!x) return not_implemented();
+  if (!x) return left_to_the_other();
   if (x->ndim() == 0)
     throw TypeError(
         "sparse: a sparse matrix plus a scalar is dense: write A.todense() + x, or sparse.structured_add(A, x), which "
@@ -61,7 +61,7 @@ nb::object sum_of(const Matrix& a, nb::handle other) {
 nb::object matrix_product(const Matrix& a, nb::handle other) {
   if (const Matrix* b = matrix_in(other)) return nb::cast(sparse::dot(a, *b));
   const auto x = try_as_variable(other);
-  return x ? wrap(sparse::dot(a, Operand(*x))) : not_implemented();
+  return x ? wrap(sparse::dot(a, Operand(*x))) : left_to_the_other();
 }
 
 void bind_operators_of(nb::class_<Matrix>& cls) {
@@ -69,15 +69,15 @@ void bind_operators_of(nb::class_<Matrix>& cls) {
   const auto op = nb::is_operator();
   cls.def("__add__", sum_of, caller, op)
       .def("__radd__", sum_of, caller, op)
-      .def("__mul__", product, caller, op)
-      .def("__rmul__", product, caller, op)
+      .def("__mul__", elementwise_product, caller, op)
+      .def("__rmul__", elementwise_product, caller, op)
       .def("__matmul__", matrix_product, caller, op)
       .def(
           "__sub__",
           [](const Matrix& a, nb::handle other) -> nb::object {
             if (const Matrix* b = matrix_in(other)) return nb::cast(sparse::sub(a, *b));
             const auto x = try_as_variable(other);
-            return x ? sum_of(a, wrap(-*x)) : not_implemented();
+            return x ? sum_of(a, wrap(-*x)) : left_to_the_other();
           },
           caller, op)
       .def(
@@ -91,14 +91,14 @@ void bind_operators_of(nb::class_<Matrix>& cls) {
                   "sparse: a quotient of sparse matrices has 0 / 0 where neither stores an element: write "
                   "A.todense() / B.todense()");
             const auto x = try_as_variable(other);
-            return x ? nb::cast(sparse::true_div(a, Operand(*x))) : not_implemented();
+            return x ? nb::cast(sparse::true_div(a, Operand(*x))) : left_to_the_other();
           },
           caller, op)
       .def(
           "__rmatmul__",
           [](const Matrix& a, nb::handle other) {
             const auto x = try_as_variable(other);
-            return x ? wrap(sparse::dot(Operand(*x), a)) : not_implemented();
+            return x ? wrap(sparse::dot(Operand(*x), a)) : left_to_the_other();
           },
           caller, op)
       .def(
@@ -168,7 +168,7 @@ void bind_matrix(nb::module_& m) {
       .def(
           "dot", [](const Matrix& a, nb::handle other) { return matrix_product(a, other); }, "other"_a, caller,
           "The matrix product with a vector or a matrix, dense or sparse: a @ other.")
-      .def("multiply", product, "other"_a, caller, "The elementwise product.")
+      .def("multiply", elementwise_product, "other"_a, caller, "The elementwise product.")
       .def_prop_ro(
           "nnz", [](const Matrix& a) { return a.pattern().count(); }, "How many elements are stored.")
       .def_prop_ro(
@@ -187,8 +187,8 @@ void bind_matrix(nb::module_& m) {
 
 void bind_functions(nb::module_& m) {
   const auto caller = nb::call_guard<AtCaller>();
-  m.def("sparse_matrix", make, "format"_a, "data"_a, "indices"_a, "indptr"_a, "rows"_a, "columns"_a, "checked"_a = true,
-        "name"_a = "", caller, "A sparse matrix of these vectors.");
+  m.def("sparse_matrix", sparse_of_vectors, "format"_a, "data"_a, "indices"_a, "indptr"_a, "rows"_a, "columns"_a,
+        "checked"_a = true, "name"_a = "", caller, "A sparse matrix of these vectors.");
   m.def("sparse_to_dense", sparse::to_dense, "a"_a, caller);
   m.def(
       "sparse_from_dense",

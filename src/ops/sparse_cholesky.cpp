@@ -77,15 +77,15 @@ class SparseCholesky final : public Op {
 
 // ---- samples --------------------------------------------------------------------------------------------------------
 
-using sparse_factor::sample;
-
 std::vector<Sample> sparse_cholesky_gradient_samples() {
-  return {sample(make_ref<SparseCholeskyGradient>(), "lgp", false)};
+  return {sparse_factor::sample(make_ref<SparseCholeskyGradient>(), "lgp", false)};
 }
 REGISTER_OP(SparseCholeskyGradient, "The gradient of a sparse Cholesky factor by the lower triangle.",
             sparse_cholesky_gradient_samples);
 
-std::vector<Sample> sparse_cholesky_samples() { return {sample(make_ref<SparseCholesky>(), "tpo", true)}; }
+std::vector<Sample> sparse_cholesky_samples() {
+  return {sparse_factor::sample(make_ref<SparseCholesky>(), "tpo", true)};
+}
 REGISTER_OP(SparseCholesky, "The Cholesky factor of a sparse matrix, in a pattern that is given.",
             sparse_cholesky_samples);
 

@@ -81,16 +81,14 @@ class SparseLogDeterminant final : public Op {
 
 // ---- samples --------------------------------------------------------------------------------------------------------
 
-using sparse_factor::sample;
-
 std::vector<Sample> sparse_selected_inverse_samples() {
-  return {sample(make_ref<SparseSelectedInverse>(), "lp", false)};
+  return {sparse_factor::sample(make_ref<SparseSelectedInverse>(), "lp", false)};
 }
 REGISTER_OP(SparseSelectedInverse, "The elements of an inverse in the pattern of a sparse Cholesky factor.",
             sparse_selected_inverse_samples);
 
 std::vector<Sample> sparse_log_determinant_samples() {
-  return {sample(make_ref<SparseLogDeterminant>(), "tlpo", false)};
+  return {sparse_factor::sample(make_ref<SparseLogDeterminant>(), "tlpo", false)};
 }
 REGISTER_OP(SparseLogDeterminant, "The log determinant of a sparse matrix whose Cholesky factor is given.",
             sparse_log_determinant_samples);

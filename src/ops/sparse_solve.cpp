@@ -24,7 +24,7 @@ Array solution_of(const Array& b, const sparse_factor::Columns& columns) {
     throw ShapeError(cat("sparse solve: expected a right-hand side of length ", size, ", got ", b.shape(0)));
   return b.copy();
 }
-std::int64_t width_of(const Array& x) { return x.ndim() == 1 ? 1 : x.shape(1); }
+std::int64_t columns_of(const Array& x) { return x.ndim() == 1 ? 1 : x.shape(1); }
 
 // Inputs: the factor, the pattern, the right-hand side.
 class SparseSolveTriangular final : public OpOf<SparseSolveTriangular> {
@@ -48,7 +48,7 @@ class SparseSolveTriangular final : public OpOf<SparseSolveTriangular> {
     const Array factor = in[0].contiguous();
     out[0] = solution_of(in[3], columns);
     with_float(factor.dtype(), [&]<class T>(T) {
-      runtime::sparse_solve_triangular(columns.pattern(), factor.data_as<T>(), transposed, width_of(out[0]),
+      runtime::sparse_solve_triangular(columns.pattern(), factor.data_as<T>(), transposed, columns_of(out[0]),
                                        out[0].data_as<T>());
     });
   }
@@ -90,7 +90,7 @@ class SparseSolve final : public Op {
     out[0] = solution_of(in[4], columns);
     with_float(factor.dtype(), [&]<class T>(T) {
       for (const bool transposed : {false, true})
-        runtime::sparse_solve_triangular(columns.pattern(), factor.data_as<T>(), transposed, width_of(out[0]),
+        runtime::sparse_solve_triangular(columns.pattern(), factor.data_as<T>(), transposed, columns_of(out[0]),
                                          out[0].data_as<T>());
     });
   }
@@ -117,19 +117,18 @@ class SparseSolve final : public Op {
 
 // ---- samples --------------------------------------------------------------------------------------------------------
 
-using sparse_factor::sample;
-
 std::vector<Sample> sparse_solve_triangular_samples() {
-  return {sample(make_ref<SparseSolveTriangular>(false), "lpv", true),
-          sample(make_ref<SparseSolveTriangular>(false), "lpm", true),
-          sample(make_ref<SparseSolveTriangular>(true), "lpv", true),
-          sample(make_ref<SparseSolveTriangular>(true), "lpm", true)};
+  return {sparse_factor::sample(make_ref<SparseSolveTriangular>(false), "lpv", true),
+          sparse_factor::sample(make_ref<SparseSolveTriangular>(false), "lpm", true),
+          sparse_factor::sample(make_ref<SparseSolveTriangular>(true), "lpv", true),
+          sparse_factor::sample(make_ref<SparseSolveTriangular>(true), "lpm", true)};
 }
 REGISTER_OP(SparseSolveTriangular, "The solution of a system with a sparse triangular matrix.",
             sparse_solve_triangular_samples);
 
 std::vector<Sample> sparse_solve_samples() {
-  return {sample(make_ref<SparseSolve>(), "tlpv", false), sample(make_ref<SparseSolve>(), "tlpm", false)};
+  return {sparse_factor::sample(make_ref<SparseSolve>(), "tlpv", false),
+          sparse_factor::sample(make_ref<SparseSolve>(), "tlpm", false)};
 }
 REGISTER_OP(SparseSolve, "The solution of a system with a sparse matrix whose Cholesky factor is given.",
             sparse_solve_samples);

@@ -7,24 +7,36 @@ namespace bitale::runtime {
 
 namespace {
 
-// For one column: which rows it has, and the position of each.
-class ColumnRows {
- public:
-  explicit ColumnRows(std::int64_t size) : column_(std::size_t(size), -1), position_(std::size_t(size)) {}
-  void take(const FactorPattern& pattern, std::int64_t column) {
-    now_ = column;
-    for (std::int64_t p = pattern.bounds[column] + 1; p < pattern.bounds[column + 1]; ++p) {
-      column_[std::size_t(pattern.rows[p])] = column;
-      position_[std::size_t(pattern.rows[p])] = p;
-    }
+// Column k of the factor has all rows of an earlier column that are below an element in row k, and perhaps others.
+// Visits what both have: visit(position in column k, position in the earlier column, count) of consecutive elements;
+// from where the rest of both is the same, all of it at once.
+template <class Visit>
+void for_common_rows(const FactorPattern& pattern, std::int64_t element, std::int64_t end, Visit&& visit) {
+  const std::int64_t k = pattern.rows[element], last = pattern.bounds[k + 1];
+  std::int64_t q = pattern.bounds[k] + 1, r = element + 1;
+  while (r < end && q < last) {
+    if (last - q == end - r) return visit(q, r, end - r);
+    if (pattern.rows[q] == pattern.rows[r]) visit(q, r++, std::int64_t(1));
+    ++q;
   }
-  bool has(std::int64_t row) const { return column_[std::size_t(row)] == now_; }
-  std::int64_t position(std::int64_t row) const { return position_[std::size_t(row)]; }
+}
 
- private:
-  std::int64_t now_ = -1;
-  std::vector<std::int64_t> column_, position_;
-};
+// Four partial sums, so that vectors may hold them.
+template <class T>
+T sum_of_products(const T* x, const T* y, std::int64_t count) {
+  T sums[4] = {};
+  std::int64_t k = 0;
+  for (; k + 4 <= count; k += 4)
+    for (int lane = 0; lane < 4; ++lane) sums[lane] += x[k + lane] * y[k + lane];
+  for (; k < count; ++k) sums[0] += x[k] * y[k];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+// y += factor * x
+template <class T>
+void add_multiple(const T* x, T factor, std::int64_t count, T* y) {
+  for (std::int64_t k = 0; k < count; ++k) y[k] += x[k] * factor;
+}
 
 }  // namespace
 
@@ -33,7 +45,7 @@ std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values) {
   const auto [n, bounds, rows] = pattern;
   // The columns whose next row is j, as a list that begins at first[j]; `at` is the position of that row.
   std::vector<std::int64_t> first(std::size_t(n), -1), next(std::size_t(n), -1), at(std::size_t(n), 0);
-  std::vector<T> work(std::size_t(n), T(0));
+  std::vector<std::int64_t> place(std::size_t(n), 0);  // of each row in column j
   const auto wait_for_row = [&](std::int64_t column, std::int64_t position) {
     if (position == bounds[column + 1]) return;
     const auto row = std::size_t(rows[position]);
@@ -43,19 +55,22 @@ std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values) {
   };
   for (std::int64_t j = 0; j < n; ++j) {
     const std::int64_t start = bounds[j], end = bounds[j + 1];
-    for (std::int64_t p = start; p < end; ++p) work[std::size_t(rows[p])] = values[p];
+    for (std::int64_t p = start; p < end; ++p) place[std::size_t(rows[p])] = p;
     for (std::int64_t k = first[std::size_t(j)]; k >= 0;) {
-      const std::int64_t following = next[std::size_t(k)], position = at[std::size_t(k)];
+      const std::int64_t following = next[std::size_t(k)], position = at[std::size_t(k)], last = bounds[k + 1];
       const T factor = values[position];
-      for (std::int64_t p = position; p < bounds[k + 1]; ++p) work[std::size_t(rows[p])] -= values[p] * factor;
+      if (last - position == end - start)
+        add_multiple(values + position, -factor, end - start, values + start);
+      else
+        for (std::int64_t p = position; p < last; ++p) values[place[std::size_t(rows[p])]] -= values[p] * factor;
       wait_for_row(k, position + 1);
       k = following;
     }
-    const T pivot = work[std::size_t(j)];
+    const T pivot = values[start];
     if (!(pivot > 0) || !std::isfinite(pivot)) return j + 1;
     const T root = std::sqrt(pivot);
     values[start] = root;
-    for (std::int64_t p = start + 1; p < end; ++p) values[p] = work[std::size_t(rows[p])] / root;
+    for (std::int64_t p = start + 1; p < end; ++p) values[p] /= root;
     wait_for_row(j, start + 1);
   }
   return 0;
@@ -64,17 +79,15 @@ std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values) {
 template <class T>
 void sparse_cholesky_gradient(const FactorPattern& pattern, const T* factor, T* gradient) {
   const auto [n, bounds, rows] = pattern;
-  ColumnRows column(n);
   for (std::int64_t k = n; k-- > 0;) {
     const std::int64_t start = bounds[k], end = bounds[k + 1];
-    column.take(pattern, k);
-    for (std::int64_t p = start + 1; p < end; ++p)
-      for (std::int64_t q = bounds[rows[p]]; q < bounds[rows[p] + 1]; ++q) {
-        if (!column.has(rows[q])) continue;
-        const std::int64_t other = column.position(rows[q]);
-        gradient[other] -= gradient[q] * factor[p];
-        gradient[p] -= gradient[q] * factor[other];
-      }
+    for (std::int64_t p = start + 1; p < end; ++p) {
+      gradient[p] -= 2 * gradient[bounds[rows[p]]] * factor[p];
+      for_common_rows(pattern, p, end, [&](std::int64_t q, std::int64_t r, std::int64_t count) {
+        add_multiple(gradient + q, -factor[p], count, gradient + r);
+        gradient[p] -= sum_of_products(gradient + q, factor + r, count);
+      });
+    }
     for (std::int64_t p = start + 1; p < end; ++p) {
       gradient[p] /= factor[start];
       gradient[start] -= gradient[p] * factor[p];
@@ -107,23 +120,21 @@ void sparse_solve_triangular(const FactorPattern& pattern, const T* factor, bool
 template <class T>
 void sparse_selected_inverse(const FactorPattern& pattern, const T* factor, T* inverse) {
   const auto [n, bounds, rows] = pattern;
-  ColumnRows column(n);
-  std::vector<T> sums(std::size_t(n), T(0));
+  std::vector<T> sums;
   for (std::int64_t j = n; j-- > 0;) {
     const std::int64_t start = bounds[j], end = bounds[j + 1];
-    column.take(pattern, j);
-    for (std::int64_t p = start + 1; p < end; ++p) sums[std::size_t(rows[p])] = 0;
+    sums.assign(std::size_t(end - start), T(0));
     for (std::int64_t p = start + 1; p < end; ++p) {
-      const std::int64_t k = rows[p];
-      for (std::int64_t q = bounds[k]; q < bounds[k + 1]; ++q) {
-        if (q > bounds[k] && !column.has(rows[q])) continue;
-        sums[std::size_t(rows[q])] += inverse[q] * factor[p];
-        if (q > bounds[k]) sums[std::size_t(k)] += inverse[q] * factor[column.position(rows[q])];
-      }
+      T own = inverse[bounds[rows[p]]] * factor[p];
+      for_common_rows(pattern, p, end, [&](std::int64_t q, std::int64_t r, std::int64_t count) {
+        add_multiple(inverse + q, factor[p], count, sums.data() + (r - start));
+        own += sum_of_products(inverse + q, factor + r, count);
+      });
+      sums[std::size_t(p - start)] += own;
     }
     T on_diagonal = 1 / factor[start];
     for (std::int64_t p = start + 1; p < end; ++p) {
-      inverse[p] = -sums[std::size_t(rows[p])] / factor[start];
+      inverse[p] = -sums[std::size_t(p - start)] / factor[start];
       on_diagonal -= factor[p] * inverse[p];
     }
     inverse[start] = on_diagonal / factor[start];
