@@ -50,11 +50,7 @@ void bind_decompositions(nb::module_& m) {
         return one_or_tuple(qr(as_variable(a), mode, pivoting));
       },
       nb::call_guard<AtCaller>(), "A"_a, "mode"_a = "full", "overwrite_a"_a = false, "pivoting"_a = false,
-      "lwork"_a = nb::none(),
-      "(Q, R) with A == Q @ R of each matrix; with pivoting (Q, R, P), A[:, P] == Q @ R. mode: \"economic\" or "
-      "\"reduced\", \"full\" or \"complete\", \"r\" (R alone), \"raw\" (LAPACK's reflections, their factors, and R). "
-      "Derivatives (Walter and Lehmann 2018) of all but \"raw\", and of a full Q only of matrices that are known to be "
-      "square.");
+      "lwork"_a = nb::none());
   add_function(
       m, "svd",
       [](const Like& a, bool full_matrices, bool compute_uv) -> Any {
@@ -62,58 +58,45 @@ void bind_decompositions(nb::module_& m) {
         const SingularValues out = svd(as_variable(a), full_matrices);
         return nb::make_tuple(wrap(out.u), wrap(out.s), wrap(out.vt));
       },
-      nb::call_guard<AtCaller>(), "a"_a, "full_matrices"_a = true, "compute_uv"_a = true,
-      "(U, s, Vt) with a == (U * s) @ Vt of each matrix, s falling; or s alone. Derivatives (Townsend 2016): at equal "
-      "singular values nan if the loss uses their vectors; with full_matrices=True, of U "
-      "and Vt only of matrices that are known to be square.");
+      nb::call_guard<AtCaller>(), "a"_a, "full_matrices"_a = true, "compute_uv"_a = true);
   add_function(
       m, "eigh",
       [](const Like& a, const Any& b, bool lower, const Any&) {
         const EigenPairs out = eigh(as_variable(a), optional_operand(b), lower);
         return nb::make_tuple(wrap(out.values), wrap(out.vectors));
       },
-      nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "driver"_a = nb::none(),
-      "(w, v) with a @ v == v * w, or a @ v == b @ v * w, of symmetric matrices a of which one triangle is read, and "
-      "positive definite b; w rises. Derivatives (Giles 2008): at equal eigenvalues nan if the loss "
-      "uses their vectors. The gradient is a triangle, as only that is read.");
+      nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "driver"_a = nb::none());
   add_function(
       m, "eigvalsh",
       [](const Like& a, const Any& b, bool lower) { return eigvalsh(as_variable(a), optional_operand(b), lower); },
-      nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "The eigenvalues that eigh gives.");
+      nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true);
   add_function(
       m, "eig",
       [](const Like& a) {
         const EigenPairs out = eig(as_variable(a));
         return nb::make_tuple(wrap(out.values), wrap(out.vectors));
       },
-      nb::call_guard<AtCaller>(), "a"_a,
-      "(w, v) with a @ v == v * w of any matrix, w and v being complex; columns of v have length 1. Derivatives "
-      "(Boeddeker et al. 2019) of w, and of what does not depend on the phases of v.");
+      nb::call_guard<AtCaller>(), "a"_a);
   add_function(
-      m, "eigvals", [](const Like& a) { return eigvals(as_variable(a)); }, nb::call_guard<AtCaller>(), "a"_a,
-      "The eigenvalues that eig gives.");
+      m, "eigvals", [](const Like& a) { return eigvals(as_variable(a)); }, nb::call_guard<AtCaller>(), "a"_a);
   add_function(
       m, "lu",
       [](const Like& a, bool permute_l, bool, bool p_indices, bool) {
         return one_or_tuple(lu(as_variable(a), permute_l, p_indices));
       },
       nb::call_guard<AtCaller>(), "a"_a, "permute_l"_a = false, "check_finite"_a = true, "p_indices"_a = false,
-      "overwrite_a"_a = false,
-      "(P, L, U) with a == P @ L @ U of each matrix; (P @ L, U) with permute_l; (p, L, U) with a == (L @ U)[p] with "
-      "p_indices.");
+      "overwrite_a"_a = false);
   add_function(
       m, "lu_factor",
       [](const Like& a, bool, bool) {
         const LUFactors out = lu_factor(as_variable(a));
         return nb::make_tuple(wrap(out.factors), wrap(out.pivots));
       },
-      nb::call_guard<AtCaller>(), "a"_a, nb::kw_only(), "check_finite"_a = true, "overwrite_a"_a = false,
-      "(LU, pivots): L and U in one, without L's diagonal of ones; row i was exchanged with row pivots[i].");
+      nb::call_guard<AtCaller>(), "a"_a, nb::kw_only(), "check_finite"_a = true, "overwrite_a"_a = false);
   add_function(
       m, "pivot_to_permutation",
       [](const Like& p, bool inverse) { return pivot_to_permutation(as_variable(p), inverse); },
-      nb::call_guard<AtCaller>(), "p"_a, "inverse"_a = false,
-      "The permutation p with (L @ U)[p] == a, of the pivots of lu_factor(a), or its inverse.");
+      nb::call_guard<AtCaller>(), "p"_a, "inverse"_a = false);
   add_function(
       m, "lu_solve",
       [](const nb::tuple& lu_and_pivots, const Like& b, bool trans, std::optional<int> b_ndim, bool, bool) {
@@ -122,8 +105,7 @@ void bind_decompositions(nb::module_& m) {
                         core_dimensions(b_ndim, "lu_solve"));
       },
       nb::call_guard<AtCaller>(), "LU_and_pivots"_a, "b"_a, "trans"_a = false, "b_ndim"_a = nb::none(),
-      "check_finite"_a = true, "overwrite_b"_a = false,
-      "x with a @ x == b, or a.T @ x == b with trans, given lu_factor(a). b_ndim as in solve_triangular.");
+      "check_finite"_a = true, "overwrite_b"_a = false);
   add_function(
       m, "schur",
       [](const Like& a, const std::string& output, const std::optional<std::string>& sort) {
@@ -134,77 +116,59 @@ void bind_decompositions(nb::module_& m) {
         const SchurForm out = schur(x, sort.value_or(""));
         return nb::make_tuple(wrap(out.upper), wrap(out.z));
       },
-      nb::call_guard<AtCaller>(), "a"_a, "output"_a = "real", "sort"_a = nb::none(),
-      "(T, Z) with a == Z @ T @ Z.T, T triangular but for blocks of 2 x 2 of complex pairs; of complex matrices, or "
-      "with "
-      "output=\"complex\", a == Z @ T @ Z.conj().T with a triangular T. sort: \"lhp\", \"rhp\", "
-      "\"iuc\" or \"ouc\" eigenvalues come first. It has no derivative.");
+      nb::call_guard<AtCaller>(), "a"_a, "output"_a = "real", "sort"_a = nb::none());
   add_function(
       m, "pinv", [](const Like& x, bool) { return pinv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
-      "hermitian"_a = false,
-      "The pseudo-inverse of each matrix; singular values up to max(m, n) eps times the largest are taken as 0. "
-      "Derivatives (Golub and Pereyra 1973) where the rank is constant. hermitian is accepted and changes nothing.");
+      "hermitian"_a = false);
   add_function(
       m, "lstsq",
       [](const Like& x, const Like& y, std::optional<double> rcond) {
         const LeastSquares out = lstsq(as_variable(x), as_variable(y), rcond.value_or(-1));
         return nb::make_tuple(wrap(out.x), wrap(out.residuals), wrap(out.rank), wrap(out.singular_values));
       },
-      nb::call_guard<AtCaller>(), "x"_a, "y"_a, "rcond"_a = nb::none(),
-      "numpy.linalg.lstsq: the solution of least norm among those with the least |x @ s - y|, the sums of squares of "
-      "what is left, the rank of x, its singular values. Derivatives (Golub and Pereyra 1973) where the rank is "
-      "constant. Of a batch, y has matrices, and the sums are always there.");
+      nb::call_guard<AtCaller>(), "x"_a, "y"_a, "rcond"_a = nb::none());
   add_function(
       m, "tensorinv", [](const Like& a, int ind) { return tensorinv(as_variable(a), ind); }, nb::call_guard<AtCaller>(),
-      "a"_a, "ind"_a = 2, "numpy.linalg.tensorinv: the inverse for tensordot(inverse, a, ind).");
+      "a"_a, "ind"_a = 2);
   add_function(
       m, "tensorsolve",
       [](const Like& a, const Like& b, const Any& axes) {
         return tensorsolve(as_variable(a), as_variable(b), as_axes(axes, "tensorsolve").value_or(std::vector<int>{}));
       },
-      nb::call_guard<AtCaller>(), "a"_a, "b"_a, "axes"_a = nb::none(),
-      "numpy.linalg.tensorsolve: x with tensordot(a, x, x.ndim) == b.");
+      nb::call_guard<AtCaller>(), "a"_a, "b"_a, "axes"_a = nb::none());
   add_function(
-      m, "expm", [](const Like& a) { return expm(as_variable(a)); }, nb::call_guard<AtCaller>(), "a"_a,
-      "The exponential of each matrix (Higham 2005).");
+      m, "expm", [](const Like& a) { return expm(as_variable(a)); }, nb::call_guard<AtCaller>(), "a"_a);
   add_function(
       m, "matrix_power", [](const Like& x, std::int64_t n) { return matrix_power(as_variable(x), n); },
-      nb::call_guard<AtCaller>(), "M"_a, "n"_a, "The product of n equal matrices; of inverses for a negative n.");
+      nb::call_guard<AtCaller>(), "M"_a, "n"_a);
   add_function(
       m, "matrix_dot", [](const nb::args& args) { return matrix_dot(Operands(variables_of_arguments(args))); },
-      nb::call_guard<AtCaller>(), "args"_a, "The product of matrices, from the left.");
+      nb::call_guard<AtCaller>(), "args"_a);
   add_function(
       m, "block_diag", [](const nb::args& matrices) { return block_diag(Operands(variables_of_arguments(matrices))); },
-      nb::call_guard<AtCaller>(), "matrices"_a,
-      "The matrices along the diagonal of one, between zeros. Batch dimensions broadcast.");
+      nb::call_guard<AtCaller>(), "matrices"_a);
   add_function(
       m, "norm",
       [](const Like& x, const Any& ord, const Any& axis, bool keepdims) {
         return norm(as_variable(x), as_order(ord), as_axes(axis, "norm"), keepdims);
       },
-      nb::call_guard<AtCaller>(), "x"_a, "ord"_a = nb::none(), "axis"_a = nb::none(), "keepdims"_a = false,
-      "numpy.linalg.norm: of vectors along one axis (any number ord), of matrices along two (\"fro\", \"nuc\", 1, -1, "
-      "2, -2, inf, -inf), of all elements without ord and axis.");
+      nb::call_guard<AtCaller>(), "x"_a, "ord"_a = nb::none(), "axis"_a = nb::none(), "keepdims"_a = false);
   add_function(
       m, "solve_sylvester",
       [](const Like& a, const Like& b, const Like& q) {
         return solve_sylvester(as_variable(a), as_variable(b), as_variable(q));
       },
-      nb::call_guard<AtCaller>(), "A"_a, "B"_a, "Q"_a,
-      "x with A @ x + x @ B == Q (Bartels and Stewart 1972). numpy.linalg.LinAlgError where A and -B share an "
-      "eigenvalue.");
+      nb::call_guard<AtCaller>(), "A"_a, "B"_a, "Q"_a);
   add_function(
       m, "solve_continuous_lyapunov",
       [](const Like& a, const Like& q) { return solve_continuous_lyapunov(as_variable(a), as_variable(q)); },
-      nb::call_guard<AtCaller>(), "A"_a, "Q"_a, "x with A @ x + x @ A.T == Q.");
+      nb::call_guard<AtCaller>(), "A"_a, "Q"_a);
   add_function(
       m, "solve_discrete_lyapunov",
       [](const Like& a, const Like& q, const std::string& method) {
         return solve_discrete_lyapunov(as_variable(a), as_variable(q), method);
       },
-      nb::call_guard<AtCaller>(), "A"_a, "Q"_a, "method"_a = "bilinear",
-      "x with A @ x @ A.T - x + Q == 0, as a Sylvester equation (\"bilinear\") or one system of all elements "
-      "(\"direct\").");
+      nb::call_guard<AtCaller>(), "A"_a, "Q"_a, "method"_a = "bilinear");
   add_function(
       m, "solve_discrete_are",
       [](const Like& a, const Like& b, const Like& q, const Like& r, bool symmetric) {
@@ -212,19 +176,13 @@ void bind_decompositions(nb::module_& m) {
         if (symmetric) weight = mul(add(weight, matrix_transpose(weight)), 0.5);
         return solve_discrete_are(as_variable(a), as_variable(b), weight, as_variable(r));
       },
-      nb::call_guard<AtCaller>(), "A"_a, "B"_a, "Q"_a, "R"_a, "enforce_Q_symmetric"_a = false,
-      "The stabilising solution x of A.T @ x @ A - x - A.T @ x @ B @ inv(R + B.T @ x @ B) @ B.T @ x @ A + Q == 0, by "
-      "doubling (Chu, Fan, Lin and Wang 2004). numpy.linalg.LinAlgError where there is none. Derivatives: Kao and "
-      "Hennequin 2020.");
+      nb::call_guard<AtCaller>(), "A"_a, "B"_a, "Q"_a, "R"_a, "enforce_Q_symmetric"_a = false);
   add_function(
       m, "solve_continuous_are",
       [](const Like& a, const Like& b, const Like& q, const Like& r) {
         return solve_continuous_are(as_variable(a), as_variable(b), as_variable(q), as_variable(r));
       },
-      nb::call_guard<AtCaller>(), "A"_a, "B"_a, "Q"_a, "R"_a,
-      "The stabilising solution x of A.T @ x + x @ A - x @ B @ inv(R) @ B.T @ x + Q == 0, from the stable subspace of "
-      "the Hamiltonian matrix (Laub 1979). numpy.linalg.LinAlgError where there is none. Derivatives: Kao and "
-      "Hennequin 2020; of Q and R the symmetric parts count.");
+      nb::call_guard<AtCaller>(), "A"_a, "B"_a, "Q"_a, "R"_a);
   add_function(
       m, "solve_banded",
       [](const nb::tuple& l_and_u, const Like& ab, const Like& b, std::optional<int> b_ndim, bool, bool, bool) {
@@ -234,14 +192,10 @@ void bind_decompositions(nb::module_& m) {
                             as_variable(b), core_dimensions(b_ndim, "solve_banded"));
       },
       nb::call_guard<AtCaller>(), "l_and_u"_a, "ab"_a, "b"_a, "b_ndim"_a = nb::none(), "overwrite_ab"_a = false,
-      "overwrite_b"_a = false, "check_finite"_a = true,
-      "x with a @ x == b, of a matrix a given by its diagonals, l below and u above the main one: a[i, j] is "
-      "ab[u + i - j, j], as in scipy.linalg.solve_banded. In linear time.");
+      "overwrite_b"_a = false, "check_finite"_a = true);
   add_function(
       m, "tridiagonal_lu_factor", [](const Like& a) { return one_or_tuple(tridiagonal_lu_factor(as_variable(a))); },
-      nb::call_guard<AtCaller>(), "a"_a,
-      "(factors, U's diagonal, the one above, the one above that, pivots) of a tridiagonal matrix, of which the three "
-      "diagonals are read: what tridiagonal_lu_solve takes. They have no derivative.");
+      nb::call_guard<AtCaller>(), "a"_a);
   add_function(
       m, "lu_factor_of_diagonals",
       [](const Like& dl, const Like& d, const Like& du) {
@@ -257,8 +211,7 @@ void bind_decompositions(nb::module_& m) {
                                     core_dimensions(b_ndim, "tridiagonal_lu_solve"));
       },
       nb::call_guard<AtCaller>(), "a_diagonals"_a, "b"_a, nb::kw_only(), "b_ndim"_a = nb::none(),
-      "transposed"_a = false,
-      "x with a @ x == b, or a.T @ x == b, given tridiagonal_lu_factor(a). Derivatives by b only.");
+      "transposed"_a = false);
   add_function(
       m, "qz",
       [](const Like& a, const Like& b, const std::string& output, const std::optional<std::string>& sort,
@@ -273,20 +226,14 @@ void bind_decompositions(nb::module_& m) {
         return one_or_tuple(all);
       },
       nb::call_guard<AtCaller>(), "A"_a, "B"_a, "output"_a = "real", "sort"_a = nb::none(),
-      "return_eigenvalues"_a = false,
-      "(S, P, Q, Z) with A == Q @ S @ Z.T and B == Q @ P @ Z.T, orthogonal Q and Z, P triangular and S triangular but "
-      "for blocks of 2 x 2 of complex pairs; of complex matrices, or with output=\"complex\", Z.conj().T for Z.T, "
-      "unitary Q and Z, and a triangular S. With return_eigenvalues (S, P, alpha, beta, Q, Z), the eigenvalues being "
-      "alpha / beta, of which alpha is complex. sort: \"lhp\", \"rhp\", \"iuc\" or \"ouc\" eigenvalues come first. "
-      "It has no derivative.");
+      "return_eigenvalues"_a = false);
   add_function(
       m, "solve_tridiagonal",
       [](const Like& dl, const Like& d, const Like& du, const Like& b, std::optional<int> b_ndim) {
         return solve_tridiagonal(as_variable(dl), as_variable(d), as_variable(du), as_variable(b),
                                  core_dimensions(b_ndim, "solve_tridiagonal"));
       },
-      nb::call_guard<AtCaller>(), "dl"_a, "d"_a, "du"_a, "b"_a, "b_ndim"_a = nb::none(),
-      "x with a @ x == b, of a tridiagonal matrix a given by its diagonals.");
+      nb::call_guard<AtCaller>(), "dl"_a, "d"_a, "du"_a, "b"_a, "b_ndim"_a = nb::none());
 }
 
 }  // namespace bitale::python

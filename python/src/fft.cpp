@@ -34,21 +34,13 @@ void bind_fft(nb::module_& m) {
       [](const Like& inp, const std::optional<std::string>& norm) {
         return rfft(as_variable(inp), as_norm(norm, "rfft"));
       },
-      caller, "inp"_a, "norm"_a = nb::none(),
-      "The discrete Fourier transform of real inp [m, ..., n] over all dimensions but the first, a batch: "
-      "[m, ..., n // 2 + 1, 2], real and imaginary parts along the last dimension. norm: None (the inverse is divided "
-      "by "
-      "the number of elements), \"ortho\" (both by its square root), \"no_norm\" (neither). float32 for float32, "
-      "float64 "
-      "for all else.");
+      caller, "inp"_a, "norm"_a = nb::none());
   add_function(
       m, "irfft",
       [](const Like& inp, const std::optional<std::string>& norm, bool is_odd) {
         return irfft(as_variable(inp), as_norm(norm, "irfft"), is_odd);
       },
-      caller, "inp"_a, "norm"_a = nb::none(), "is_odd"_a = false,
-      "The inverse of rfft: of inp [m, ..., k, 2] the real [m, ..., n], where n is 2 (k - 1), or with is_odd one "
-      "more.");
+      caller, "inp"_a, "norm"_a = nb::none(), "is_odd"_a = false);
 }
 
 }  // namespace bitale::python

@@ -36,69 +36,65 @@ std::vector<int> one_or_several_ints(nb::handle given, std::string_view what) {
 void bind_arrangements(nb::module_& m) {
   define_both_of(
       m, "swapaxes", "y"_a, [](const Like& y, int axis1, int axis2) { return swapaxes(as_variable(y), axis1, axis2); },
-      "axis1"_a, "axis2"_a,
-      "The tensor with two dimensions exchanged.\n\n"
-      ">>> pt.swapaxes(np.ones((2, 3, 4)), 0, 2).eval().shape\n(4, 3, 2)");
+      "axis1"_a, "axis2"_a, R"(>>> pt.swapaxes(np.ones((2, 3, 4)), 0, 2).eval().shape
+(4, 3, 2))");
   define(
       m, "swap_last_axes", [](const Like& x) { return swapaxes(as_variable(x), -1, -2); }, "x"_a,
-      "Each matrix of a stack transposed.\n\n"
-      ">>> pt.swap_last_axes(np.ones((2, 3, 4))).eval().shape\n(2, 4, 3)");
+      R"(>>> pt.swap_last_axes(np.ones((2, 3, 4))).eval().shape
+(2, 4, 3))");
   define(
       m, "moveaxis",
       [](const Like& a, const Any& source, const Any& destination) {
         return moveaxis(as_variable(a), one_or_several_ints(source, "moveaxis: source"),
                         one_or_several_ints(destination, "moveaxis: destination"));
       },
-      "a"_a, "source"_a, "destination"_a,
-      "a with some dimensions moved to other places; the others keep their order.\n\n"
-      ">>> pt.moveaxis(np.ones((2, 3, 4)), 0, -1).eval().shape\n(3, 4, 2)");
+      "a"_a, "source"_a, "destination"_a, R"(>>> pt.moveaxis(np.ones((2, 3, 4)), 0, -1).eval().shape
+(3, 4, 2))");
   define(
       m, "shape_padleft", [](const Like& t, int n_ones) { return shape_padleft(as_variable(t), n_ones); }, "t"_a,
-      "n_ones"_a = 1,
-      "t with new dimensions of length 1 in front.\n\n"
-      ">>> pt.shape_padleft(np.ones((2, 3))).eval().shape\n(1, 2, 3)");
+      "n_ones"_a = 1, R"(>>> pt.shape_padleft(np.ones((2, 3))).eval().shape
+(1, 2, 3))");
   define(
       m, "shape_padright", [](const Like& t, int n_ones) { return shape_padright(as_variable(t), n_ones); }, "t"_a,
-      "n_ones"_a = 1,
-      "t with new dimensions of length 1 behind.\n\n"
-      ">>> pt.shape_padright(np.ones((2, 3))).eval().shape\n(2, 3, 1)");
+      "n_ones"_a = 1, R"(>>> pt.shape_padright(np.ones((2, 3))).eval().shape
+(2, 3, 1))");
   define(
       m, "shape_padaxis", [](const Like& t, int axis) { return shape_padaxis(as_variable(t), axis); }, "t"_a, "axis"_a,
-      "t with a new dimension of length 1.\n\n"
-      ">>> pt.shape_padaxis(np.ones((2, 3)), 1).eval().shape\n(2, 1, 3)");
+      R"(>>> pt.shape_padaxis(np.ones((2, 3)), 1).eval().shape
+(2, 1, 3))");
   define(
       m, "atleast_Nd", [](const Like& arry, int n, bool left) { return atleast_Nd(as_variable(arry), n, left); },
-      "arry"_a, "n"_a = 1, nb::kw_only(), "left"_a = true,
-      "arry with as many dimensions of length 1 in front (or behind, unless left) as it takes to have n.\n\n"
-      ">>> pt.atleast_Nd([1, 2], n=3, left=False).eval().shape\n(2, 1, 1)");
+      "arry"_a, "n"_a = 1, nb::kw_only(), "left"_a = true, R"(>>> pt.atleast_Nd([1, 2], n=3, left=False).eval().shape
+(2, 1, 1))");
   define(
-      m, "atleast_1d", [](const Like& x) { return atleast_1d(as_variable(x)); }, "x"_a,
-      "x, or a vector of it when it is a scalar.\n\n"
-      ">>> pt.atleast_1d(3.0).eval()\narray([3.], dtype=float32)");
+      m, "atleast_1d", [](const Like& x) { return atleast_1d(as_variable(x)); }, "x"_a, R"(>>> pt.atleast_1d(3.0).eval()
+array([3.], dtype=float32))");
   define(
       m, "atleast_2d", [](const Like& x) { return atleast_2d(as_variable(x)); }, "x"_a,
-      "x with at least 2 dimensions.\n\n>>> pt.atleast_2d([1, 2]).eval()\narray([[1, 2]])");
+      R"(>>> pt.atleast_2d([1, 2]).eval()
+array([[1, 2]]))");
   define(
       m, "atleast_3d", [](const Like& x) { return atleast_3d(as_variable(x)); }, "x"_a,
-      "x with at least 3 dimensions.\n\n>>> pt.atleast_3d([1, 2]).eval().shape\n(1, 1, 2)");
+      R"(>>> pt.atleast_3d([1, 2]).eval().shape
+(1, 1, 2))");
   define(
       m, "horizontal_stack", [](nb::args args) { return horizontal_stack(as_variables(args, "horizontal_stack")); },
-      "args"_a,
-      "Matrices side by side. ValueError for other numbers of dimensions.\n\n"
-      ">>> pt.horizontal_stack(np.ones((2, 1)), np.zeros((2, 2))).eval()\narray([[1., 0., 0.],\n       [1., 0., 0.]])");
+      "args"_a, R"(>>> pt.horizontal_stack(np.ones((2, 1)), np.zeros((2, 2))).eval()
+array([[1., 0., 0.],
+       [1., 0., 0.]]))");
   define(
       m, "vertical_stack", [](nb::args args) { return vertical_stack(as_variables(args, "vertical_stack")); }, "args"_a,
-      "Matrices one below the other. ValueError for other numbers of dimensions.\n\n"
-      ">>> pt.vertical_stack(np.ones((1, 2)), np.zeros((1, 2))).eval()\narray([[1., 1.],\n       [0., 0.]])");
+      R"(>>> pt.vertical_stack(np.ones((1, 2)), np.zeros((1, 2))).eval()
+array([[1., 1.],
+       [0., 0.]]))");
   define(
       m, "concat_with_broadcast",
       [](const Any& tensors, int axis) {
         return concat_with_broadcast(as_variables(tensors, "concat_with_broadcast"), axis);
       },
-      "tensor_list"_a, "axis"_a = 0,
-      "concatenate, after the tensors' other dimensions have been broadcast together.\n\n"
-      ">>> pt.concat_with_broadcast([np.ones((2, 1)), np.zeros((1, 2))], axis=1).eval()\n"
-      "array([[1., 0., 0.],\n       [1., 0., 0.]])");
+      "tensor_list"_a, "axis"_a = 0, R"(>>> pt.concat_with_broadcast([np.ones((2, 1)), np.zeros((1, 2))], axis=1).eval()
+array([[1., 0., 0.],
+       [1., 0., 0.]]))");
 }
 
 void bind_creations(nb::module_& m) {
@@ -107,27 +103,26 @@ void bind_creations(nb::module_& m) {
       [](const ShapeLike& shape, const Like& fill_value, const DTypeLike& dtype) {
         return full(as_lengths(shape, "full"), as_variable(fill_value), optional_dtype(dtype));
       },
-      "shape"_a, "fill_value"_a, "dtype"_a = nb::none(),
-      "A tensor of this shape whose elements are all fill_value.\n\n"
-      ">>> pt.full((2, 2), 7.0).eval()\narray([[7., 7.],\n       [7., 7.]], dtype=float32)");
+      "shape"_a, "fill_value"_a, "dtype"_a = nb::none(), R"(>>> pt.full((2, 2), 7.0).eval()
+array([[7., 7.],
+       [7., 7.]], dtype=float32))");
   define(
       m, "full_like",
       [](const Like& a, const Like& fill_value, const DTypeLike& dtype) {
         return full_like(as_variable(a), as_variable(fill_value), optional_dtype(dtype));
       },
-      "a"_a, "fill_value"_a, "dtype"_a = nb::none(),
-      "A tensor of a's shape whose elements are all fill_value, in fill_value's dtype unless another is given.\n\n"
-      ">>> pt.full_like(np.ones(3), 7).eval()\narray([7, 7, 7], dtype=int8)");
+      "a"_a, "fill_value"_a, "dtype"_a = nb::none(), R"(>>> pt.full_like(np.ones(3), 7).eval()
+array([7, 7, 7], dtype=int8))");
   define(
       m, "identity_like",
       [](const Like& x, const DTypeLike& dtype) { return identity_like(as_variable(x), optional_dtype(dtype)); }, "x"_a,
-      "dtype"_a = nb::none(),
-      "Ones on the main diagonal of a matrix of x's shape, zeros elsewhere. ValueError for another number of "
-      "dimensions.\n\n>>> pt.identity_like(np.ones((2, 3))).eval()\narray([[1., 0., 0.],\n       [0., 1., 0.]])");
+      "dtype"_a = nb::none(), R"(>>> pt.identity_like(np.ones((2, 3))).eval()
+array([[1., 0., 0.],
+       [0., 1., 0.]]))");
   define(
       m, "bartlett", [](const Like& points) { return bartlett(as_variable(points)); }, "M"_a,
-      "The Bartlett window of M points: a triangle that is 0 at both ends, as numpy.bartlett.\n\n"
-      ">>> pt.bartlett(5).eval()\narray([0. , 0.5, 1. , 0.5, 0. ])");
+      R"(>>> pt.bartlett(5).eval()
+array([0. , 0.5, 1. , 0.5, 0. ]))");
   define(
       m, "tril_indices",
       [](const Like& n, int k, const Any& columns) {
@@ -136,8 +131,8 @@ void bind_creations(nb::module_& m) {
       "n"_a, "k"_a = 0, "m"_a = nb::none(),
       nb::sig("def tril_indices(n: TensorVariable | numpy.typing.ArrayLike, k: int = 0, m: typing.Any = None) -> "
               "tuple[TensorVariable, ...]"),
-      "The indices on and below diagonal k of an [n, m] matrix, as a vector for each dimension.\n\n"
-      ">>> [places.eval().tolist() for places in pt.tril_indices(2)]\n[[0, 1, 1], [0, 0, 1]]");
+      R"(>>> [places.eval().tolist() for places in pt.tril_indices(2)]
+[[0, 1, 1], [0, 0, 1]])");
   define(
       m, "triu_indices",
       [](const Like& n, int k, const Any& columns) {
@@ -146,22 +141,22 @@ void bind_creations(nb::module_& m) {
       "n"_a, "k"_a = 0, "m"_a = nb::none(),
       nb::sig("def triu_indices(n: TensorVariable | numpy.typing.ArrayLike, k: int = 0, m: typing.Any = None) -> "
               "tuple[TensorVariable, ...]"),
-      "The indices on and above diagonal k of an [n, m] matrix, as a vector for each dimension.\n\n"
-      ">>> [places.eval().tolist() for places in pt.triu_indices(2)]\n[[0, 0, 1], [0, 1, 1]]");
+      R"(>>> [places.eval().tolist() for places in pt.triu_indices(2)]
+[[0, 0, 1], [0, 1, 1]])");
   define(
       m, "tril_indices_from", [](const Like& a, int k) { return tuple_of(tril_indices_from(as_variable(a), k)); },
       "a"_a, "k"_a = 0,
       nb::sig("def tril_indices_from(a: TensorVariable | numpy.typing.ArrayLike, k: int = 0) -> tuple[TensorVariable, "
               "...]"),
-      "tril_indices of a's shape. ValueError unless a is a matrix.\n\n"
-      ">>> [places.eval().tolist() for places in pt.tril_indices_from(np.ones((2, 2)))]\n[[0, 1, 1], [0, 0, 1]]");
+      R"(>>> [places.eval().tolist() for places in pt.tril_indices_from(np.ones((2, 2)))]
+[[0, 1, 1], [0, 0, 1]])");
   define(
       m, "triu_indices_from", [](const Like& a, int k) { return tuple_of(triu_indices_from(as_variable(a), k)); },
       "a"_a, "k"_a = 0,
       nb::sig("def triu_indices_from(a: TensorVariable | numpy.typing.ArrayLike, k: int = 0) -> tuple[TensorVariable, "
               "...]"),
-      "triu_indices of a's shape. ValueError unless a is a matrix.\n\n"
-      ">>> [places.eval().tolist() for places in pt.triu_indices_from(np.ones((2, 2)))]\n[[0, 0, 1], [0, 1, 1]]");
+      R"(>>> [places.eval().tolist() for places in pt.triu_indices_from(np.ones((2, 2)))]
+[[0, 0, 1], [0, 1, 1]])");
 }
 
 Tolerance tolerance_of(double rtol, double atol, bool equal_nan) {
@@ -175,31 +170,34 @@ void bind_comparisons(nb::module_& m) {
         return isclose(as_variable(a), as_variable(b), tolerance_of(rtol, atol, equal_nan));
       },
       "a"_a, "b"_a, "rtol"_a = 1e-05, "atol"_a = 1e-08, "equal_nan"_a = false,
-      "Whether |a - b| <= atol + rtol * |b|, infinities being close to themselves.\n\n"
-      ">>> pt.isclose([1.0, 2.0], [1.0, 2.1]).eval()\narray([ True, False])");
+      R"(>>> pt.isclose([1.0, 2.0], [1.0, 2.1]).eval()
+array([ True, False]))");
   define(
       m, "allclose",
       [](const Like& a, const Like& b, double rtol, double atol, bool equal_nan) {
         return allclose(as_variable(a), as_variable(b), tolerance_of(rtol, atol, equal_nan));
       },
       "a"_a, "b"_a, "rtol"_a = 1e-05, "atol"_a = 1e-08, "equal_nan"_a = false,
-      "Whether all elements are close.\n\n>>> pt.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9]).eval()\narray(True)");
+      R"(>>> pt.allclose([1.0, 2.0], [1.0, 2.0 + 1e-9]).eval()
+array(True))");
   define(
       m, "isposinf", [](const Like& x) { return isposinf(as_variable(x)); }, "x"_a,
-      "Whether plus infinity.\n\n>>> pt.isposinf([1.0, np.inf]).eval()\narray([False,  True])");
+      R"(>>> pt.isposinf([1.0, np.inf]).eval()
+array([False,  True]))");
   define(
       m, "isneginf", [](const Like& x) { return isneginf(as_variable(x)); }, "x"_a,
-      "Whether minus infinity.\n\n>>> pt.isneginf([1.0, -np.inf]).eval()\narray([False,  True])");
+      R"(>>> pt.isneginf([1.0, -np.inf]).eval()
+array([False,  True]))");
   const auto extreme = [](const char* name, Variable (*pick)(const Operands&)) {
     return [name, pick](nb::args args) {
       if (nb::len(args) == 0) throw TypeError(cat(name, "() takes at least one tensor"));
       return pick(as_variables(args, name));
     };
   };
-  define(m, "largest", extreme("largest", largest), "args"_a,
-         "Elementwise maximum of all.\n\n>>> pt.largest([1, 5], [4, 2]).eval()\narray([4, 5])");
-  define(m, "smallest", extreme("smallest", smallest), "args"_a,
-         "Elementwise minimum of all.\n\n>>> pt.smallest([1, 5], [4, 2]).eval()\narray([1, 2])");
+  define(m, "largest", extreme("largest", largest), "args"_a, R"(>>> pt.largest([1, 5], [4, 2]).eval()
+array([4, 5]))");
+  define(m, "smallest", extreme("smallest", smallest), "args"_a, R"(>>> pt.smallest([1, 5], [4, 2]).eval()
+array([1, 2]))");
   define(
       m, "divmod",
       [](const Like& x, const Like& y) {
@@ -209,17 +207,19 @@ void bind_comparisons(nb::module_& m) {
       "x"_a, "y"_a,
       nb::sig("def divmod(x: TensorVariable | numpy.typing.ArrayLike, y: TensorVariable | numpy.typing.ArrayLike) -> "
               "tuple[TensorVariable, TensorVariable]"),
-      "(x // y, x % y)\n\n>>> [part.eval() for part in pt.divmod(7, 2)]\n[array(3, dtype=int8), array(1, dtype=int8)]");
+      R"(>>> [part.eval() for part in pt.divmod(7, 2)]
+[array(3, dtype=int8), array(1, dtype=int8)])");
   define(
       m, "ceil_intdiv", [](const Like& a, const Like& b) { return ceil_intdiv(as_variable(a), as_variable(b)); }, "a"_a,
-      "b"_a, "Integer division that rounds up.\n\n>>> pt.ceil_intdiv(7, 2).eval()\narray(4, dtype=int8)");
+      "b"_a, R"(>>> pt.ceil_intdiv(7, 2).eval()
+array(4, dtype=int8))");
   define_both_of(
       m, "ptp", "a"_a,
       [](const Like& a, const AxisLike& axis, bool keepdims) {
         return ptp(as_variable(a), as_axes(axis, "ptp"), keepdims);
       },
-      "axis"_a.none() = nb::none(), "keepdims"_a = false,
-      "Largest less smallest element.\n\n>>> pt.ptp(np.array([3.0, 7.0, 5.0])).eval()\narray(4.)");
+      "axis"_a.none() = nb::none(), "keepdims"_a = false, R"(>>> pt.ptp(np.array([3.0, 7.0, 5.0])).eval()
+array(4.))");
   define(
       m, "cov",
       [](const Like& observed, const Any& y, bool rowvar, bool bias, const Any& ddof, const Any& fweights,
@@ -233,27 +233,26 @@ void bind_comparisons(nb::module_& m) {
                     .aweights = optional_operand(aweights)});
       },
       "m"_a, "y"_a = nb::none(), "rowvar"_a = true, "bias"_a = false, "ddof"_a = nb::none(), "fweights"_a = nb::none(),
-      "aweights"_a = nb::none(),
-      "The covariance matrix of variables, which are rows, or columns unless rowvar; arguments as of numpy.cov.\n\n"
-      ">>> pt.cov(np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])).eval()\narray([[ 1., -1.],\n       [-1.,  1.]])");
+      "aweights"_a = nb::none(), R"(>>> pt.cov(np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])).eval()
+array([[ 1., -1.],
+       [-1.,  1.]]))");
 }
 
 void bind_parts_of_complex_numbers(nb::module_& m) {
   define(
-      m, "real", [](const Like& x) { return real(as_variable(x)); }, "x"_a,
-      "The real part; of a real tensor, the tensor itself.\n\n>>> pt.real([1 + 2j, 3.0]).eval()\narray([1., 3.])");
+      m, "real", [](const Like& x) { return real(as_variable(x)); }, "x"_a, R"(>>> pt.real([1 + 2j, 3.0]).eval()
+array([1., 3.]))");
   define(
-      m, "imag", [](const Like& x) { return imag(as_variable(x)); }, "x"_a,
-      "The imaginary part; of a real tensor, zeros.\n\n>>> pt.imag([1 + 2j, 3.0]).eval()\narray([2., 0.])");
+      m, "imag", [](const Like& x) { return imag(as_variable(x)); }, "x"_a, R"(>>> pt.imag([1 + 2j, 3.0]).eval()
+array([2., 0.]))");
   for (const char* name : {"conj", "conjugate"})
     define(
         m, name, [](const Like& x) { return conj(as_variable(x)); }, "x"_a,
         "The complex conjugate; of a real tensor, the tensor itself.\n\n"
         ">>> pt.conj([1 + 2j, 3.0]).eval()\narray([1.-2.j, 3.-0.j])");
   define_both_of(
-      m, "angle", "z"_a, [](const Like& z) { return angle(as_variable(z)); },
-      "The angle to the positive real axis, in (-pi, pi]; of a real number 0, and pi of a negative one. nan of nan.\n\n"
-      ">>> pt.angle([1j, -1.0]).eval()\narray([1.57079633, 3.14159265])");
+      m, "angle", "z"_a, [](const Like& z) { return angle(as_variable(z)); }, R"(>>> pt.angle([1j, -1.0]).eval()
+array([1.57079633, 3.14159265]))");
 }
 
 int count_of(nb::handle kth, const char* who) {
@@ -271,21 +270,18 @@ void bind_extremes(nb::module_& m) {
       [](const Like& x, const Any& kth, const AxisLike& axis, bool, const Any&) {
         return topk(as_variable(x), count_of(kth, "topk"), as_optional_int(axis, "topk: axis"));
       },
-      "x"_a, "kth"_a, "axis"_a.none() = -1, "sorted"_a = true, "idx_dtype"_a = "int64",
-      "The kth largest elements along an axis, in increasing order; the -kth smallest if kth is negative.\n\n"
-      "axis: None for the flattened x. sorted and idx_dtype are accepted: the order is always increasing. ValueError "
-      "for "
-      "kth 0; a call in which the axis has fewer elements fails. Source: Theano's topk.\n\n"
-      ">>> x = pt.dvector(\"x\")\n>>> pt.topk(x, 2).eval({x: [3.0, 1.0, 4.0, 1.0, 5.0]})\narray([4., 5.])");
+      "x"_a, "kth"_a, "axis"_a.none() = -1, "sorted"_a = true, "idx_dtype"_a = "int64", R"(>>> x = pt.dvector("x")
+>>> pt.topk(x, 2).eval({x: [3.0, 1.0, 4.0, 1.0, 5.0]})
+array([4., 5.]))");
   define(
       m, "argtopk",
       [=](const Like& x, const Any& kth, const AxisLike& axis, bool, const DTypeLike& idx_dtype) {
         return places(argtopk(as_variable(x), count_of(kth, "argtopk"), as_optional_int(axis, "argtopk: axis")),
                       idx_dtype);
       },
-      "x"_a, "kth"_a, "axis"_a.none() = -1, "sorted"_a = true, "idx_dtype"_a = "int64",
-      "The positions of the elements that topk gives.\n\n"
-      ">>> x = pt.dvector(\"x\")\n>>> pt.argtopk(x, -2).eval({x: [3.0, 1.0, 4.0, 0.0, 5.0]})\narray([3, 1])");
+      "x"_a, "kth"_a, "axis"_a.none() = -1, "sorted"_a = true, "idx_dtype"_a = "int64", R"(>>> x = pt.dvector("x")
+>>> pt.argtopk(x, -2).eval({x: [3.0, 1.0, 4.0, 0.0, 5.0]})
+array([3, 1]))");
   define(
       m, "topk_and_argtopk",
       [=](const Like& x, const Any& kth, const AxisLike& axis, bool, const DTypeLike& idx_dtype) {
@@ -297,9 +293,10 @@ void bind_extremes(nb::module_& m) {
       nb::sig(
           "def topk_and_argtopk(x: TensorVariable | numpy.typing.ArrayLike, kth: int, axis: int | None = -1, "
           "sorted: bool = True, idx_dtype: numpy.typing.DTypeLike = 'int64') -> tuple[TensorVariable, TensorVariable]"),
-      "What topk and argtopk give.\n\n"
-      ">>> x = pt.dvector(\"x\")\n>>> values, places = pt.topk_and_argtopk(x, 1)\n"
-      ">>> bt.function([x], [values, places])([3.0, 7.0, 4.0])\n[array([7.]), array([1])]");
+      R"(>>> x = pt.dvector("x")
+>>> values, places = pt.topk_and_argtopk(x, 1)
+>>> bt.function([x], [values, places])([3.0, 7.0, 4.0])
+[array([7.]), array([1])])");
 }
 
 void bind_properties(nb::module_& m) {
@@ -325,8 +322,8 @@ void bind_searches(nb::module_& m) {
         return permute_row_elements(as_variable(x), as_variable(y), inverse);
       },
       "x"_a, "y"_a, "inverse"_a = false,
-      "The elements of each row of x in the order of a permutation, or of each row of permutations; inverse: "
-      "undone.\n\n>>> pt.permute_row_elements(np.array([[1, 2, 3]]), np.array([2, 0, 1])).eval()\narray([[3, 1, 2]])");
+      R"(>>> pt.permute_row_elements(np.array([[1, 2, 3]]), np.array([2, 0, 1])).eval()
+array([[3, 1, 2]]))");
   define(
       m, "interp",
       [](const Like& x, const Like& xp, const Like& fp, const Any& left, const Any& right, const Any& period) {
@@ -335,10 +332,8 @@ void bind_searches(nb::module_& m) {
             {.left = optional_operand(left), .right = optional_operand(right), .period = optional_operand(period)});
       },
       "x"_a, "xp"_a, "fp"_a, "left"_a = nb::none(), "right"_a = nb::none(), "period"_a = nb::none(),
-      "Linear interpolation between the points (xp, fp) at x, a tensor of any shape, as numpy.interp does it: `left` "
-      "below the lowest xp (its fp by default) and `right` above the highest. With a `period` x and xp are taken "
-      "modulo "
-      "it, and `left` and `right` don't count.\n\n>>> pt.interp(1.5, [1.0, 2.0], [10.0, 20.0]).eval()\narray(15.)");
+      R"(>>> pt.interp(1.5, [1.0, 2.0], [10.0, 20.0]).eval()
+array(15.))");
   m.def(
       "_interpolate1d",
       [](const Like& x, const Like& y, const std::string& method, const Any& left, const Any& right, bool extrapolate) {

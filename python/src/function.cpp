@@ -418,10 +418,8 @@ void bind_mode(nb::module_& m) {
         return get_mode(nb::cast<std::string>(mode));
       },
       "mode"_a = nb::none(), "The mode of that name; config.mode for None.");
-  m.def(
-      "get_default_mode", [] { return get_default_mode(); }, "config.mode.");
-  m.def(
-      "mode_names", [] { return mode_names(); }, "What get_mode accepts.");
+  m.def("get_default_mode", [] { return get_default_mode(); });
+  m.def("mode_names", [] { return mode_names(); });
 }
 
 }  // namespace

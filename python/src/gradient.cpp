@@ -176,114 +176,75 @@ void bind_gradient(nb::module_& m) {
   m.def(
       "is_disconnected", [](const Variable& variable) { return variable.is_disconnected(); }, "variable"_a);
   const auto at_caller = nb::call_guard<AtCaller>();
-  define(
-      m, "grad", bound_grad, "cost"_a.none(), "wrt"_a, "consider_constant"_a = nb::none(),
-      "disconnected_inputs"_a = "raise", "add_names"_a = true, "known_grads"_a = nb::none(),
-      "return_disconnected"_a = "zero", "null_gradients"_a = "raise",
-      "Gradient of a scalar with respect to a variable, or to each of a list.\n\n"
-      "It is the gradient of the expression after the rewrites tagged `stabilize`: as stable as the compiled value.\n"
-      "Integers and bools have no derivative: they count as variables that the cost does not depend on.\n\n"
-      "disconnected_inputs: \"raise\", \"warn\" or \"ignore\" when the cost does not depend on a variable;\n"
-      "return_disconnected: \"zero\", \"none\" or \"disconnected\", what its gradient then is;\n"
-      "null_gradients: \"raise\" or \"return\" when a derivative is undefined.\n\n"
-      ">>> x = pt.dvector(\"x\")\n"
-      ">>> bt.function([x], bt.grad((x**3).sum(), x))([1.0, 2.0])\n"
-      "array([ 3., 12.])");
+  define(m, "grad", bound_grad, "cost"_a.none(), "wrt"_a, "consider_constant"_a = nb::none(),
+         "disconnected_inputs"_a = "raise", "add_names"_a = true, "known_grads"_a = nb::none(),
+         "return_disconnected"_a = "zero", "null_gradients"_a = "raise", R"(>>> x = pt.dvector("x")
+>>> bt.function([x], bt.grad((x**3).sum(), x))([1.0, 2.0])
+array([ 3., 12.]))");
   m.def("pullback", bound_pullback, "f"_a, "wrt"_a, "cotangents"_a, "consider_constant"_a = nb::none(),
-        "disconnected_inputs"_a = "raise", "return_disconnected"_a = "zero", at_caller,
-        "Cotangents times the Jacobian of f: reverse derivative.\n\n"
-        ">>> x = pt.dvector(\"x\")\n"
-        ">>> bt.function([x], bt.pullback(x**2, x, pt.ones_like(x)))([1.0, 2.0])\n"
-        "array([2., 4.])");
+        "disconnected_inputs"_a = "raise", "return_disconnected"_a = "zero", at_caller, R"(>>> x = pt.dvector("x")
+>>> bt.function([x], bt.pullback(x**2, x, pt.ones_like(x)))([1.0, 2.0])
+array([2., 4.]))");
   m.def("pushforward", bound_pushforward, "f"_a, "wrt"_a, "tangents"_a, "disconnected_outputs"_a = "raise",
-        "return_disconnected"_a = "zero", at_caller,
-        "The Jacobian of f times tangents: forward derivative.\n\n"
-        ">>> x = pt.dvector(\"x\")\n"
-        ">>> bt.function([x], bt.pushforward(x**2, x, pt.ones_like(x)))([1.0, 2.0])\n"
-        "array([2., 4.])");
-  define(
-      m, "jacobian", bound_jacobian, "expression"_a, "wrt"_a, "consider_constant"_a = nb::none(),
-      "disconnected_inputs"_a = "raise", "vectorize"_a = true, nb::kw_only(), "sparsity"_a = nb::none(),
-      "d expression / d wrt: the dimensions of the expression, then those of wrt. Always by one batched pullback.\n\n"
-      "sparsity: of a vector by a vector, a matrix of bool (of NumPy or scipy.sparse): which elements may be other "
-      "than\n"
-      "zero. Rows and columns that share none are found by one product together (Curtis, Powell and Reid 1974): a "
-      "band\n"
-      "of width w takes w products, however long it is, an arrow 3. The result is dense, and zero where the sparsity "
-      "is\n"
-      "false. A nonzero that the sparsity leaves out is not seen, and may be added to others. ShapeError for lengths\n"
-      "that are not those of the sparsity.\n\n"
-      ">>> x = pt.dvector(\"x\")\n"
-      ">>> bt.function([x], bt.jacobian(x[:-1] * x[1:], x))([1.0, 2.0, 3.0])\n"
-      "array([[2., 1., 0.],\n"
-      "       [0., 3., 2.]])");
+        "return_disconnected"_a = "zero", at_caller, R"(>>> x = pt.dvector("x")
+>>> bt.function([x], bt.pushforward(x**2, x, pt.ones_like(x)))([1.0, 2.0])
+array([2., 4.]))");
+  define(m, "jacobian", bound_jacobian, "expression"_a, "wrt"_a, "consider_constant"_a = nb::none(),
+         "disconnected_inputs"_a = "raise", "vectorize"_a = true, nb::kw_only(), "sparsity"_a = nb::none(),
+         R"(>>> x = pt.dvector("x")
+>>> bt.function([x], bt.jacobian(x[:-1] * x[1:], x))([1.0, 2.0, 3.0])
+array([[2., 1., 0.],
+       [0., 3., 2.]]))");
   define(m, "hessian", bound_hessian, "cost"_a, "wrt"_a, "consider_constant"_a = nb::none(),
-         "disconnected_inputs"_a = "raise", nb::kw_only(), "sparsity"_a = nb::none(),
-         "Second derivatives of a scalar by a vector, or by each of a list. sparsity: as for jacobian.\n\n"
-         ">>> x = pt.dvector(\"x\")\n"
-         ">>> bt.function([x], bt.hessian(pt.prod(x), x))([2.0, 3.0])\n"
-         "array([[0., 1.],\n"
-         "       [1., 0.]])");
+         "disconnected_inputs"_a = "raise", nb::kw_only(), "sparsity"_a = nb::none(), R"(>>> x = pt.dvector("x")
+>>> bt.function([x], bt.hessian(pt.prod(x), x))([2.0, 3.0])
+array([[0., 1.],
+       [1., 0.]]))");
   m.def("hessian_vector_product", bound_hessian_vector_product, "cost"_a, "wrt"_a, "p"_a,
         "consider_constant"_a = nb::none(), "disconnected_inputs"_a = "raise", at_caller,
-        "The Hessian over all of wrt times the vectors p.\n\n"
-        ">>> x, p = pt.dvectors(\"x\", \"p\")\n"
-        ">>> bt.function([x, p], bt.hessian_vector_product((x**3).sum(), x, p))([1.0, 2.0], [1.0, 1.0])\n"
-        "array([ 6., 12.])");
+        R"(>>> x, p = pt.dvectors("x", "p")
+>>> bt.function([x, p], bt.hessian_vector_product((x**3).sum(), x, p))([1.0, 2.0], [1.0, 1.0])
+array([ 6., 12.]))");
   m.def("gauss_newton_vector_product", bound_gauss_newton, "cost"_a, "outputs"_a, "wrt"_a, "p"_a,
         "consider_constant"_a = nb::none(), "disconnected_inputs"_a = "raise", at_caller,
-        "J' H J times the vectors p: J is the Jacobian of the outputs by wrt, H the Hessian of the cost as a function "
-        "of the\n"
-        "outputs. It is positive semidefinite for a convex cost (Schraudolph 2002). What the cost depends on otherwise "
-        "is\n"
-        "held constant.\n\n"
-        ">>> w, p = pt.dvectors(\"w\", \"p\")\n"
-        ">>> residuals = pt.exp(w) - 1\n"
-        ">>> product = bt.gauss_newton_vector_product((residuals**2).sum(), residuals, w, p)\n"
-        ">>> bt.function([w, p], product)([0.0, 0.0], [1.0, 2.0])\n"
-        "array([2., 4.])");
+        R"(>>> w, p = pt.dvectors("w", "p")
+>>> residuals = pt.exp(w) - 1
+>>> product = bt.gauss_newton_vector_product((residuals**2).sum(), residuals, w, p)
+>>> bt.function([w, p], product)([0.0, 0.0], [1.0, 2.0])
+array([2., 4.]))");
   m.def("subgraph_grad", bound_subgraph_grad, "wrt"_a, "end"_a, "start"_a = nb::none(), "cost"_a = nb::none(),
         at_caller, "Gradients through a part of a graph: of wrt, and of `end`, where the next part begins.");
   m.def("vectorize_graph", bound_vectorize, "outputs"_a, "replace"_a, at_caller,
-        "The outputs over inputs that have gained leading batch dimensions.\n\n"
-        ">>> x, rows = pt.dvector(\"x\"), pt.dmatrix(\"rows\")\n"
-        ">>> sums = bt.vectorize_graph((x**2).sum(), {x: rows})\n"
-        ">>> bt.function([rows], sums)([[1.0, 2.0], [3.0, 4.0]])\n"
-        "array([ 5., 25.])");
+        R"(>>> x, rows = pt.dvector("x"), pt.dmatrix("rows")
+>>> sums = bt.vectorize_graph((x**2).sum(), {x: rows})
+>>> bt.function([rows], sums)([[1.0, 2.0], [3.0, 4.0]])
+array([ 5., 25.]))");
   m.def("verify_grad", bound_verify_grad, "fun"_a, "pt"_a, "n_tests"_a = 2, "seed"_a = 42, "eps"_a = 0.0,
         "abs_tol"_a = 0.0, "rel_tol"_a = 0.0, "mode"_a = nb::none(), at_caller,
         "Compares the gradient of fun with finite differences at a point; GradientError when they differ.");
   m.def(
-      "zero_grad", [](const Like& x) { return zero_grad(as_variable(x)); }, "x"_a, at_caller,
-      "x, with gradient zero.\n\n"
-      ">>> x = pt.dscalar(\"x\")\n"
-      ">>> bt.grad(x * bt.gradient.zero_grad(x), x).eval({x: 3.0})\n"
-      "array(3.)");
+      "zero_grad", [](const Like& x) { return zero_grad(as_variable(x)); }, "x"_a, at_caller, R"(>>> x = pt.dscalar("x")
+>>> bt.grad(x * bt.gradient.zero_grad(x), x).eval({x: 3.0})
+array(3.))");
   m.def(
       "disconnected_grad", [](const Like& x) { return disconnected_grad(as_variable(x)); }, "x"_a, at_caller,
-      "x, without connection for gradients.\n\n"
-      ">>> x = pt.dscalar(\"x\")\n"
-      ">>> bt.grad(x * bt.gradient.disconnected_grad(x), x).eval({x: 3.0})\n"
-      "array(3.)");
+      R"(>>> x = pt.dscalar("x")
+>>> bt.grad(x * bt.gradient.disconnected_grad(x), x).eval({x: 3.0})
+array(3.))");
   m.def(
       "undefined_grad", [](const Like& x) { return undefined_grad(as_variable(x)); }, "x"_a, at_caller,
-      "x; a gradient that needs its derivative is a NullTypeGradError.\n\n"
-      ">>> bt.gradient.undefined_grad(pt.constant(3.0)).eval()\n"
-      "array(3., dtype=float32)");
+      R"(>>> bt.gradient.undefined_grad(pt.constant(3.0)).eval()
+array(3., dtype=float32))");
   m.def(
       "grad_scale", [](const Like& x, double multiplier) { return grad_scale(as_variable(x), multiplier); }, "x"_a,
-      "multiplier"_a, at_caller,
-      "x; gradients that pass it are multiplied.\n\n"
-      ">>> x = pt.dscalar(\"x\")\n"
-      ">>> bt.grad(bt.gradient.grad_scale(x, 0.5) ** 2, x).eval({x: 3.0})\n"
-      "array(3.)");
+      "multiplier"_a, at_caller, R"(>>> x = pt.dscalar("x")
+>>> bt.grad(bt.gradient.grad_scale(x, 0.5) ** 2, x).eval({x: 3.0})
+array(3.))");
   m.def(
       "grad_clip", [](const Like& x, double lower, double upper) { return grad_clip(as_variable(x), lower, upper); },
-      "x"_a, "lower_bound"_a, "upper_bound"_a, at_caller,
-      "x; the elements of gradients that pass it are brought between the bounds. ValueError unless lower <= upper.\n\n"
-      ">>> x = pt.dscalar(\"x\")\n"
-      ">>> bt.grad(bt.gradient.grad_clip(x, -1, 1) ** 2, x).eval({x: 3.0})\n"
-      "array(1.)");
+      "x"_a, "lower_bound"_a, "upper_bound"_a, at_caller, R"(>>> x = pt.dscalar("x")
+>>> bt.grad(bt.gradient.grad_clip(x, -1, 1) ** 2, x).eval({x: 3.0})
+array(1.))");
 }
 
 }  // namespace bitale::python

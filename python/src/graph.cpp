@@ -637,26 +637,23 @@ VariableSet as_set(nb::handle object) {
 void bind_walks(nb::module_& m) {
   m.def(
       "ancestors", [](Any graphs, Any blockers) { return ancestors(one_or_several(graphs), as_set(blockers)); },
-      "graphs"_a, "blockers"_a = nb::none(),
-      "Every variable that the graphs depend on, themselves included, inputs first.");
+      "graphs"_a, "blockers"_a = nb::none());
   m.def(
       "graph_inputs", [](Any graphs, Any blockers) { return graph_inputs(one_or_several(graphs), as_set(blockers)); },
-      "graphs"_a, "blockers"_a = nb::none(), "The leaves that are not constants.");
+      "graphs"_a, "blockers"_a = nb::none());
   m.def(
-      "explicit_graph_inputs", [](Any graphs) { return explicit_graph_inputs(one_or_several(graphs)); }, "graph"_a,
-      "The leaves that are neither constants nor shared variables.");
+      "explicit_graph_inputs", [](Any graphs) { return explicit_graph_inputs(one_or_several(graphs)); }, "graph"_a);
   m.def(
       "toposort", [](Any graphs, Any blockers) { return toposort(one_or_several(graphs), as_set(blockers)); },
-      "graphs"_a, "blockers"_a = nb::none(), "The Apply nodes, each after those it depends on.");
+      "graphs"_a, "blockers"_a = nb::none());
   m.def(
       "variable_depends_on",
       [](Any variable, Any depends_on_any) {
         return depends_on(one_or_several(variable).at(0), one_or_several(depends_on_any));
       },
-      "variable"_a, "depends_on"_a, "Whether the variable is computed from any of the others.");
+      "variable"_a, "depends_on"_a);
   m.def(
-      "node_count", [](Any graphs) { return node_count(one_or_several(graphs)); }, "graphs"_a,
-      "The number of Apply nodes.");
+      "node_count", [](Any graphs) { return node_count(one_or_several(graphs)); }, "graphs"_a);
   m.def(
       "equal_computations",
       [](Any xs, Any ys, Any in_xs, Any in_ys) {
@@ -664,8 +661,7 @@ void bind_walks(nb::module_& m) {
                                   in_xs.is_none() ? Variables{} : one_or_several(in_xs),
                                   in_ys.is_none() ? Variables{} : one_or_several(in_ys));
       },
-      "xs"_a, "ys"_a, "in_xs"_a = nb::none(), "in_ys"_a = nb::none(),
-      "Whether the graphs compute the same from corresponding inputs.");
+      "xs"_a, "ys"_a, "in_xs"_a = nb::none(), "in_ys"_a = nb::none());
   m.def(
       "clone",
       [](Any outputs, bool copy_leaves) {
@@ -681,8 +677,7 @@ void bind_walks(nb::module_& m) {
         return like_given(outputs, graph_replace(one_or_several(outputs), as_replacements(replace, "replace"), strict));
       },
       "outputs"_a, "replace"_a, "strict"_a = true, nb::call_guard<AtCaller>(),
-      nb::sig("def graph_replace(outputs: typing.Any, replace: typing.Any, strict: bool = True) -> typing.Any"),
-      "The outputs with some variables replaced; each must occur when strict.");
+      nb::sig("def graph_replace(outputs: typing.Any, replace: typing.Any, strict: bool = True) -> typing.Any"));
   m.def(
       "clone_replace",
       [](Any outputs, Any replace) {
@@ -690,10 +685,9 @@ void bind_walks(nb::module_& m) {
       },
       "output"_a, "replace"_a = nb::none(), nb::call_guard<AtCaller>(),
       nb::sig("def clone_replace(outputs: typing.Any, replace: typing.Any = None) -> typing.Any"),
-      "A copy of the outputs with some variables replaced.\n\n"
-      ">>> x, y = pt.dscalars(\"x\", \"y\")\n"
-      ">>> bt.printing.pprint(bt.clone_replace(pt.exp(x) + 1, {x: 2 * y}))\n"
-      "'exp(2 * y) + 1'");
+      R"(>>> x, y = pt.dscalars("x", "y")
+>>> bt.printing.pprint(bt.clone_replace(pt.exp(x) + 1, {x: 2 * y}))
+'exp(2 * y) + 1')");
 }
 
 }  // namespace

@@ -138,19 +138,13 @@ void bind_indexing(nb::module_& m) {
     return set_instead_of_inc ? set(x, y) : inc(x, y, ignore_duplicates);
   };
   define(m, "set_subtensor", set_subtensor, "x"_a, "y"_a, "inplace"_a = false, "tolerate_inplace_aliasing"_a = false,
-         "set_subtensor(x[index], y): a copy of x in which x[index] is y. Rewriting decides what is done in place: "
-         "inplace and tolerate_inplace_aliasing change no value.\n\n"
-         ">>> x = pt.dvector(\"x\")\n"
-         ">>> pt.set_subtensor(x[1:], 9.0).eval({x: [1.0, 2.0, 3.0]})\n"
-         "array([1., 9., 9.])");
+         R"(>>> x = pt.dvector("x")
+>>> pt.set_subtensor(x[1:], 9.0).eval({x: [1.0, 2.0, 3.0]})
+array([1., 9., 9.]))");
   define(m, "inc_subtensor", inc_subtensor, "x"_a, "y"_a, "inplace"_a = false, "set_instead_of_inc"_a = false,
-         "tolerate_inplace_aliasing"_a = false, "ignore_duplicates"_a = false,
-         "inc_subtensor(x[index], y): a copy of x in which y is added to x[index]. Repeated indices add up; with "
-         "ignore_duplicates the last one of them counts. set_instead_of_inc: as set_subtensor, whose other arguments "
-         "these are.\n\n"
-         ">>> x = pt.dvector(\"x\")\n"
-         ">>> pt.inc_subtensor(x[[0, 0]], 1.0).eval({x: [1.0, 2.0]})\n"
-         "array([3., 2.])");
+         "tolerate_inplace_aliasing"_a = false, "ignore_duplicates"_a = false, R"(>>> x = pt.dvector("x")
+>>> pt.inc_subtensor(x[[0, 0]], 1.0).eval({x: [1.0, 2.0]})
+array([3., 2.]))");
   define_both_of(
       m, "take", "a"_a,
       [](const Like& x, const Like& indices, Any axis, Any mode) {
@@ -160,10 +154,7 @@ void bind_indexing(nb::module_& m) {
         if (is_empty_list(indices, positions)) positions = cast(positions, DType::Int64);
         return take(which ? from : flatten(from), positions, which.value_or(0), take_mode(mode));
       },
-      "indices"_a, "axis"_a = nb::none(), "mode"_a = "raise",
-      "The elements at the indices along an axis; of the flattened x when axis is None. Indices out of range are an "
-      "IndexError (mode=\"raise\"), the nearest end (\"clip\", negative ones are the first), or counted around "
-      "(\"wrap\"; IndexError where there is nothing to take).");
+      "indices"_a, "axis"_a = nb::none(), "mode"_a = "raise");
   const auto positions = [](const Like& a, bool return_matrix) -> Any {
     const Variables found = nonzero(as_variable(a));
     if (return_matrix) return nb::cast(stack(found));
@@ -179,15 +170,11 @@ void bind_indexing(nb::module_& m) {
   define(m, "nonzero_values", values, "a"_a, values_doc);
   define_method(m, "nonzero_values", values, values_doc);
   define(
-      m, "flatnonzero", [](const Like& a) { return flatnonzero(as_variable(a)); }, "a"_a,
-      "The positions in the flattened a of the elements that are not 0, an int64 vector. ValueError for a scalar.");
+      m, "flatnonzero", [](const Like& a) { return flatnonzero(as_variable(a)); }, "a"_a);
   auto selected = [](const Like& condition, const Like& x, const Any& axis) {
     return compress(as_variable(condition), as_variable(x), as_optional_int(axis, "compress: axis"));
   };
-  define(
-      m, "compress", selected, "condition"_a, "x"_a, "axis"_a = nb::none(),
-      "The elements along an axis at which a vector is not 0; of the flattened x when axis is None. ValueError for a "
-      "condition of another rank, IndexError at run time where it is not 0 beyond the end.");
+  define(m, "compress", selected, "condition"_a, "x"_a, "axis"_a = nb::none());
   define_method(
       m, "compress",
       [selected](const Like& x, const Like& condition, const Any& axis) { return selected(condition, x, axis); },

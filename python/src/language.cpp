@@ -127,19 +127,17 @@ Variable padded(const Like& x, const Any& widths, const std::string& mode, const
 void bind_complex(nb::module_& m) {
   define(
       m, "complex", [](const Like& real, const Like& imag) { return complex(as_variable(real), as_variable(imag)); },
-      "real"_a, "imag"_a,
-      "real + i imag, broadcast together: complex64 of float32 and of narrower dtypes, else complex128. TypeError for "
-      "complex operands.");
+      "real"_a, "imag"_a);
   define(
       m, "complex_from_polar",
       [](const Like& abs, const Like& angle) { return complex_from_polar(as_variable(abs), as_variable(angle)); },
-      "abs"_a, "angle"_a, "abs * (cos(angle) + i sin(angle)).");
+      "abs"_a, "angle"_a);
 }
 
 void bind_arranging(nb::module_& m) {
   define(
       m, "flip", [](const Like& x, const AxisLike& axis) { return flip(as_variable(x), as_axes(axis, "flip")); },
-      "arr"_a, "axis"_a.none() = nb::none(), "The elements in reverse order along these axes, all by default.");
+      "arr"_a, "axis"_a.none() = nb::none());
   define(
       m, "rot90",
       [](const Like& x, int k, const Any& axes) {
@@ -147,15 +145,13 @@ void bind_arranging(nb::module_& m) {
         if (pair.size() != 2) throw ValueError("rot90: expected two axes");
         return rot90(as_variable(x), k, {pair[0], pair[1]});
       },
-      "m"_a, "k"_a = 1, "axes"_a = nb::make_tuple(0, 1),
-      "Turned by k times 90 degrees in the plane of two axes, from the first towards the second.");
+      "m"_a, "k"_a = 1, "axes"_a = nb::make_tuple(0, 1));
   define(
       m, "roll",
       [](const Like& x, const Like& shift, const AxisLike& axis) {
         return roll(as_variable(x), as_variable(shift), as_optional_int(axis, "roll: axis"));
       },
-      "x"_a, "shift"_a, "axis"_a.none() = nb::none(),
-      "Shifted along an axis, what leaves one end coming in at the other; without an axis, of the flattened x.");
+      "x"_a, "shift"_a, "axis"_a.none() = nb::none());
   define(
       m, "tile",
       [](const Like& x, const Any& reps) {
@@ -163,19 +159,16 @@ void bind_arranging(nb::module_& m) {
         for (const Variable& length : as_lengths(reps, "tile")) repetitions.emplace_back(length);
         return tile(as_variable(x), repetitions);
       },
-      "A"_a, "reps"_a, "Repeated so many times along each dimension; missing numbers are 1 in front.");
+      "A"_a, "reps"_a);
   const auto repeated = [](const Like& x, const Like& repeats, const AxisLike& axis) {
     return repeat(as_variable(x), as_variable(repeats), as_optional_int(axis, "repeat: axis"));
   };
-  define(m, "repeat", repeated, "a"_a, "repeats"_a, "axis"_a.none() = nb::none(),
-         "Each element so many times in a row: a number, or one for each element along the axis. Without an axis, of "
-         "the flattened a. ValueError for negative numbers and for another length.");
+  define(m, "repeat", repeated, "a"_a, "repeats"_a, "axis"_a.none() = nb::none());
   define_method(m, "repeat", repeated, "repeats"_a, "axis"_a.none() = nb::none(),
                 "Each element so many times in a row: a number, or one for each element along the axis.");
   define(
       m, "broadcast_arrays",
-      [](nb::args tensors) { return list_of(broadcast_arrays(as_variables(tensors, "broadcast_arrays"))); }, "args"_a,
-      "All with the shape that they have when broadcast together.");
+      [](nb::args tensors) { return list_of(broadcast_arrays(as_variables(tensors, "broadcast_arrays"))); }, "args"_a);
   define(
       m, "meshgrid",
       [](nb::args xi, bool copy, bool sparse, const std::string& indexing) {
@@ -183,44 +176,27 @@ void bind_arranging(nb::module_& m) {
           throw NotImplementedError("meshgrid: copy=False is not supported: results share no memory with inputs");
         return list_of(meshgrid(as_variables(xi, "meshgrid"), sparse, indexing));
       },
-      "xi"_a, "copy"_a = true, "sparse"_a = false, "indexing"_a = "xy",
-      "The coordinates of the points of a grid, from those along each of its dimensions, as numpy.meshgrid: one tensor "
-      "for "
-      "each of xi, which are vectors, scalars, or flattened to vectors. sparse: only such that they broadcast. "
-      "indexing: "
-      "\"xy\", by which the first two dimensions are exchanged, or \"ij\"; ValueError for others. NotImplementedError "
-      "for "
-      "copy=False, as results share no memory.");
+      "xi"_a, "copy"_a = true, "sparse"_a = false, "indexing"_a = "xy");
   define(
       m, "join_dims",
       [](const Like& x, int start_axis, std::optional<int> n_axes) {
         return join_dims(as_variable(x), start_axis, n_axes);
       },
-      "x"_a, "start_axis"_a = 0, "n_axes"_a = nb::none(),
-      "n_axes dimensions from start_axis on made one, all that follow by default; 0 inserts one of length 1.");
+      "x"_a, "start_axis"_a = 0, "n_axes"_a = nb::none());
   define(
       m, "split_dims",
       [](const Like& x, const ShapeLike& shape, int axis) {
         return split_dims(as_variable(x), as_lengths(shape, "split_dims"), axis);
       },
-      "x"_a, "shape"_a, "axis"_a = 0, "A dimension made several of these lengths, one of which may be -1.");
+      "x"_a, "shape"_a, "axis"_a = 0);
   define(
       m, "split",
       [](const Like& x, const ShapeLike& sizes, const Any& n_splits, int axis) {
         return list_of(split(as_variable(x), sizes_of_parts(sizes, n_splits), axis));
       },
-      "x"_a, "splits_size"_a, nb::kw_only(), "n_splits"_a = nb::none(), "axis"_a = 0,
-      "Consecutive parts of these lengths along an axis: numbers, or a vector whose length is known. ValueError when "
-      "they are negative or don't add up to the length.");
-  define(
-      m, "pad", padded, "x"_a, "pad_width"_a, "mode"_a = "constant", nb::kw_only(), "constant_values"_a = nb::none(),
-      "end_values"_a = nb::none(), "stat_length"_a = nb::none(), "reflect_type"_a = nb::none(),
-      "x with elements added around it, as numpy.pad.\n\n"
-      "pad_width: a number, a pair for before and after, or a pair for each dimension. mode: \"constant\", \"edge\", "
-      "\"linear_ramp\", \"maximum\", \"minimum\", \"mean\", \"median\", \"wrap\", \"symmetric\" or \"reflect\". "
-      "reflect_type: of the last two, \"even\" mirrors x, \"odd\" mirrors it at the points at its edges, as "
-      "2 * edge - x. ValueError for another mode or type, for negative widths, and for arguments that the mode does "
-      "not take. NotImplementedError for \"odd\" of bools.");
+      "x"_a, "splits_size"_a, nb::kw_only(), "n_splits"_a = nb::none(), "axis"_a = 0);
+  define(m, "pad", padded, "x"_a, "pad_width"_a, "mode"_a = "constant", nb::kw_only(), "constant_values"_a = nb::none(),
+         "end_values"_a = nb::none(), "stat_length"_a = nb::none(), "reflect_type"_a = nb::none());
 }
 
 void bind_creating(nb::module_& m) {
@@ -237,24 +213,19 @@ void bind_creating(nb::module_& m) {
       "start"_a, "stop"_a, "num"_a = 50, "endpoint"_a = true, "retstep"_a = false, "dtype"_a = nb::none(), "axis"_a = 0,
       nb::sig("def linspace(start: typing.Any, stop: typing.Any, num: typing.Any = 50, endpoint: bool = True, "
               "retstep: bool = False, dtype: typing.Any = None, axis: int = 0) -> TensorVariable | "
-              "tuple[TensorVariable, TensorVariable]"),
-      "Return `num` numbers with equal steps from start to stop, which is the last one unless endpoint is False.\n\n"
-      "Limits may be tensors; the new dimension is inserted at axis. dtype is config.floatX by default; numbers of an "
-      "integer dtype are rounded down. retstep: return the pair of numbers and step.");
+              "tuple[TensorVariable, TensorVariable]"));
   define(
       m, "empty",
       [](const ShapeLike& shape, const DTypeLike& dtype) {
         return empty(Operands(as_lengths(shape, "empty")), optional_dtype(dtype));
       },
-      "shape"_a, "dtype"_a = nb::none(),
-      "Return a tensor of this shape with unspecified elements, which are zeros. dtype is config.floatX by default.");
+      "shape"_a, "dtype"_a = nb::none());
   define(
       m, "empty_like",
       [](const Like& prototype, const DTypeLike& dtype) {
         return empty_like(as_variable(prototype), optional_dtype(dtype));
       },
-      "prototype"_a, "dtype"_a = nb::none(),
-      "Return a tensor of the prototype's shape with unspecified elements, which are zeros.");
+      "prototype"_a, "dtype"_a = nb::none());
   define(
       m, "logspace",
       [](const Like& start, const Like& stop, const Like& num, const Like& base, bool endpoint, const DTypeLike& dtype,
@@ -262,8 +233,7 @@ void bind_creating(nb::module_& m) {
         return logspace(as_variable(start), as_variable(stop), as_variable(num), as_variable(base),
                         sequence_options(endpoint, dtype, axis));
       },
-      "start"_a, "stop"_a, "num"_a = 50, "base"_a = 10.0, "endpoint"_a = true, "dtype"_a = nb::none(), "axis"_a = 0,
-      "base to the power of num numbers with equal steps from start to stop.");
+      "start"_a, "stop"_a, "num"_a = 50, "base"_a = 10.0, "endpoint"_a = true, "dtype"_a = nb::none(), "axis"_a = 0);
   define(
       m, "geomspace",
       [](const Like& start, const Like& stop, const Like& num, const Like&, bool endpoint, const DTypeLike& dtype,
@@ -271,41 +241,36 @@ void bind_creating(nb::module_& m) {
         return geomspace(as_variable(start), as_variable(stop), as_variable(num),
                          sequence_options(endpoint, dtype, axis));
       },
-      "start"_a, "stop"_a, "num"_a = 50, "base"_a = 10.0, "endpoint"_a = true, "dtype"_a = nb::none(), "axis"_a = 0,
-      "num numbers with equal quotients from start to stop, both of one sign and not 0. The base makes no difference.");
+      "start"_a, "stop"_a, "num"_a = 50, "base"_a = 10.0, "endpoint"_a = true, "dtype"_a = nb::none(), "axis"_a = 0);
   define(
       m, "tri",
       [](const Like& n, const Any& columns, int k, const DTypeLike& dtype) {
         return tri(as_variable(n), optional_operand(columns), k, optional_dtype(dtype));
       },
-      "N"_a, "M"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none(),
-      "Ones on and below diagonal k of [N, M], zeros above; M is N by default, dtype config.floatX.");
+      "N"_a, "M"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none());
   define(
       m, "nan_to_num",
       [](const Like& x, const Like& nan, const Any& posinf, const Any& neginf) {
         return nan_to_num(as_variable(x), as_variable(nan), optional_operand(posinf), optional_operand(neginf));
       },
-      "x"_a, "nan"_a = 0.0, "posinf"_a = nb::none(), "neginf"_a = nb::none(),
-      "nan and the infinities replaced, these by the dtype's largest numbers unless others are given.");
+      "x"_a, "nan"_a = 0.0, "posinf"_a = nb::none(), "neginf"_a = nb::none());
   define(
       m, "fill_diagonal",
       [](const Like& a, const Like& value) { return fill_diagonal(as_variable(a), as_variable(value)); }, "a"_a,
-      "val"_a, "a with the value on its main diagonal.");
+      "val"_a);
   define(
       m, "fill_diagonal_offset",
       [](const Like& a, const Like& value, const Like& offset) {
         return fill_diagonal_offset(as_variable(a), as_variable(value), as_variable(offset));
       },
-      "a"_a, "val"_a, "offset"_a, "A matrix with the value on a diagonal.");
+      "a"_a, "val"_a, "offset"_a);
 }
 
 void bind_searching(nb::module_& m) {
   const auto search = [](const Like& x, const Like& v, const std::string& side, const Any& sorter) {
     return searchsorted(as_variable(x), as_variable(v), side_of(side), optional_operand(sorter));
   };
-  define(m, "searchsorted", search, "x"_a, "v"_a, "side"_a = "left", "sorter"_a = nb::none(),
-         "Where the elements of v would have to be inserted into the increasing vector x to keep it so: before equal "
-         "ones, or behind them. sorter: positions that sort x. int64, of v's shape.");
+  define(m, "searchsorted", search, "x"_a, "v"_a, "side"_a = "left", "sorter"_a = nb::none());
   define_method(m, "searchsorted", search, "v"_a, "side"_a = "left", "sorter"_a = nb::none(),
                 "Where the elements of v would have to be inserted into this increasing vector.");
   m.def(
@@ -320,15 +285,11 @@ void bind_searching(nb::module_& m) {
       [](const Like& x, const Any& weights, const Any& minlength, bool) {
         return bincount(as_variable(x), optional_operand(weights), optional_operand(minlength).value_or(Operand(0)));
       },
-      "x"_a, "weights"_a = nb::none(), "minlength"_a = nb::none(), "assert_nonneg"_a = false,
-      "Return how often each number from 0 on occurs in a vector of integers, or the sum of its weights.\n\n"
-      "The result has at least `minlength` elements. A negative number is a ValueError when the function is called, "
-      "whatever assert_nonneg is.");
+      "x"_a, "weights"_a = nb::none(), "minlength"_a = nb::none(), "assert_nonneg"_a = false);
   define(
       m, "digitize",
       [](const Like& x, const Like& bins, bool right) { return digitize(as_variable(x), as_variable(bins), right); },
-      "x"_a, "bins"_a, "right"_a = false,
-      "The number of the bin, between increasing or decreasing limits, that each element lies in, as numpy.digitize.");
+      "x"_a, "bins"_a, "right"_a = false);
   define(
       m, "take_along_axis",
       [](const Like& arr, const Like& indices, const AxisLike& axis) {
@@ -336,9 +297,7 @@ void bind_searching(nb::module_& m) {
         if (!along) return take_along_axis(flatten(as_variable(arr)), flatten(as_variable(indices)), 0);
         return take_along_axis(as_variable(arr), as_variable(indices), *along);
       },
-      "arr"_a, "indices"_a, "axis"_a.none() = 0,
-      "Elements at positions along one axis, those of the other dimensions being their places: what argsort answers, "
-      "taken. None: of the flattened arr.");
+      "arr"_a, "indices"_a, "axis"_a.none() = 0);
   const auto chosen = [](const Like& a, const Any& choices, const std::string& mode) {
     const Variable stacked = is_variable(choices) ? variable_of(choices) : Variable();
     if (!stacked.defined()) return choose(as_variable(a), as_variables(choices, "choose"), mode_of(mode, "choose"));
@@ -349,9 +308,7 @@ void bind_searching(nb::module_& m) {
     for (std::int64_t i = 0; i < count; ++i) all.push_back(subtensor(stacked, {IndexItem(Operand(i))}));
     return choose(as_variable(a), all, mode_of(mode, "choose"));
   };
-  define(
-      m, "choose", chosen, "a"_a, "choices"_a, "mode"_a = "raise",
-      "Each element from that choice which a says; all broadcast. Out of range: an IndexError, \"clip\" or \"wrap\".");
+  define(m, "choose", chosen, "a"_a, "choices"_a, "mode"_a = "raise");
   define_method(m, "choose", chosen, "choices"_a, "mode"_a = "raise", "Each element from that choice which this says.");
   define(
       m, "ravel_multi_index",
@@ -360,69 +317,57 @@ void bind_searching(nb::module_& m) {
         return ravel_multi_index(as_variables(multi_index, "ravel_multi_index"), as_lengths(dims, "ravel_multi_index"),
                                  mode_of(mode, "ravel_multi_index"));
       },
-      "multi_index"_a, "dims"_a, "mode"_a = "raise", "order"_a = "C",
-      "The positions of index tuples in a flattened tensor of this shape. ValueError for an index out of range.");
+      "multi_index"_a, "dims"_a, "mode"_a = "raise", "order"_a = "C");
   define(
       m, "unravel_index",
       [](const Like& indices, const ShapeLike& dims, const std::string& order) {
         if (order != "C") throw NotImplementedError("unravel_index: only order=\"C\" is supported");
         return tuple_of(unravel_index(as_variable(indices), as_lengths(dims, "unravel_index")));
       },
-      "indices"_a, "dims"_a, "order"_a = "C",
-      "The index tuples of positions in a flattened tensor of this shape: a tensor for each dimension.");
+      "indices"_a, "dims"_a, "order"_a = "C");
   define(
-      m, "inverse_permutation", [](const Like& perm) { return inverse_permutation(as_variable(perm)); }, "perm"_a,
-      "The permutation that undoes this one, of each row.");
+      m, "inverse_permutation", [](const Like& perm) { return inverse_permutation(as_variable(perm)); }, "perm"_a);
   define(
       m, "median",
       [](const Like& x, const AxisLike& axis, bool keepdims) {
         return median(as_variable(x), as_axes(axis, "median"), keepdims);
       },
-      "x"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false,
-      "The middle element, or the mean of the middle two; nan where there is one.");
+      "x"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false);
   define(
       m, "quantile",
       [](const Like& a, const Like& q, const AxisLike& axis, bool keepdims) {
         return quantile(as_variable(a), as_variable(q), as_axes(axis, "quantile"), keepdims);
       },
-      "a"_a, "q"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false,
-      "By linear interpolation, where the part q of the elements lies below. A vector q is the first dimension.");
+      "a"_a, "q"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false);
   define(
       m, "percentile",
       [](const Like& a, const Like& q, const AxisLike& axis, bool keepdims) {
         return percentile(as_variable(a), as_variable(q), as_axes(axis, "percentile"), keepdims);
       },
-      "a"_a, "q"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false, "quantile of q hundredths.");
+      "a"_a, "q"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false);
 }
 
 void bind_contracting(nb::module_& m) {
-  define(m, "tensordot", tensordot_of, "a"_a, "b"_a, "axes"_a = 2,
-         "Summed over the last dimensions of a and the first of b, so many, or over the axes of both that are given.");
+  define(m, "tensordot", tensordot_of, "a"_a, "b"_a, "axes"_a = 2);
   const auto product = [](Variable (*function)(const Operand&, const Operand&)) {
     return [function](const Like& x1, const Like& x2, const DTypeLike& dtype) {
       return in_optional_dtype(function(as_variable(x1), as_variable(x2)), dtype);
     };
   };
-  define(m, "vecdot", product(vecdot), "x1"_a, "x2"_a, "dtype"_a = nb::none(),
-         "Products of vectors: the last dimensions. Those before broadcast.");
-  define(m, "matvec", product(matvec), "x1"_a, "x2"_a, "dtype"_a = nb::none(),
-         "Products of matrices with vectors. The dimensions before broadcast.");
-  define(m, "vecmat", product(vecmat), "x1"_a, "x2"_a, "dtype"_a = nb::none(),
-         "Products of vectors with matrices. The dimensions before broadcast.");
+  define(m, "vecdot", product(vecdot), "x1"_a, "x2"_a, "dtype"_a = nb::none());
+  define(m, "matvec", product(matvec), "x1"_a, "x2"_a, "dtype"_a = nb::none());
+  define(m, "vecmat", product(vecmat), "x1"_a, "x2"_a, "dtype"_a = nb::none());
   add_function(
       m, "kron", [](const Like& a, const Like& b) { return kron(as_variable(a), as_variable(b)); },
-      nb::call_guard<AtCaller>(), "a"_a, "b"_a, "Blocks of b, scaled by the elements of a.");
+      nb::call_guard<AtCaller>(), "a"_a, "b"_a);
   define(
       m, "einsum",
       [](const std::string& subscripts, nb::args operands, const Any&) {
         return einsum(subscripts, as_variables(operands, "einsum"));
       },
-      "subscripts"_a, "operands"_a, "optimize"_a = nb::none(),
-      "The sum of products that the subscripts say, as numpy.einsum. Two operands at a time become a product of "
-      "matrices, in an order chosen by the lengths that are known. ValueError for subscripts that don't fit.\n\n"
-      ">>> x, m = pt.dvector(\"x\"), pt.dmatrix(\"m\")\n"
-      ">>> pt.einsum(\"ij,j->i\", m, x).eval({m: [[1.0, 2.0]], x: [3.0, 4.0]})\n"
-      "array([11.])");
+      "subscripts"_a, "operands"_a, "optimize"_a = nb::none(), R"(>>> x, m = pt.dvector("x"), pt.dmatrix("m")
+>>> pt.einsum("ij,j->i", m, x).eval({m: [[1.0, 2.0]], x: [3.0, 4.0]})
+array([11.]))");
 }
 
 }  // namespace

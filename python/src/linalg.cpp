@@ -95,9 +95,7 @@ void bind_linalg(nb::module_& m) {
                          as_b_ndim(b_ndim, "cho_solve"));
       },
       nb::call_guard<AtCaller>(), "c_and_lower"_a, "b"_a, nb::kw_only(), "overwrite_b"_a = false,
-      "check_finite"_a = true, "b_ndim"_a = nb::none(),
-      "x with A @ x == b, given (c, lower), the Cholesky factor of A and which triangle it is. b_ndim as in "
-      "solve_triangular.");
+      "check_finite"_a = true, "b_ndim"_a = nb::none());
   add_function(
       m, "solve",
       [](const Like& a, const Like& b, bool lower, bool, bool, bool, const std::string& assume_a, bool transposed,
@@ -111,28 +109,18 @@ void bind_linalg(nb::module_& m) {
       },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a, nb::kw_only(), "lower"_a = false, "overwrite_a"_a = false,
       "overwrite_b"_a = false, "check_finite"_a = true, "assume_a"_a = "gen", "transposed"_a = false,
-      "b_ndim"_a = nb::none(), "on_error"_a = "raise",
-      "x with a @ x == b, or a.T @ x == b when transposed. assume_a: \"gen\" and \"banded\" (LU factors), \"sym\" and "
-      "\"her\" (the same; only the triangle that lower says is read), \"pos\" (Cholesky factors; only that triangle is "
-      "read), \"diagonal\", \"tridiagonal\", \"lower triangular\" or \"upper triangular\". Batches and b_ndim as in "
-      "solve_triangular. numpy.linalg.LinAlgError for a singular matrix, or with on_error=\"nan\" a solution that is "
-      "all "
-      "nan; ValueError for lengths that don't fit.");
+      "b_ndim"_a = nb::none(), "on_error"_a = "raise");
   add_function(
-      m, "inv", [](const Like& x) { return inv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
-      "The inverse of each matrix. numpy.linalg.LinAlgError for a singular one.");
+      m, "inv", [](const Like& x) { return inv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a);
   add_function(
-      m, "det", [](const Like& x) { return det(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
-      "The determinant of each matrix; the gradient at a singular one is a numpy.linalg.LinAlgError.");
+      m, "det", [](const Like& x) { return det(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a);
   add_function(
       m, "slogdet",
       [](const Like& x) {
         const SignAndLogarithm out = slogdet(as_variable(x));
         return nb::make_tuple(wrap(out.sign), wrap(out.logabsdet));
       },
-      nb::call_guard<AtCaller>(), "x"_a,
-      "The sign of the determinant of each matrix, and the logarithm of its absolute value; 0 and -inf of singular "
-      "ones.");
+      nb::call_guard<AtCaller>(), "x"_a);
   define(
       m, "assume",
       [](const Like& x, std::optional<bool> diagonal, std::optional<bool> lower_triangular,
@@ -150,26 +138,18 @@ void bind_linalg(nb::module_& m) {
       "x"_a, nb::kw_only(), "diagonal"_a = nb::none(), "lower_triangular"_a = nb::none(),
       "upper_triangular"_a = nb::none(), "symmetric"_a = nb::none(), "positive_definite"_a = nb::none(),
       "orthogonal"_a = nb::none(), "selection"_a = nb::none(), "permutation"_a = nb::none(),
-      "unique_indices"_a = nb::none(),
-      "x, with the statement that these facts hold (True) or don't (False) of it, or of each matrix of a batch. The "
-      "statement is believed, not checked, and counts wherever a function uses x: rewrites solve, factor and "
-      "differentiate accordingly. ConflictingAssumptionsError, a ValueError, for what contradicts itself or what is "
-      "known of x; ValueError for a fact of square matrices about others.");
+      "unique_indices"_a = nb::none());
   m.def(
       "_known_structure", [](const Like& x) { return structure_of(as_variable(x)).str(); }, "x"_a,
       "The short names of the facts that are known of a matrix.");
   define(
-      m, "tril", [](const Like& a, int k) { return tril(as_variable(a), k); }, "m"_a, "k"_a = 0,
-      "m, with zeros above diagonal k of each matrix; of a vector, of the matrix whose rows are all that vector.");
+      m, "tril", [](const Like& a, int k) { return tril(as_variable(a), k); }, "m"_a, "k"_a = 0);
   define(
-      m, "triu", [](const Like& a, int k) { return triu(as_variable(a), k); }, "m"_a, "k"_a = 0,
-      "m, with zeros below diagonal k of each matrix; of a vector, of the matrix whose rows are all that vector.");
+      m, "triu", [](const Like& a, int k) { return triu(as_variable(a), k); }, "m"_a, "k"_a = 0);
   define(
       m, "diagonal",
       [](const Like& a, int offset, int axis1, int axis2) { return diagonal(as_variable(a), offset, axis1, axis2); },
-      "a"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1,
-      "A diagonal of the matrices of two axes; it becomes the last dimension. ValueError for fewer than two "
-      "dimensions.");
+      "a"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1);
   define_method(
       m, "diagonal",
       [](const Like& a, int offset, int axis1, int axis2) { return diagonal(as_variable(a), offset, axis1, axis2); },
@@ -179,11 +159,9 @@ void bind_linalg(nb::module_& m) {
       [](const Like& a, int offset, int axis1, int axis2, bool) {
         return diagonal(as_variable(a), offset, axis1, axis2);
       },
-      "x"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "view"_a = false, "PyTensor's older name of diagonal.");
+      "x"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "view"_a = false);
   define(
-      m, "diag", [](const Like& v, int k) { return diag(as_variable(v), k); }, "v"_a, "k"_a = 0,
-      "The matrix with the vector v on diagonal k, and zeros elsewhere; or of a matrix, its diagonal k. ValueError for "
-      "other numbers of dimensions.");
+      m, "diag", [](const Like& v, int k) { return diag(as_variable(v), k); }, "v"_a, "k"_a = 0);
   define(
       m, "eye",
       [](const Like& n, const Any& columns, int k, const DTypeLike& dtype) {
@@ -191,12 +169,11 @@ void bind_linalg(nb::module_& m) {
         if (!columns.is_none()) m_columns = Operand(as_variable(columns));
         return eye(as_variable(n), m_columns, k, optional_dtype(dtype));
       },
-      "n"_a, "m"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none(),
-      "Ones on diagonal k of an [n, m] matrix, zeros elsewhere; m is n by default, dtype config.floatX.");
+      "n"_a, "m"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none());
   define(
       m, "trace",
       [](const Like& a, int offset, int axis1, int axis2) { return trace(as_variable(a), offset, axis1, axis2); },
-      "a"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "The sum of a diagonal of the matrices of two axes.");
+      "a"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1);
   define_method(
       m, "trace",
       [](const Like& a, int offset, int axis1, int axis2) { return trace(as_variable(a), offset, axis1, axis2); },

@@ -211,8 +211,7 @@ void bind_linker(nb::module_& m) {
       [](const std::string& name, const Linker& linker) { registered_linkers().insert_or_assign(name, linker); },
       "name"_a, "linker"_a);
   m.def("registered_linkers", [] { return registered_linkers(); });
-  m.def(
-      "linker_names", [] { return linker_names(); }, "What function() and Mode accept as a linker's name.");
+  m.def("linker_names", [] { return linker_names(); });
 }
 
 }  // namespace bitale::python

@@ -83,8 +83,7 @@ nb::object vectorized(nb::object function, std::optional<std::string> signature)
 void bind_packing(nb::module_& m) {
   define(
       m, "stacklists", [](const Any& arg) { return stacklists(nested_operands(arg)); }, "arg"_a,
-      nb::sig("def stacklists(arg: typing.Any) -> TensorVariable"),
-      "Stack nested lists of tensors: the result has one dimension more for each level of lists.");
+      nb::sig("def stacklists(arg: typing.Any) -> TensorVariable"));
   define(
       m, "pack",
       [](nb::args tensors, const Any& keep_axes) {
@@ -93,10 +92,7 @@ void bind_packing(nb::module_& m) {
       },
       "tensors"_a, "keep_axes"_a = nb::none(),
       nb::sig("def pack(*tensors: TensorVariable | numpy.typing.ArrayLike, keep_axes: collections.abc.Sequence[int] | "
-              "int | None = None) -> tuple[TensorVariable, list[TensorVariable]]"),
-      "Flatten all dimensions of tensors except `keep_axes`, and join the tensors along the flattened one.\n\n"
-      "keep_axes: leading axes, counted from 0, trailing axes, counted from -1, or both. Returns the joined tensor and "
-      "the shapes that unpack needs. ValueError for other axes and for tensors with fewer dimensions.");
+              "int | None = None) -> tuple[TensorVariable, list[TensorVariable]]"));
   define(
       m, "unpack",
       [](const Like& packed, nb::sequence shapes, const Any& keep_axes) {
@@ -107,20 +103,17 @@ void bind_packing(nb::module_& m) {
       "packed_input"_a, "packed_shapes"_a, "keep_axes"_a = nb::none(),
       nb::sig("def unpack(packed_input: TensorVariable | numpy.typing.ArrayLike, packed_shapes: "
               "collections.abc.Sequence[typing.Any], keep_axes: collections.abc.Sequence[int] | int | None = None) -> "
-              "list[TensorVariable]"),
-      "Return the tensors that pack has joined.");
+              "list[TensorVariable]"));
   define(m, "broadcast_shape", broadcast_shape_of, "arrays"_a, "arrays_are_shapes"_a = false,
          nb::sig("def broadcast_shape(*arrays: typing.Any, arrays_are_shapes: bool = False) -> "
-                 "tuple[TensorVariable, ...]"),
-         "Return the lengths that tensors, or tensors with these shapes, have when they are broadcast together.");
+                 "tuple[TensorVariable, ...]"));
   define(
       m, "specify_broadcastable",
       [](const Like& x, nb::args axes) {
         return specify_broadcastable(as_variable(x), as_ints(axes, "specify_broadcastable: axes"));
       },
       "x"_a, "axes"_a,
-      nb::sig("def specify_broadcastable(x: TensorVariable | numpy.typing.ArrayLike, *axes: int) -> TensorVariable"),
-      "Declare that these dimensions of x have length 1, which is checked when a function is called.");
+      nb::sig("def specify_broadcastable(x: TensorVariable | numpy.typing.ArrayLike, *axes: int) -> TensorVariable"));
   define(
       m, "slice_at_axis",
       [](nb::object sl, int axis) {
@@ -133,16 +126,10 @@ void bind_packing(nb::module_& m) {
         if (axis >= 0) items.append(nb::ellipsis());
         return nb::tuple(items);
       },
-      "sl"_a, "axis"_a, nb::sig("def slice_at_axis(sl: slice, axis: int) -> tuple[typing.Any, ...]"),
-      "Return the index that takes a slice of one dimension and all elements of the others.");
-  define(
-      m, "vectorize", vectorized, "func"_a, "signature"_a = nb::none(),
-      nb::sig("def vectorize(func: collections.abc.Callable[..., typing.Any], signature: str | None = None) -> "
-              "collections.abc.Callable[..., typing.Any]"),
-      "Return the function of batches that applies `func`, a function of variables, to each element.\n\n"
-      "Batch dimensions precede those that the signature names; without a signature, inputs and outputs are scalars. "
-      "ValueError for a text that is not a signature, for inputs with fewer dimensions than it names, and for outputs "
-      "with a different number of dimensions.");
+      "sl"_a, "axis"_a, nb::sig("def slice_at_axis(sl: slice, axis: int) -> tuple[typing.Any, ...]"));
+  define(m, "vectorize", vectorized, "func"_a, "signature"_a = nb::none(),
+         nb::sig("def vectorize(func: collections.abc.Callable[..., typing.Any], signature: str | None = None) -> "
+                 "collections.abc.Callable[..., typing.Any]"));
 }
 
 // ---- values and lengths that a graph shows --------------------------------------------------------------------------
@@ -195,8 +182,7 @@ bool constant_equals(nb::handle self, nb::handle other) {
 
 void bind_known(nb::module_& m) {
   define(
-      m, "get_vector_length", [](const Like& v) { return get_vector_length(as_variable(v)); }, "v"_a,
-      "Return the number of elements of a vector. ValueError when it is not known, or v is not a vector.");
+      m, "get_vector_length", [](const Like& v) { return get_vector_length(as_variable(v)); }, "v"_a);
   constexpr const char* underlying =
       "Return the value that all elements of v have, as a NumPy array without dimensions.\n\n"
       "NotScalarConstantError when the graph shows none; v itself when raise_not_constant is False.";
@@ -209,17 +195,14 @@ void bind_known(nb::module_& m) {
   define(m, "get_scalar_constant_value", scalar_value, "v"_a.none(), "elemwise"_a = true,
          "only_process_constants"_a = false, "max_recur"_a = 10, "raise_not_constant"_a = true,
          nb::sig("def get_scalar_constant_value(v: typing.Any, elemwise: bool = True, only_process_constants: bool = "
-                 "False, max_recur: int = 10, raise_not_constant: bool = True) -> typing.Any"),
-         "Return the value of a scalar. NotScalarConstantError when the graph does not show it, or v has dimensions "
-         "that are not 1.");
+                 "False, max_recur: int = 10, raise_not_constant: bool = True) -> typing.Any"));
   define_method(m, "get_underlying_scalar_constant", underlying_value, nb::kw_only(), "elemwise"_a = true,
                 "only_process_constants"_a = false, "max_recur"_a = 10, "raise_not_constant"_a = true,
                 nb::sig("def get_underlying_scalar_constant(self, *, elemwise: bool = True, only_process_constants: "
                         "bool = False, max_recur: int = 10, raise_not_constant: bool = True) -> typing.Any"),
                 underlying);
   define(
-      m, "is_flat", [](const Like& var, int ndim) { return is_flat(as_variable(var), ndim); }, "var"_a, "ndim"_a = 1,
-      "Return whether a tensor has `ndim` dimensions, so that flattening it to that number changes nothing.");
+      m, "is_flat", [](const Like& var, int ndim) { return is_flat(as_variable(var), ndim); }, "var"_a, "ndim"_a = 1);
   for (const char* name : {"tensor_copy", "identity"})
     define(
         m, name, [](const Like& x) { return as_variable(x); }, "x"_a,

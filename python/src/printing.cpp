@@ -261,11 +261,9 @@ void bind_printing(nb::module_& m) {
       "pprint", [](const Variable& variable) { return pprint(variable); }, "variable"_a,
       "The expression as one would write it.");
   m.def(
-      "latex", [](const Variable& variable) { return latex(variable); }, "variable"_a,
-      "The expression in LaTeX's mathematics, as notebooks typeset it.\n\n"
-      ">>> x = pt.dscalar(\"x\")\n"
-      ">>> print(bt.printing.latex(pt.exp(x) / x))\n"
-      "\\frac{\\exp\\left(x\\right)}{x}");
+      "latex", [](const Variable& variable) { return latex(variable); }, "variable"_a, R"(>>> x = pt.dscalar("x")
+>>> print(bt.printing.latex(pt.exp(x) / x))
+\frac{\exp\left(x\right)}{x})");
 }
 
 }  // namespace bitale::python

@@ -31,7 +31,7 @@ using LocatingOverSome = Variable (*)(const Operand&, const std::vector<int>&, b
 using Spreading = Variable (*)(const Operand&, const Axes&, int, bool);
 using Normalizing = Variable (*)(const Operand&, const Axes&);
 
-void bind_summing(nb::module_& m, const char* name, Summing function, const char* doc) {
+void bind_summing(nb::module_& m, const char* name, Summing function) {
   define_both_of(
       m, name, "input"_a,
       [function, name](const Like& x, const AxisLike& axis, const DTypeLike& dtype, bool keepdims,
@@ -40,31 +40,31 @@ void bind_summing(nb::module_& m, const char* name, Summing function, const char
         check_accumulator(operand, acc_dtype, name);
         return function(operand, as_axes(axis, name), keepdims, optional_dtype(dtype));
       },
-      "axis"_a = nb::none(), "dtype"_a = nb::none(), "keepdims"_a = false, "acc_dtype"_a = nb::none(), doc);
+      "axis"_a = nb::none(), "dtype"_a = nb::none(), "keepdims"_a = false, "acc_dtype"_a = nb::none());
 }
 
-void bind_choosing(nb::module_& m, const char* name, Choosing function, const char* doc) {
+void bind_choosing(nb::module_& m, const char* name, Choosing function) {
   define_both(
       m, name,
       [function, name](const Like& x, const AxisLike& axis, bool keepdims) {
         return function(as_variable(x), as_axes(axis, name), keepdims);
       },
-      "axis"_a = nb::none(), "keepdims"_a = false, doc);
+      "axis"_a = nb::none(), "keepdims"_a = false);
 }
 
-void bind_locating(nb::module_& m, const char* name, Locating over_all, LocatingOverSome over_some, const char* doc) {
+void bind_locating(nb::module_& m, const char* name, Locating over_all, LocatingOverSome over_some) {
   define_both(
       m, name,
       [over_all, over_some, name](const Like& x, const AxisLike& axis, bool keepdims) {
         const Axes axes = as_axes(axis, name);
         return axes ? over_some(as_variable(x), *axes, keepdims) : over_all(as_variable(x), std::nullopt, keepdims);
       },
-      "axis"_a = nb::none(), "keepdims"_a = false, doc);
+      "axis"_a = nb::none(), "keepdims"_a = false);
 }
 
 using Cumulating = Variable (*)(const Operand&, std::optional<int>);
 
-void bind_cumulating(nb::module_& m, const char* name, Cumulating function, const char* doc) {
+void bind_cumulating(nb::module_& m, const char* name, Cumulating function) {
   define_both(
       m, name,
       [function, name](const Like& x, const AxisLike& axis, const DTypeLike& dtype) {
@@ -74,10 +74,10 @@ void bind_cumulating(nb::module_& m, const char* name, Cumulating function, cons
         const Variable result = function(operand, as_optional_int(axis, cat(name, ": axis")));
         return element ? cast(result, *element) : result;
       },
-      "axis"_a = nb::none(), "dtype"_a = nb::none(), doc);
+      "axis"_a = nb::none(), "dtype"_a = nb::none());
 }
 
-void bind_spreading(nb::module_& m, const char* name, Spreading function, const char* doc) {
+void bind_spreading(nb::module_& m, const char* name, Spreading function) {
   define_both_of(
       m, name, "input"_a,
       [function, name](const Like& x, const AxisLike& axis, std::optional<int> ddof, bool keepdims, bool corrected,
@@ -90,19 +90,19 @@ void bind_spreading(nb::module_& m, const char* name, Spreading function, const 
         return function(operand, axes, ddof ? *ddof : correction.value_or(0), keepdims);
       },
       "axis"_a = nb::none(), "ddof"_a = nb::none(), "keepdims"_a = false, "corrected"_a = false,
-      "correction"_a = nb::none(), doc);
+      "correction"_a = nb::none());
 }
 
-void bind_normalizing(nb::module_& m, const char* name, Normalizing function, const char* doc) {
+void bind_normalizing(nb::module_& m, const char* name, Normalizing function) {
   define(
       m, name,
       [function, name](const Like& x, const AxisLike& axis) { return function(as_variable(x), as_axes(axis, name)); },
-      "c"_a, "axis"_a = nb::none(), doc);
+      "c"_a, "axis"_a = nb::none());
 }
 
 using ChoosingFrom = Variable (*)(const Operand&, const Axes&, bool, const Operand&);
 
-void bind_extremum(nb::module_& m, const char* name, Choosing function, ChoosingFrom with_initial, const char* doc) {
+void bind_extremum(nb::module_& m, const char* name, Choosing function, ChoosingFrom with_initial) {
   define_both(
       m, name,
       [function, with_initial, name](const Like& x, const AxisLike& axis, bool keepdims, const Any& initial) {
@@ -110,28 +110,18 @@ void bind_extremum(nb::module_& m, const char* name, Choosing function, Choosing
         if (initial.is_none()) return function(as_variable(x), axes, keepdims);
         return with_initial(as_variable(x), axes, keepdims, as_variable(initial));
       },
-      "axis"_a = nb::none(), "keepdims"_a = false, "initial"_a = nb::none(), doc);
+      "axis"_a = nb::none(), "keepdims"_a = false, "initial"_a = nb::none());
 }
 
 }  // namespace
 
 void bind_reductions(nb::module_& m) {
-  bind_summing(
-      m, "sum", sum,
-      "Sum over the axes (all by default). dtype: of the result; floats are added before they become integers. "
-      "acc_dtype: at least what is added in; TypeError for a dtype that does not hold x.");
-  bind_summing(m, "prod", prod,
-               "Product over the axes (all by default). dtype: of the result; floats are multiplied before they become "
-               "integers. acc_dtype: at least what is multiplied in; TypeError for a dtype that does not hold x.");
-  bind_extremum(m, "max", max, max,
-                "Largest element over the axes (all by default). initial: a scalar that counts as one more element, so "
-                "that there may be none in x; TypeError for one that x's dtype does not hold.");
-  bind_extremum(
-      m, "min", min, min,
-      "Smallest element over the axes (all by default). initial: a scalar that counts as one more element, so "
-      "that there may be none in x; TypeError for one that x's dtype does not hold.");
-  bind_choosing(m, "all", all, "Whether all elements over the axes (all by default) are true.");
-  bind_choosing(m, "any", any, "Whether any element over the axes (all by default) is true.");
+  bind_summing(m, "sum", sum);
+  bind_summing(m, "prod", prod);
+  bind_extremum(m, "max", max, max);
+  bind_extremum(m, "min", min, min);
+  bind_choosing(m, "all", all);
+  bind_choosing(m, "any", any);
   define_both_of(
       m, "mean", "input"_a,
       [](const Like& x, const AxisLike& axis, const DTypeLike& dtype, bool keepdims, const DTypeLike& acc_dtype) {
@@ -139,27 +129,13 @@ void bind_reductions(nb::module_& m) {
         check_accumulator(operand, acc_dtype, "mean");
         return mean(operand, as_axes(axis, "mean"), keepdims, optional_dtype(dtype));
       },
-      "axis"_a = nb::none(), "dtype"_a = nb::none(), "keepdims"_a = false, "acc_dtype"_a = nb::none(),
-      "Mean over the axes (all by default). dtype: of the sum; with an integer one the mean is float64.");
-  bind_spreading(m, "var", var,
-                 "Variance over the axes (all by default), divided by the number of elements less ddof (also called "
-                 "correction). corrected: what rounding has left of the mean is subtracted once more.");
-  bind_spreading(m, "std", std_, "Standard deviation over the axes (all by default), with var's ddof.");
-  bind_locating(
-      m, "argmax", argmax, argmax,
-      "Index of the first largest element along the axis; of the flattened x when axis is None; along several "
-      "axes, its index among their elements, flattened in x's order of the axes.");
-  bind_locating(
-      m, "argmin", argmin, argmin,
-      "Index of the first smallest element along the axis; of the flattened x when axis is None; along several "
-      "axes, its index among their elements, flattened in x's order of the axes.");
-  bind_cumulating(m, "cumsum", cumsum,
-                  "Sums of all elements up to and including each along the axis; of the flattened x when axis is None. "
-                  "Integers and bool give int64 or uint64. dtype: x is first converted to it, and so is the result.");
-  bind_cumulating(
-      m, "cumprod", cumprod,
-      "Products of all elements up to and including each along the axis; of the flattened x when axis is None. "
-      "Integers and bool give int64 or uint64. dtype: x is first converted to it, and so is the result.");
+      "axis"_a = nb::none(), "dtype"_a = nb::none(), "keepdims"_a = false, "acc_dtype"_a = nb::none());
+  bind_spreading(m, "var", var);
+  bind_spreading(m, "std", std_);
+  bind_locating(m, "argmax", argmax, argmax);
+  bind_locating(m, "argmin", argmin, argmin);
+  bind_cumulating(m, "cumsum", cumsum);
+  bind_cumulating(m, "cumprod", cumprod);
   define_method(
       m, "norm",
       [](const Like& x, const Any& L, const AxisLike& axis, bool keepdims) {
@@ -172,17 +148,15 @@ void bind_reductions(nb::module_& m) {
       "absolute value.");
   define(
       m, "diff", [](const Like& x, int n, int axis) { return diff(as_variable(x), n, axis); }, "x"_a, "n"_a = 1,
-      "axis"_a = -1, "n times the differences of neighbours along the axis (of bool: whether they differ).");
+      "axis"_a = -1);
   define(
       m, "logsumexp",
       [](const Like& x, const AxisLike& axis, bool keepdims) {
         return logsumexp(as_variable(x), as_axes(axis, "logsumexp"), keepdims);
       },
-      "x"_a, "axis"_a = nb::none(), "keepdims"_a = false,
-      "log(sum(exp(x))) over the axes (all by default), without overflow.");
-  bind_normalizing(m, "softmax", softmax, "exp(x) / sum(exp(x)) over the axes (all by default), without overflow.");
-  bind_normalizing(m, "log_softmax", log_softmax,
-                   "log(softmax(x)) over the axes (all by default), without loss for small ones.");
+      "x"_a, "axis"_a = nb::none(), "keepdims"_a = false);
+  bind_normalizing(m, "softmax", softmax);
+  bind_normalizing(m, "log_softmax", log_softmax);
 }
 
 }  // namespace bitale::python

@@ -289,8 +289,7 @@ void bind_rules(nb::module_& m) {
       });
   m.def("describe_rules", &describe_rules);
   m.def(
-      "rule_hits", [](const std::string& name) { return rule_hits(name); }, "name"_a,
-      "How often the rule was used in this process.");
+      "rule_hits", [](const std::string& name) { return rule_hits(name); }, "name"_a);
 }
 
 }  // namespace

@@ -144,11 +144,9 @@ Variable as_tensor(nb::handle x, const std::optional<std::string>& name, nb::han
 }
 
 void bind_shape(nb::module_& m) {
-  define_both(m, "dimshuffle", dimshuffle_by, "pattern"_a,
-              "x with its dimensions in another order; \"x\" is a new dimension of length 1.");
+  define_both(m, "dimshuffle", dimshuffle_by, "pattern"_a);
   define(
-      m, "transpose", [](const Like& x, Any axes) { return transpose_by(x, axes); }, "x"_a, "axes"_a = nb::none(),
-      "x with its dimensions in the order of axes, reversed by default.");
+      m, "transpose", [](const Like& x, Any axes) { return transpose_by(x, axes); }, "x"_a, "axes"_a = nb::none());
   define_method(
       m, "transpose",
       [](const Like& x, nb::args axes) {
@@ -156,33 +154,28 @@ void bind_shape(nb::module_& m) {
         return transpose_by(x, spread(axes));
       },
       "axes"_a, "x with its dimensions in the order of axes, reversed by default.");
-  define(m, "expand_dims", expand_dims_at, "a"_a, "axis"_a,
-         "x with new dimensions of length 1 at these places of the result.");
+  define(m, "expand_dims", expand_dims_at, "a"_a, "axis"_a);
   define_both(
       m, "squeeze",
       [](const Like& x, const AxisLike& axis) { return squeeze(as_variable(x), as_axes(axis, "squeeze")); },
-      "axis"_a = nb::none(), "x without dimensions whose length is statically 1 (all of them by default).");
+      "axis"_a = nb::none());
   define(
-      m, "shape", [](const Like& x) { return shape(as_variable(x)); }, "x"_a, "The lengths of x: an int64 vector.");
+      m, "shape", [](const Like& x) { return shape(as_variable(x)); }, "x"_a);
   define(
-      m, "shape_i", [](const Like& x, int i) { return shape_i(as_variable(x), i); }, "x"_a, "i"_a,
-      "The length of dimension i.");
+      m, "shape_i", [](const Like& x, int i) { return shape_i(as_variable(x), i); }, "x"_a, "i"_a);
   define(
       m, "reshape",
       [](const Like& x, const ShapeLike& newshape, std::optional<int> ndim) { return reshape_to(x, newshape, ndim); },
-      "x"_a, "newshape"_a, "ndim"_a = nb::none(),
-      "x in another shape; one length may be -1. ndim: of a symbolic shape.");
+      "x"_a, "newshape"_a, "ndim"_a = nb::none());
   define_method(
       m, "reshape",
       [](const Like& x, nb::args shape, std::optional<int> ndim) { return reshape_to(x, spread(shape), ndim); },
       "shape"_a, "ndim"_a = nb::none(), "x in another shape; one length may be -1. ndim: of a symbolic shape.");
   define_both(
-      m, "flatten", [](const Like& x, int ndim) { return flatten(as_variable(x), ndim); }, "ndim"_a = 1,
-      "x with its last dimensions made one, so that ndim remain.");
+      m, "flatten", [](const Like& x, int ndim) { return flatten(as_variable(x), ndim); }, "ndim"_a = 1);
   define_method(
       m, "ravel", [](const Like& x) { return flatten(as_variable(x)); }, "x as a vector.");
-  define(m, "specify_shape", specify_shape_of, "x"_a, "shape"_a,
-         "x, with lengths that are checked at run time; None where nothing is said.");
+  define(m, "specify_shape", specify_shape_of, "x"_a, "shape"_a);
   auto cls = variable_class(m);
   cls.def_prop_ro(
       "T", [](const TensorVariableObject& self) { return transpose(self.variable); }, nb::call_guard<AtCaller>(),
@@ -204,9 +197,8 @@ void bind_creation(nb::module_& m) {
       "x"_a.none(), "name"_a = nb::none(), "ndim"_a = nb::none(), "dtype"_a = nb::none(),
       nb::sig("def constant(x: TensorVariable | numpy.typing.ArrayLike | None, name: str | None = None, "
               "ndim: int | None = None, dtype: numpy.typing.DTypeLike | None = None) -> TensorConstant"),
-      "A value that never changes.\n\n"
-      ">>> pt.constant([1, 2]).data\n"
-      "array([1, 2])");
+      R"(>>> pt.constant([1, 2]).data
+array([1, 2]))");
   auto bind_as_tensor = [&m](const char* name) {
     define(
         m, name,
@@ -224,25 +216,25 @@ void bind_creation(nb::module_& m) {
   define(
       m, "alloc",
       [](const Like& value, nb::args shape) { return alloc(as_variable(value), as_lengths(spread(shape), "alloc")); },
-      "value"_a, "shape"_a, "The value broadcast to a new tensor of this shape.");
+      "value"_a, "shape"_a);
   define(
       m, "broadcast_to",
       [](const Like& x, const ShapeLike& shape) {
         return broadcast_to(as_variable(x), as_lengths(shape, "broadcast_to"));
       },
-      "x"_a, "shape"_a, "x broadcast to this shape.");
+      "x"_a, "shape"_a);
   define(
       m, "zeros",
       [](const ShapeLike& shape, const DTypeLike& dtype) {
         return zeros(as_lengths(shape, "zeros"), optional_dtype(dtype));
       },
-      "shape"_a, "dtype"_a = nb::none(), "Zeros of this shape; dtype: config.floatX by default.");
+      "shape"_a, "dtype"_a = nb::none());
   define(
       m, "ones",
       [](const ShapeLike& shape, const DTypeLike& dtype) {
         return ones(as_lengths(shape, "ones"), optional_dtype(dtype));
       },
-      "shape"_a, "dtype"_a = nb::none(), "Ones of this shape; dtype: config.floatX by default.");
+      "shape"_a, "dtype"_a = nb::none());
   const auto zeros_like_of = [](const Like& x, const DTypeLike& dtype) {
     return zeros_like(as_variable(x), optional_dtype(dtype));
   };
@@ -250,7 +242,7 @@ void bind_creation(nb::module_& m) {
   define(
       m, "zeros_like",
       [](const Like& x, const DTypeLike& dtype, bool) { return zeros_like(as_variable(x), optional_dtype(dtype)); },
-      "model"_a, "dtype"_a = nb::none(), "opt"_a = false, "Zeros of x's shape, and of x's dtype by default.");
+      "model"_a, "dtype"_a = nb::none(), "opt"_a = false);
   const auto ones_like_of = [](const Like& x, const DTypeLike& dtype) {
     return ones_like(as_variable(x), optional_dtype(dtype));
   };
@@ -258,44 +250,38 @@ void bind_creation(nb::module_& m) {
   define(
       m, "ones_like",
       [](const Like& x, const DTypeLike& dtype, bool) { return ones_like(as_variable(x), optional_dtype(dtype)); },
-      "model"_a, "dtype"_a = nb::none(), "opt"_a = false, "Ones of x's shape, and of x's dtype by default.");
+      "model"_a, "dtype"_a = nb::none(), "opt"_a = false);
   define(m, "arange", arange_by, "start"_a, "stop"_a = nb::none(), "step"_a = nb::none(), "dtype"_a = nb::none(),
-         "start, start + step, ... before stop; arange(stop) starts at 0.\n\n"
-         ">>> pt.arange(2, 8, 3).eval()\n"
-         "array([2, 5])");
+         R"(>>> pt.arange(2, 8, 3).eval()
+array([2, 5]))");
   define(
       m, "make_vector",
       [](nb::args scalars, const DTypeLike& dtype) {
         return make_vector(as_variables(scalars, "make_vector"), optional_dtype(dtype));
       },
-      "scalars"_a, "dtype"_a = nb::none(), "The scalars as a vector.");
+      "scalars"_a, "dtype"_a = nb::none());
   define(
       m, "join", [](int axis, nb::args tensors) { return join(axis, as_variables(spread(tensors), "join")); }, "axis"_a,
-      "tensors_list"_a, "The tensors one after the other along the axis.");
+      "tensors_list"_a);
   define(
       m, "concatenate", [](Any tensors, int axis) { return concatenate(as_variables(tensors, "concatenate"), axis); },
-      "tensor_list"_a, "axis"_a = 0,
-      "The tensors one after the other along the axis.\n\n"
-      ">>> x = pt.dvector(\"x\")\n"
-      ">>> pt.concatenate([x, [5.0], x]).eval({x: [1.0]})\n"
-      "array([1., 5., 1.])");
+      "tensor_list"_a, "axis"_a = 0, R"(>>> x = pt.dvector("x")
+>>> pt.concatenate([x, [5.0], x]).eval({x: [1.0]})
+array([1., 5., 1.]))");
   define(
       m, "stack", [](Any tensors, int axis) { return stack(as_variables(tensors, "stack"), axis); }, "tensors"_a,
-      "axis"_a = 0,
-      "The tensors side by side along a new axis.\n\n"
-      ">>> x = pt.dvector(\"x\")\n"
-      ">>> pt.stack([x, -x], axis=1).eval({x: [1.0, 2.0]})\n"
-      "array([[ 1., -1.],\n"
-      "       [ 2., -2.]])");
+      "axis"_a = 0, R"(>>> x = pt.dvector("x")
+>>> pt.stack([x, -x], axis=1).eval({x: [1.0, 2.0]})
+array([[ 1., -1.],
+       [ 2., -2.]]))");
 }
 
 void bind_conversion(nb::module_& m) {
   auto convert = [](const Like& x, const DTypeLike& dtype) { return cast(as_variable(x), dtype_from(dtype)); };
-  define(m, "cast", convert, "x"_a, "dtype"_a, "x converted to the dtype; itself when it has it.");
+  define(m, "cast", convert, "x"_a, "dtype"_a);
   define_method(m, "astype", convert, "dtype"_a, "x converted to the dtype; itself when it has it.");
   define(
-      m, "isfinite", [](const Like& x) { return isfinite(as_variable(x)); }, "a"_a,
-      "Whether neither infinite nor nan.");
+      m, "isfinite", [](const Like& x) { return isfinite(as_variable(x)); }, "a"_a);
   define(
       m, "logaddexp",
       [](nb::args xs) {
@@ -304,7 +290,7 @@ void bind_conversion(nb::module_& m) {
         for (std::size_t k = 1; k < xs.size(); ++k) total = logaddexp(total, as_variable(xs[k]));
         return total;
       },
-      "xs"_a, "log(exp(xs[0]) + exp(xs[1]) + ...), without overflow.");
+      "xs"_a);
   const auto bind_logical = [&m](const char* name, Variable (*function)(const Operand&, const Operand&),
                                  const char* doc) {
     define(
@@ -315,13 +301,13 @@ void bind_conversion(nb::module_& m) {
   bind_logical("logical_or", logical_or, "Whether one of both is true; all but 0 is.");
   bind_logical("logical_xor", logical_xor, "Whether just one of both is true; all but 0 is.");
   define(
-      m, "logical_not", [](const Like& x) { return logical_not(as_variable(x)); }, "x"_a, "Whether it is 0.");
+      m, "logical_not", [](const Like& x) { return logical_not(as_variable(x)); }, "x"_a);
   define(
-      m, "deg2rad", [](const Like& x) { return deg2rad(as_variable(x)); }, "a"_a, "Degrees to radians.");
+      m, "deg2rad", [](const Like& x) { return deg2rad(as_variable(x)); }, "a"_a);
   define_method(
       m, "deg2rad", [](const Like& x) { return deg2rad(as_variable(x)); }, "Degrees to radians.");
   define(
-      m, "rad2deg", [](const Like& x) { return rad2deg(as_variable(x)); }, "a"_a, "Radians to degrees.");
+      m, "rad2deg", [](const Like& x) { return rad2deg(as_variable(x)); }, "a"_a);
   define_method(
       m, "rad2deg", [](const Like& x) { return rad2deg(as_variable(x)); }, "Radians to degrees.");
   define_method(
@@ -340,8 +326,8 @@ void bind_conversion(nb::module_& m) {
 
 void bind_products(nb::module_& m) {
   const auto dot_of = [](const Like& x, const Like& y) { return dot(as_variable(x), as_variable(y)); };
-  define(m, "dot", dot_of, "l"_a, "r"_a, "Product of vectors and matrices, as numpy.dot.");
-  define(m, "dense_dot", dot_of, "a"_a, "b"_a, "Product of dense vectors and matrices, as dot.");
+  define(m, "dot", dot_of, "l"_a, "r"_a);
+  define(m, "dense_dot", dot_of, "a"_a, "b"_a);
   define_method(m, "dot", dot_of, "right"_a, "Product of vectors and matrices, as numpy.dot.");
   define(
       m, "matmul",
@@ -350,10 +336,9 @@ void bind_products(nb::module_& m) {
         const auto element = optional_dtype(dtype);
         return element ? cast(product, *element) : product;
       },
-      "x1"_a, "x2"_a, "dtype"_a = nb::none(), "Product of stacks of matrices, as numpy.matmul.");
+      "x1"_a, "x2"_a, "dtype"_a = nb::none());
   define(
-      m, "outer", [](const Like& x, const Like& y) { return outer(as_variable(x), as_variable(y)); }, "x"_a, "y"_a,
-      "x[i] * y[j] for all pairs; arrays of other ranks are flattened.");
+      m, "outer", [](const Like& x, const Like& y) { return outer(as_variable(x), as_variable(y)); }, "x"_a, "y"_a);
 }
 
 }  // namespace

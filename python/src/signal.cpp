@@ -32,11 +32,7 @@ void bind_signal(nb::module_& m) {
       [](const Like& in1, const Like& in2, const std::string& mode) {
         return convolve1d(as_variable(in1), as_variable(in2), as_mode(mode, "convolve1d"));
       },
-      caller, "in1"_a, "in2"_a, "mode"_a = "full",
-      "The convolution along the last dimension, of which \"full\" gives all n + k - 1 elements, \"valid\" the max(n, "
-      "k) - "
-      "min(n, k) + 1 in which no element meets what lies outside of the other operand, \"same\" the n in the middle. "
-      "Dimensions before the last are batches, which broadcast. In the common dtype, int64 of two bools.");
+      caller, "in1"_a, "in2"_a, "mode"_a = "full");
   add_function(
       m, "convolve2d_direct",
       [](const Like& in1, const Like& in2, const std::string& mode) {

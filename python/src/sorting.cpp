@@ -31,26 +31,23 @@ void check_options(const char* function, std::string_view kind, nb::handle order
       cat(function, ": expected kind \"quicksort\", \"mergesort\", \"heapsort\" or \"stable\", got \"", kind, "\""));
 }
 
-void bind_sort(nb::module_& m, const char* name, Sorting function, const char* doc) {
+void bind_sort(nb::module_& m, const char* name, Sorting function) {
   const auto bound = [function, name](const Like& a, const AxisLike& axis, const std::optional<std::string>& kind,
                                       const Any& order, const Any&) {
     check_options(name, kind.value_or("stable"), order);
     return function(as_variable(a), as_optional_int(axis, cat(name, ": axis")));
   };
   define(m, name, bound, "a"_a, "axis"_a.none() = -1, "kind"_a = nb::none(), "order"_a = nb::none(),
-         "stable"_a = nb::none(), doc);
+         "stable"_a = nb::none());
   define_method(m, name, bound, "axis"_a.none() = -1, "kind"_a = nb::none(), "order"_a = nb::none(),
-                "stable"_a = nb::none(), doc);
+                "stable"_a = nb::none());
 }
 
 }  // namespace
 
 void bind_sorting(nb::module_& m) {
-  bind_sort(
-      m, "sort", sort,
-      "In increasing order along the axis, nan last; the flattened a when axis is None. The kinds give the same.");
-  bind_sort(m, "argsort", argsort,
-            "The positions that sort takes its elements from; equal elements keep their order, whatever the kind.");
+  bind_sort(m, "sort", sort);
+  bind_sort(m, "argsort", argsort);
 }
 
 }  // namespace bitale::python

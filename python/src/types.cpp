@@ -359,8 +359,8 @@ void bind_types(nb::module_& m) {
         return make_variable(tensor_type(element, as_static_shape(shape)), name);
       },
       "name"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "shape"_a = nb::none(),
-      "A variable of any dtype (config.floatX by default) and static shape: None where a length is not known.\n\n"
-      ">>> pt.tensor(\"x\", dtype=\"float32\", shape=(None, 3)).type\nTensorType(float32, shape=(None, 3))");
+      R"(>>> pt.tensor("x", dtype="float32", shape=(None, 3)).type
+TensorType(float32, shape=(None, 3)))");
   for (auto& kind : kinds()) bind_float_x_kind(m, kind);
   for (auto& [prefix, dtype] : prefixes)
     for (auto& kind : kinds()) bind_fixed_kind(m, kind, prefix, dtype);

@@ -1,7 +1,10 @@
 """Docstrings and signatures of bound and compiled functions: what help(), inspect and editors show."""
 
 import inspect
+import pathlib
 import pydoc
+import re
+import sys
 
 import numpy as np
 import pytest
@@ -97,6 +100,26 @@ def test_dtypes_of_elementwise_functions_are_from_their_records():
 
 def test_derivatives_of_elementwise_functions_are_from_their_records():
     assert "its derivative is 0" in pt.floor.__doc__.replace("\n", " ") and "its derivative is 0" not in pt.exp.__doc__
+
+
+def test_the_reference_of_cpp_has_the_same_summaries():
+    """Doxygen reads the headers through a filter that adds them."""
+    root = pathlib.Path(__file__).parents[2]
+    sys.path.insert(0, str(root / "tools"))
+    import doxygen_filter
+
+    shown = {}
+    for header in (root / "include" / "bitale").glob("**/*.hpp"):
+        lines = doxygen_filter.filtered(header.read_text()).split("\n")
+        for i, line in enumerate(lines):
+            if (found := re.match(r"Variable (\w+)\(", line)) and found[1] in BOUND:
+                first = i
+                while lines[first - 1].startswith("///"):
+                    first -= 1
+                shown[found[1]] = lines[first]
+    assert len(shown) > 200
+    other = {"conjugate", "round"}  # other functions have these names in Python
+    assert {name: text for name, text in shown.items() if text != "/// " + inspect.getdoc(BOUND[name]).splitlines()[0] and name not in other} == {}
 
 
 # ---- compiled functions ------------------------------------------------------------------------------------------------

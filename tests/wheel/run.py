@@ -156,7 +156,7 @@ def main() -> int:
     trials = {f"Python {version}": (in_environment, version, python) for version, python in pythons().items()}
     trials |= {"C++ by CMake": (consumer, python) for python in [*pythons().values()][-1:]}
     if os.geteuid() == 0 and shutil.which("debootstrap"):
-        tags = {f"3.{re.search(r'-cp3(\d+)-', wheel.name)[1]}" for wheel in DIST.glob("*.whl")}
+        tags = {"3." + re.search(r"-cp3(\d+)-", wheel.name)[1] for wheel in DIST.glob("*.whl")}
         trials |= {f"Debian {suite}": (in_system, suite, version) for suite, version in SUITES.items() if version in tags}
         trials["Debian bullseye, C++"] = (library_alone, "bullseye")
     else:

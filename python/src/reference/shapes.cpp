@@ -342,7 +342,7 @@ axes (sequence of int): Order of the dimensions of `x` in the result; reversed b
 -> View of `x` with permuted dimensions.
 ~ moveaxis, swapaxes, dimshuffle
 
-= swap_last_axes
+= swap_last_axes matrix_transpose
 Transpose the matrices of a batch.
 x: Tensor of at least two dimensions.
 -> View of `x` with its last two dimensions exchanged.
