@@ -10,6 +10,7 @@
 #include "ops/lowering.hpp"
 #include "ops/reduce.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/support_masks.hpp"
 
 namespace bitale {
 
@@ -193,6 +194,17 @@ Variables CumOp::pushforward(const Apply& node, std::span<const Variable> tangen
   if (mode == "add") return {(*this)({t})};
   if (is_complex(x)) throw NotImplementedError("the derivative of products of complex numbers is not implemented");
   return {linear_recurrence(x, product_before(x, axis) * with_static_shape_of(x, cast(t, x.dtype())), axis)};
+}
+
+std::vector<int> CumOp::support_carriers(const Apply&, int) const {
+  return mode == "add" ? std::vector<int>{0} : std::vector<int>();
+}
+
+// A sum may be nonzero from the first element on that may be.
+Support CumOp::support(const Apply& node, int, std::span<const Support> inputs) const {
+  if (!inputs[0].is_masked()) return inputs[0];
+  const Variable mask = full_mask(inputs[0], node.input(0));
+  return {Support::Kind::masked, gt(cumsum(cast(mask, DType::Int64), axis), 0), true};
 }
 
 Apply CumOp::vectorize(const Apply& node, std::span<const Variable> batched) const {

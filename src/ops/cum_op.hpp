@@ -2,12 +2,13 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "graph/support.hpp"
 #include "ops/tensor_lowering.hpp"
 #include "program/expr.hpp"
 
 namespace bitale {
 
-class CumOp final : public OpOf<CumOp>, public EmitsTensors {
+class CumOp final : public OpOf<CumOp>, public StatesSupport, public EmitsTensors {
  public:
   CumOp(int axis, std::string mode) : axis(axis), mode(std::move(mode)) {}
 
@@ -29,6 +30,8 @@ class CumOp final : public OpOf<CumOp>, public EmitsTensors {
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  std::vector<int> support_carriers(const Apply&, int) const override;
+  Support support(const Apply& node, int output, std::span<const Support> inputs) const override;
 };
 
 // For each element, the product along `axis` of all elements before it, or after it; 1 where there are none.

@@ -116,7 +116,7 @@ class StepSupports {
 bool carries_masks(const InnerGraph& graph, std::span<const Support> given,
                    std::span<const Variable> answers_of_states) {
   const auto is_masked = [](const Variable& v) { return is_plain(v) && support_of(v).is_masked(); };
-  const auto is_irregular = [](const Variable& v) { return has_derivatives(v) && may_be_irregular(v, true); };
+  const auto is_irregular = [](const Variable& v) { return has_derivatives(v) && may_be_irregular(v); };
   return (std::ranges::any_of(given, &Support::is_masked) || std::ranges::any_of(answers_of_states, is_masked)) &&
          std::ranges::any_of(graph.outputs(), is_irregular);
 }

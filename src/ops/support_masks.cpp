@@ -46,10 +46,17 @@ Variables alternatives(const Variable& mask) {
   return out;
 }
 
+// Whether all elements of a mask are known to be true.
+bool is_true(Variable mask) {
+  while (is_application_of(mask, "second")) mask = mask.owner().input(1);
+  return known_number(mask) == 1.0;
+}
+
 // The only slice of an index that selects the elements where a mask is true; null for other masks.
 const DimIndex* only_slice(const Variable& mask, std::size_t& axis) {
   const Op* op = mask.owner_op();
   const auto* update = op ? dynamic_cast<const IncSubtensor*>(op) : nullptr;
+  if (update && !is_true(mask.owner().input(1))) return nullptr;
   const DimIndex* found = nullptr;
   for (std::size_t k = 0; update && k < update->pattern.dims().size(); ++k) {
     const DimIndex& at = update->pattern.dims()[k];
@@ -73,10 +80,6 @@ bool cover_everything(const Variable& a, const Variable& b) {
   return std::ranges::any_of(of_a, [&](const Variable& x) {
     return std::ranges::any_of(of_b, [&](const Variable& y) { return is_negation(x, y) || are_both_ends(x, y); });
   });
-}
-
-bool is_single(const Variable& v) {
-  return std::ranges::all_of(v.static_shape(), [](std::int64_t length) { return length == 1; });
 }
 
 constexpr std::size_t max_inspected_nodes = 64;
@@ -155,28 +158,16 @@ Variable restricted(const Variable& value, const Support& support) {
   return switch_(support.mask, value, cast(0, value.dtype()));
 }
 
-bool may_be_irregular(const Variable& operand, bool repeated) {
+bool may_be_irregular(const Variable& operand) {
   std::vector<Variable> open{operand};
-  bool has_irregular_number = false;
   for (std::size_t at = 0; at < open.size(); ++at) {
     const Variable v = open[at];
     if (!v.has_owner()) continue;
-    const bool is_number = !repeated && is_single(v);
     const ScalarOp* scalar = scalar_op_of(v);
-    if (scalar && !scalar->has(regular) && !scalar->has(discrete_output) && !is_regular_power(v)) {
-      if (!is_number) return true;
-      has_irregular_number = true;
-    }
+    if (scalar && !scalar->has(regular) && !scalar->has(discrete_output) && !is_regular_power(v)) return true;
     if (at >= max_inspected_nodes) return true;
-    for (const Variable& input : v.owner().inputs()) {
-      if (!as_tensor(input.type()) || is_discrete(input.dtype())) continue;
-      // Parameters keep away from irregular points; a number computed from data, such as the sum of weights that are
-      // all zero, does not.
-      if (!is_number || is_single(input))
-        open.push_back(input);
-      else if (has_irregular_number)
-        return true;
-    }
+    for (const Variable& input : v.owner().inputs())
+      if (as_tensor(input.type()) && !is_discrete(input.dtype())) open.push_back(input);
   }
   return false;
 }

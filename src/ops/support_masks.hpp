@@ -32,9 +32,7 @@ RestrictedValue restricted_value(const Variable& derivative);
 // The value on the support, zero outside.
 Variable restricted(const Variable& value, const Support& support);
 
-// Whether an element of the operand may be infinite or undefined though all leaves are finite. A number that is
-// computed from other numbers concerns all elements of the result alike, so that no zero among them has to be protected
-// from it; unless it is `repeated`, since the steps of a loop compute one element each.
-bool may_be_irregular(const Variable& operand, bool repeated = false);
+// Whether an element of the operand may be infinite or undefined though all leaves are finite.
+bool may_be_irregular(const Variable& operand);
 
 }  // namespace bitale
