@@ -131,6 +131,12 @@ def test_debugging(capsys):
     assert message == [line for line in shown.splitlines() if not line.startswith("  built at")]
 
 
+def test_wrong_result():
+    names = {}
+    for code in blocks("wrong-result.md", "python"):
+        execute(code, "wrong-result.md", names)
+
+
 def test_random():
     names = {}
     for code in blocks("random.md", "python"):
