@@ -129,6 +129,7 @@ __all__ = [
     "as_symbolic",
     "as_tensor",
     "as_tensor_variable",
+    "array_api",
     "assumptions",
     "breakpoint",
     "clone_replace",
@@ -179,12 +180,12 @@ __all__ = [
 ]
 
 if _typing.TYPE_CHECKING:
-    from bitale import assumptions, breakpoint, printing, rewrite
+    from bitale import array_api, assumptions, breakpoint, printing, rewrite
     from bitale.printing import debugprint, dprint, pp, pprint
 
 # What the first function of a program does not need is imported when it is named. JAX's package may be missing.
 _LATER = {
-    **{name: f"bitale.{name}" for name in ("assumptions", "breakpoint", "jax", "printing", "profile", "rewrite", "scalar")},
+    **{name: f"bitale.{name}" for name in ("array_api", "assumptions", "breakpoint", "jax", "printing", "profile", "rewrite", "scalar")},
     **dict.fromkeys(("debugprint", "dprint", "pp", "pprint"), "bitale.printing"),
 }
 

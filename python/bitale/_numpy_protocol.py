@@ -36,8 +36,6 @@ _names = {
     "rint": "round",
     "degrees": "rad2deg",
     "radians": "deg2rad",
-    "fmod": None,
-    "float_power": None,
 }
 _reductions = {
     "add": "sum",

@@ -11,6 +11,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "define.hpp"
+#include "flag.hpp"
 #include "numpy_bridge.hpp"
 #include "variable_lists.hpp"
 
@@ -149,7 +150,7 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "matrices"_a);
   add_function(
       m, "norm",
-      [](const Like& x, const Any& ord, const Any& axis, bool keepdims) {
+      [](const Like& x, const Any& ord, const Any& axis, Flag keepdims) {
         return norm(as_variable(x), as_order(ord), as_axes(axis, "norm"), keepdims);
       },
       nb::call_guard<AtCaller>(), "x"_a, "ord"_a = nb::none(), "axis"_a = nb::none(), "keepdims"_a = false);

@@ -54,6 +54,16 @@ array([0. , 0.5, 1. ]))"},
 array([1.+0.j, 2.-1.j]))"},
     {"complex_from_polar", R"(>>> pt.complex_from_polar(2.0, [0.0, np.pi]).eval().round(12)
 array([ 2.+0.j, -2.+0.j]))"},
+    {"copysign", R"(>>> pt.copysign([1.0, 2.0], [-0.0, 3.0]).eval()
+array([-1.,  2.]))"},
+    {"left_shift", R"(>>> pt.left_shift([1, 5], 2).eval()
+array([ 4, 20]))"},
+    {"nextafter", R"(>>> pt.nextafter([1.0], 2.0).eval() - 1.0
+array([2.22044605e-16]))"},
+    {"right_shift", R"(>>> pt.right_shift([9, -9], 2).eval()
+array([ 2, -3]))"},
+    {"signbit", R"(>>> pt.signbit([-0.0, 0.0]).eval()
+array([ True, False]))"},
     {"cos", R"(>>> pt.cos([0.0, np.pi]).eval()
 array([ 1., -1.]))"},
     {"cosh", R"(>>> pt.cosh([0.0, 1.0]).eval()

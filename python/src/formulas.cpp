@@ -20,6 +20,7 @@
 #include "bitale/ops/search.hpp"
 #include "bitale/ops/statistics.hpp"
 #include "define.hpp"
+#include "flag.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
 #include "variable_lists.hpp"
@@ -215,7 +216,7 @@ array([1, 2]))");
 array(4, dtype=int8))");
   define_both_of(
       m, "ptp", "a"_a,
-      [](const Like& a, const AxisLike& axis, bool keepdims) {
+      [](const Like& a, const AxisLike& axis, Flag keepdims) {
         return ptp(as_variable(a), as_axes(axis, "ptp"), keepdims);
       },
       "axis"_a.none() = nb::none(), "keepdims"_a = false, R"(>>> pt.ptp(np.array([3.0, 7.0, 5.0])).eval()

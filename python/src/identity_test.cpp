@@ -32,11 +32,12 @@ namespace {
 
 // Operators of numbers: each is refused with the hint.
 constexpr const char* operators_of_numbers[] = {
-    "__add__",      "__radd__",      "__sub__",   "__rsub__",   "__mul__", "__rmul__",   "__truediv__", "__rtruediv__",
-    "__floordiv__", "__rfloordiv__", "__mod__",   "__rmod__",   "__pow__", "__rpow__",   "__matmul__",  "__rmatmul__",
-    "__and__",      "__rand__",      "__or__",    "__ror__",    "__xor__", "__rxor__",   "__lt__",      "__le__",
-    "__gt__",       "__ge__",        "__neg__",   "__pos__",    "__abs__", "__invert__", "__int__",     "__float__",
-    "__complex__",  "__index__",     "__round__", "__getitem__"};
+    "__add__",      "__radd__",     "__sub__",       "__rsub__",    "__mul__",    "__rmul__",    "__truediv__",
+    "__rtruediv__", "__floordiv__", "__rfloordiv__", "__mod__",     "__rmod__",   "__pow__",     "__rpow__",
+    "__matmul__",   "__rmatmul__",  "__lshift__",    "__rlshift__", "__rshift__", "__rrshift__", "__and__",
+    "__rand__",     "__or__",       "__ror__",       "__xor__",     "__rxor__",   "__lt__",      "__le__",
+    "__gt__",       "__ge__",       "__neg__",       "__pos__",     "__abs__",    "__invert__",  "__int__",
+    "__float__",    "__complex__",  "__index__",     "__round__",   "__getitem__"};
 
 }  // namespace
 

@@ -4,7 +4,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "arguments.hpp"
 #include "bind.hpp"
@@ -14,8 +16,10 @@
 #include "bitale/ops/complex.hpp"
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/creation.hpp"
+#include "bitale/ops/quantile.hpp"
 #include "bitale/ops/search.hpp"
 #include "define.hpp"
+#include "flag.hpp"
 #include "hooks.hpp"
 #include "numpy_bridge.hpp"
 #include "variable_lists.hpp"
@@ -134,6 +138,22 @@ void bind_complex(nb::module_& m) {
       "abs"_a, "angle"_a);
 }
 
+Variable rolled(const Like& x, const Any& shift, const AxisLike& axis) {
+  const Variable value = as_variable(x);
+  const bool has_several = is_sequence(shift) || is_sequence(axis);
+  if (axis.is_none() || !has_several) return roll(value, as_variable(shift), as_optional_int(axis, "roll: axis"));
+  std::vector<int> axes = *as_axes(axis, "roll");
+  Variables shifts = is_sequence(shift) ? as_variables(shift, "roll: shift") : Variables{as_variable(shift)};
+  const std::size_t count = std::max(axes.size(), shifts.size());
+  if (axes.size() == 1) axes.resize(count, axes[0]);
+  if (shifts.size() == 1) shifts.resize(count, shifts[0]);
+  if (axes.size() != shifts.size())
+    throw ValueError(cat("roll: expected a shift for each of the ", axes.size(), " axes, got ", shifts.size()));
+  Variable out = value;
+  for (std::size_t k = 0; k < count; ++k) out = roll(out, shifts[k], axes[k]);
+  return out;
+}
+
 void bind_arranging(nb::module_& m) {
   define(
       m, "flip", [](const Like& x, const AxisLike& axis) { return flip(as_variable(x), as_axes(axis, "flip")); },
@@ -146,12 +166,7 @@ void bind_arranging(nb::module_& m) {
         return rot90(as_variable(x), k, {pair[0], pair[1]});
       },
       "m"_a, "k"_a = 1, "axes"_a = nb::make_tuple(0, 1));
-  define(
-      m, "roll",
-      [](const Like& x, const Like& shift, const AxisLike& axis) {
-        return roll(as_variable(x), as_variable(shift), as_optional_int(axis, "roll: axis"));
-      },
-      "x"_a, "shift"_a, "axis"_a.none() = nb::none());
+  define(m, "roll", rolled, "x"_a, "shift"_a, "axis"_a.none() = nb::none());
   define(
       m, "tile",
       [](const Like& x, const Any& reps) {
@@ -329,22 +344,23 @@ void bind_searching(nb::module_& m) {
       m, "inverse_permutation", [](const Like& perm) { return inverse_permutation(as_variable(perm)); }, "perm"_a);
   define(
       m, "median",
-      [](const Like& x, const AxisLike& axis, bool keepdims) {
+      [](const Like& x, const AxisLike& axis, Flag keepdims) {
         return median(as_variable(x), as_axes(axis, "median"), keepdims);
       },
       "x"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false);
   define(
       m, "quantile",
-      [](const Like& a, const Like& q, const AxisLike& axis, bool keepdims) {
-        return quantile(as_variable(a), as_variable(q), as_axes(axis, "quantile"), keepdims);
+      [](const Like& a, const Like& q, const AxisLike& axis, Flag keepdims, const char* method) {
+        return quantile(as_variable(a), as_variable(q), as_axes(axis, "quantile"), keepdims, quantile_method(method));
       },
-      "a"_a, "q"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false);
+      "a"_a, "q"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false, nb::kw_only(), "method"_a = "linear");
   define(
       m, "percentile",
-      [](const Like& a, const Like& q, const AxisLike& axis, bool keepdims) {
-        return percentile(as_variable(a), as_variable(q), as_axes(axis, "percentile"), keepdims);
+      [](const Like& a, const Like& q, const AxisLike& axis, Flag keepdims, const char* method) {
+        return percentile(as_variable(a), as_variable(q), as_axes(axis, "percentile"), keepdims,
+                          quantile_method(method));
       },
-      "a"_a, "q"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false);
+      "a"_a, "q"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false, nb::kw_only(), "method"_a = "linear");
 }
 
 void bind_contracting(nb::module_& m) {

@@ -10,6 +10,7 @@
 #include "docstrings.hpp"
 #include "interruption.hpp"
 #include "numpy_bridge.hpp"
+#include "numpy_functions.hpp"
 #include "sparse.hpp"
 #include "values.hpp"
 
@@ -53,6 +54,11 @@ NB_MODULE(_core, m) {
   bind_language(m);
   bind_composed(m);
   bind_formulas(m);
+  bind_elementary(m);
+  bind_nan_reductions(m);
+  bind_arrays(m);
+  bind_calculus(m);
+  bind_networks(m);
   bind_linalg(m);
   bind_fft(m);
   bind_signal(m);

@@ -7,6 +7,7 @@
 #include "bind.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/elementary.hpp"
 #include "define.hpp"
 #include "identity_test.hpp"
 
@@ -36,6 +37,8 @@ constexpr BinaryOperator binary_operators[] = {
     {"__and__", "__rand__", and_},
     {"__or__", "__ror__", or_},
     {"__xor__", "__rxor__", xor_},
+    {"__lshift__", "__rlshift__", left_shift},
+    {"__rshift__", "__rrshift__", right_shift},
     {"__lt__", nullptr, lt},
     {"__le__", nullptr, le},
     {"__gt__", nullptr, gt},
@@ -173,10 +176,7 @@ nb::object formatted(nb::handle self, nb::handle specification) {
 }
 
 Variable rounded(const TensorVariableObject& self, nb::handle digits) {
-  if (!digits.is_none())
-    throw TypeError(cat("round(x, digits) of the symbolic variable ", self.variable.str(),
-                        ": write pt.round(x * 10**digits) / 10**digits"));
-  return round(self.variable);
+  return around(self.variable, as_optional_int(digits, "round: digits").value_or(0));
 }
 
 // The elements along the first dimension, if its length is known.

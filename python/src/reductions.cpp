@@ -9,6 +9,7 @@
 #include "bitale/ops/ordered.hpp"
 #include "bitale/ops/statistics.hpp"
 #include "define.hpp"
+#include "flag.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -34,7 +35,7 @@ using Normalizing = Variable (*)(const Operand&, const Axes&);
 void bind_summing(nb::module_& m, const char* name, Summing function) {
   define_both_of(
       m, name, "input"_a,
-      [function, name](const Like& x, const AxisLike& axis, const DTypeLike& dtype, bool keepdims,
+      [function, name](const Like& x, const AxisLike& axis, const DTypeLike& dtype, Flag keepdims,
                        const DTypeLike& acc_dtype) {
         const Variable operand = as_variable(x);
         check_accumulator(operand, acc_dtype, name);
@@ -46,7 +47,7 @@ void bind_summing(nb::module_& m, const char* name, Summing function) {
 void bind_choosing(nb::module_& m, const char* name, Choosing function) {
   define_both(
       m, name,
-      [function, name](const Like& x, const AxisLike& axis, bool keepdims) {
+      [function, name](const Like& x, const AxisLike& axis, Flag keepdims) {
         return function(as_variable(x), as_axes(axis, name), keepdims);
       },
       "axis"_a = nb::none(), "keepdims"_a = false);
@@ -55,7 +56,7 @@ void bind_choosing(nb::module_& m, const char* name, Choosing function) {
 void bind_locating(nb::module_& m, const char* name, Locating over_all, LocatingOverSome over_some) {
   define_both(
       m, name,
-      [over_all, over_some, name](const Like& x, const AxisLike& axis, bool keepdims) {
+      [over_all, over_some, name](const Like& x, const AxisLike& axis, Flag keepdims) {
         const Axes axes = as_axes(axis, name);
         return axes ? over_some(as_variable(x), *axes, keepdims) : over_all(as_variable(x), std::nullopt, keepdims);
       },
@@ -80,7 +81,7 @@ void bind_cumulating(nb::module_& m, const char* name, Cumulating function) {
 void bind_spreading(nb::module_& m, const char* name, Spreading function) {
   define_both_of(
       m, name, "input"_a,
-      [function, name](const Like& x, const AxisLike& axis, std::optional<int> ddof, bool keepdims, bool corrected,
+      [function, name](const Like& x, const AxisLike& axis, std::optional<int> ddof, Flag keepdims, bool corrected,
                        std::optional<int> correction) {
         if (ddof && correction) throw ValueError(cat(name, ": ddof and correction mean the same, and both are given"));
         Variable operand = as_variable(x);
@@ -105,7 +106,7 @@ using ChoosingFrom = Variable (*)(const Operand&, const Axes&, bool, const Opera
 void bind_extremum(nb::module_& m, const char* name, Choosing function, ChoosingFrom with_initial) {
   define_both(
       m, name,
-      [function, with_initial, name](const Like& x, const AxisLike& axis, bool keepdims, const Any& initial) {
+      [function, with_initial, name](const Like& x, const AxisLike& axis, Flag keepdims, const Any& initial) {
         const Axes axes = as_axes(axis, name);
         if (initial.is_none()) return function(as_variable(x), axes, keepdims);
         return with_initial(as_variable(x), axes, keepdims, as_variable(initial));
@@ -124,7 +125,7 @@ void bind_reductions(nb::module_& m) {
   bind_choosing(m, "any", any);
   define_both_of(
       m, "mean", "input"_a,
-      [](const Like& x, const AxisLike& axis, const DTypeLike& dtype, bool keepdims, const DTypeLike& acc_dtype) {
+      [](const Like& x, const AxisLike& axis, const DTypeLike& dtype, Flag keepdims, const DTypeLike& acc_dtype) {
         const Variable operand = as_variable(x);
         check_accumulator(operand, acc_dtype, "mean");
         return mean(operand, as_axes(axis, "mean"), keepdims, optional_dtype(dtype));
@@ -151,7 +152,7 @@ void bind_reductions(nb::module_& m) {
       "axis"_a = -1);
   define(
       m, "logsumexp",
-      [](const Like& x, const AxisLike& axis, bool keepdims) {
+      [](const Like& x, const AxisLike& axis, Flag keepdims) {
         return logsumexp(as_variable(x), as_axes(axis, "logsumexp"), keepdims);
       },
       "x"_a, "axis"_a = nb::none(), "keepdims"_a = false);

@@ -1,5 +1,6 @@
 // Special functions that are formulas; those that are records of the scalar-op table are bound in elementwise.cpp.
 #include "bitale/ops/special.hpp"
+#include "bitale/ops/elementary.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
@@ -13,6 +14,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "define.hpp"
+#include "instance.hpp"
 
 namespace bitale::python {
 
@@ -42,8 +44,18 @@ void bind_special(nb::module_& m) {
   define(m, "chi2sf", two(chi2sf), "x"_a, "k"_a);
   define_both_of(
       m, "round", "a"_a,
-      [](const Like& a, const std::optional<std::string>& mode) { return rounded(a, mode, "round"); },
-      "mode"_a = nb::none());
+      [](const Like& a, const Any& mode, int decimals) {
+        // An integer in the place of PyTensor's mode is NumPy's argument there.
+        const bool is_count = is_integer_object(mode);
+        const int places = is_count ? *as_optional_int(mode, "round: decimals") : decimals;
+        if (!is_count && !mode.is_none() && !PyUnicode_Check(mode.ptr()))
+          throw TypeError(cat("round: expected a mode or a number of decimals, got ", shown(mode)));
+        const auto how = is_count ? std::nullopt : nb::cast<std::optional<std::string>>(mode);
+        if (places == 0) return rounded(a, how, "round");
+        if (how && *how != "half_to_even") throw NotImplementedError(cat("round: decimals with mode \"", *how, "\""));
+        return around(as_variable(a), places);
+      },
+      "mode"_a = nb::none(), nb::kw_only(), "decimals"_a = 0);
   define(
       m, "iround",
       [](const Like& a, const std::optional<std::string>& mode) {

@@ -228,10 +228,17 @@ void bind_types(nb::module_& m) {
           "args"_a, "kwargs"_a, nb::sig("def __init__(self) -> None"))
       .def(
           "__call__",
-          [](const Type& self, const std::optional<std::string>& name, Any shape) {
-            return make_variable(shape.is_none() ? self : with_shape(self, shape), name);
+          [](const Type& self, const Any& name, Any shape) {
+            if (!name.is_none() && !PyUnicode_Check(name.ptr()))
+              throw TypeError(
+                  cat("expected a name, which is a text, got ", shown(name),
+                      ": a type makes variables without values. A length goes into shape=(3,), a value into "
+                      "bitale.shared(value) or pt.constant(value)"));
+            return make_variable(shape.is_none() ? self : with_shape(self, shape),
+                                 nb::cast<std::optional<std::string>>(name));
           },
           "name"_a = nb::none(), "shape"_a = nb::none(), nb::call_guard<AtCaller>(),
+          nb::sig("def __call__(self, name: str | None = None, shape: typing.Any | None = None) -> TensorVariable"),
           "A new variable of this type. shape: static lengths where the type has none; ValueError for others.")
       .def(
           "make_variable",

@@ -1,5 +1,7 @@
 // Convolutions, as sums over the elements of the second operand. One op computes any contiguous part of the sums, so
 // that its derivatives are parts of other convolutions.
+#include "bitale/ops/arrange.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/signal.hpp"
@@ -391,6 +393,46 @@ Variable convolve1d(const Operand& x, const Operand& y, ConvolutionMode mode) {
 Variable convolve2d(const Operand& x, const Operand& y, ConvolutionMode mode) {
   const LocationScope here(x.where);
   return convolved(x, y, mode, 2);
+}
+
+namespace {
+
+void require_vectors(const Operand& a, const Operand& v, const char* who) {
+  for (const Operand* each : {&a, &v})
+    if (each->ndim() != 1)
+      throw ShapeError(
+          cat(who, ": expected two vectors, got ", each->variable.str(), " with ", each->ndim(), " dimensions"));
+}
+
+// `count` sums from `start` on.
+Variable stretch_of(const Variable& sums, const Variable& start, const Variable& count) {
+  return subtensor(sums, {IndexItem(Slice{Operand(start), Operand(lengths::add(start, count)), {}})});
+}
+
+Variable half_of(const Variable& n) { return lengths::floor_div(n, int64_constant(2)); }
+
+}  // namespace
+
+Variable convolve(const Operand& a, const Operand& v, ConvolutionMode mode) {
+  const LocationScope here(a.where);
+  require_vectors(a, v, "convolve");
+  if (mode != ConvolutionMode::Same) return convolve1d(a, v, mode);
+  const Variable n = length_of(a.variable, 0), m = length_of(v.variable, 0);
+  const Variable start = half_of(lengths::sub(lengths::min(n, m), int64_constant(1)));
+  return stretch_of(convolve1d(a, v, ConvolutionMode::Full), start, lengths::max(n, m));
+}
+
+Variable correlate(const Operand& a, const Operand& v, ConvolutionMode mode) {
+  const LocationScope here(a.where);
+  require_vectors(a, v, "correlate");
+  const Variable reversed = flip(is_complex(v.dtype()) ? conj(v) : v.variable);
+  if (mode != ConvolutionMode::Same) return convolve1d(a, reversed, mode);
+  // Of an even number of terms, the middle is on the side of the longer operand.
+  const Variable n = length_of(a.variable, 0), m = length_of(v.variable, 0), least = lengths::min(n, m);
+  const Variable is_second_longer = lengths::is_negative(lengths::sub(n, m));
+  const Variable start =
+      lengths::choose(is_second_longer, half_of(least), half_of(lengths::sub(least, int64_constant(1))));
+  return stretch_of(convolve1d(a, reversed, ConvolutionMode::Full), start, lengths::max(n, m));
 }
 
 }  // namespace bitale

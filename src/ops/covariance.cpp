@@ -3,6 +3,8 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/complex.hpp"
+#include "bitale/ops/linalg.hpp"
 #include "bitale/ops/statistics.hpp"
 #include "ops/known_number.hpp"
 #include "ops/lengths.hpp"
@@ -68,7 +70,22 @@ Variable cov(const Operand& m, const std::optional<Operand>& y, const Covariance
     centred = sub(x, true_div(sum(mul(x, weights), along, true), total));
     weighted = mul(centred, weights);
   }
-  return squeeze(true_div(dot(weighted, transpose(centred)), factor));
+  const Variable columns = transpose(is_complex(dtype) ? conj(centred) : centred);
+  return squeeze(true_div(dot(weighted, columns), factor));
+}
+
+Variable corrcoef(const Operand& m, const std::optional<Operand>& y, bool rowvar) {
+  const LocationScope here(m.where);
+  const Variable c = cov(m, y, {.rowvar = rowvar});
+  const auto limited = [](const Variable& part) { return clip(part, -1, 1); };
+  Variable out;
+  if (c.ndim() == 0) {
+    out = true_div(c, c);
+  } else {
+    const Variable spread = sqrt(real(diagonal(c)));
+    out = true_div(true_div(c, expand_dims(spread, 1)), expand_dims(spread, 0));
+  }
+  return is_complex(out.dtype()) ? complex(limited(real(out)), limited(imag(out))) : limited(out);
 }
 
 Variable power_norm(const Operand& x, const Operand& order, const Axes& axis, bool keepdims) {

@@ -1,8 +1,9 @@
 // Discrete Fourier transforms along the last axis, of real numbers and of pairs of a real and an imaginary part;
 // transforms over several axes are composed of them. They are not normalized, so each one is the transpose of another
 // up to weights of elements, and derivatives are transforms as well.
-#include "bitale/ops/fft.hpp"
+#include "ops/fft.hpp"
 
+#include "bitale/ops/fft.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -354,6 +355,10 @@ Variable transformed_count(const Variable& x) {
 }
 
 }  // namespace
+
+Variable transform_of_pairs(const Variable& z, bool inverse) { return (*make_ref<FFT>(inverse))({z}); }
+Variable transform_of_reals(const Variable& x) { return (*make_ref<RFFT>())({x}); }
+Variable reals_of_transform(const Variable& z, const Variable& n) { return (*make_ref<IRFFT>())({z, n}); }
 
 Variable rfft(const Operand& x, FourierNorm norm) {
   const LocationScope here(x.where);

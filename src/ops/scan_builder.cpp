@@ -195,7 +195,8 @@ bool ScanBuilder::adapts_to(const ScanStep& step) {
   bool changed = false;
   for (std::size_t k = 0; k < std::min(initial_.size(), step.outputs.size()); ++k) {
     if (!given_.initial[k].is_weak || initial_[k].empty() || !as_tensor(step.outputs[k].type())) continue;
-    const DType wanted = step.outputs[k].dtype();
+    // An integer that was written as a number says nothing about its range: a narrow dtype would wrap.
+    const DType result = step.outputs[k].dtype(), wanted = is_signed_int(result) ? DType::Int64 : result;
     for (auto& initial : initial_[k])
       if (as_tensor(initial.type()) && initial.dtype() != wanted && !holds(initial.dtype(), wanted) &&
           holds(wanted, initial.dtype())) {

@@ -1,7 +1,5 @@
 // Functions of search.hpp that are formulas over sorting, gathers, scatters and running sums.
 #include <algorithm>
-#include <limits>
-#include <numeric>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -9,9 +7,7 @@
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
-#include "graph/evaluate.hpp"
 #include "ops/lengths.hpp"
-#include "ops/reduce.hpp"
 
 namespace bitale {
 
@@ -33,34 +29,6 @@ Variable in_range(const Variable& index, const Variable& length, TakeMode mode) 
     case TakeMode::Wrap: return mod(i, length);
     default: return switch_(lt(i, zero()), length, i);
   }
-}
-
-// The axes moved to the end and joined into one dimension.
-Variable with_last(const Variable& x, const std::vector<int>& axes) {
-  std::vector<int> order;
-  for (int axis = 0; axis < x.ndim(); ++axis)
-    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) order.push_back(axis);
-  const int kept = int(order.size());
-  order.insert(order.end(), axes.begin(), axes.end());
-  return join_dims(dimshuffle(x, order), kept);
-}
-
-// The dimensions that with_last and an index have removed, restored with length 1.
-Variable with_kept(const Variable& reduced, const std::vector<int>& axes) {
-  Variable out = reduced;
-  for (int axis : axes) out = expand_dims(out, axis);
-  return out;
-}
-
-Variable last_element(const Variable& x, const Variable& place) {
-  return subtensor(x, {IndexItem(Ellipsis{}), IndexItem(place)});
-}
-
-// nan for sorted rows that end with a nan, which means that they contain one.
-Variable nan_if_any(const Variable& sorted, const Variable& value) {
-  if (!is_float(sorted.dtype())) return value;
-  const Variable last = last_element(sorted, int64_constant(-1));
-  return switch_(isnan(last), cast(last, value.dtype()), value);
 }
 
 }  // namespace
@@ -201,71 +169,6 @@ Variable inverse_permutation(const Operand& permutation) {
   const LocationScope here(permutation.where);
   require_integers(permutation, "inverse_permutation", "a permutation");
   return argsort(permutation, -1);
-}
-
-Variable median(const Operand& x, const Axes& axis, bool keepdims) {
-  const LocationScope here(x.where);
-  const std::vector<int> axes = axes_or_all("median", axis, x.ndim());
-  if (axes.empty()) return cast(x, is_float(x.dtype()) ? x.dtype() : DType::Float64);
-  const Variable sorted = sort(with_last(x.variable, axes));
-  const Variable n = length_of(sorted, sorted.ndim() - 1), two = int64_constant(2);
-  const Variable low = last_element(sorted, int_div(sub(n, int64_constant(1)), two)),
-                 high = last_element(sorted, int_div(n, two));
-  const DType dtype = is_float(x.dtype()) ? x.dtype() : DType::Float64;
-  const DType wide = computing_dtype(dtype);
-  const Variable mean = cast(mul(add(cast(low, wide), cast(high, wide)), cast(Operand(0.5), wide)), dtype);
-  // The sum of two equal values may be infinite.
-  const Variable middle = switch_(eq(mod(n, two), int64_constant(1)), cast(high, dtype), mean);
-  const Variable out = nan_if_any(sorted, middle);
-  return keepdims ? with_kept(out, axes) : out;
-}
-
-Variable quantile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims) {
-  const LocationScope here(x.where);
-  if (q.ndim() > 1)
-    throw ValueError(
-        cat("quantile: expected a scalar or a vector q, got ", q.variable.str(), " with ", q.ndim(), " dimensions"));
-  if (q.variable.is_constant()) {
-    const Array values = q.variable.constant()->astype(DType::Float64).contiguous();
-    for (std::int64_t i = 0; i < values.size(); ++i)
-      if (!(values.data_as<double>()[i] >= 0 && values.data_as<double>()[i] <= 1))
-        throw ValueError(cat("quantile: expected q in [0, 1], got ", values.data_as<double>()[i]));
-  }
-  std::vector<int> axes = axes_or_all("quantile", axis, x.ndim());
-  const DType dtype = is_float(x.dtype()) ? x.dtype() : DType::Float64;
-  const Variable sorted = sort(with_last(cast(x, dtype), axes));
-  const Variable n = length_of(sorted, sorted.ndim() - 1), last = sub(n, int64_constant(1));
-  const Variable part = check_and_raise(cast(q, DType::Float64), {all(and_(ge(q, 0), le(q, 1)))}, "ValueError",
-                                        "quantile: q must be in [0, 1]");
-  const Variable place = mul(part, cast(last, DType::Float64)), whole = floor(place);
-  const Variable below = cast(whole, DType::Int64), above = minimum(add(below, int64_constant(1)), last);
-  const Variable share = cast(sub(place, whole), dtype);
-  const Variable low = last_element(sorted, below), high = last_element(sorted, above);
-  // Interpolated from the nearer end, so that the limits are exact.
-  const Variable step = sub(high, low);
-  const Variable between = switch_(lt(share, 0.5), add(low, mul(step, share)), sub(high, mul(step, sub(1, share))));
-  Variable out = switch_(eq(low, high), low, between);
-  if (q.ndim() == 0) {
-    out = nan_if_any(sorted, out);
-    return keepdims ? with_kept(out, axes) : out;
-  }
-  const Variable any_nan = expand_dims(isnan(last_element(sorted, int64_constant(-1))), -1);
-  out = switch_(any_nan, cast(Operand(std::numeric_limits<double>::quiet_NaN()), dtype), out);
-  // [kept..., q] to [q, kept...]
-  std::vector<int> order(std::size_t(out.ndim()));
-  std::iota(order.begin() + 1, order.end(), 0);
-  order[0] = out.ndim() - 1;
-  out = dimshuffle(out, order);
-  if (!keepdims) return out;
-  for (int& a : axes) ++a;
-  return with_kept(out, axes);
-}
-
-Variable percentile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims) {
-  const LocationScope here(x.where);
-  const Variable part = true_div(cast(q, DType::Float64), 100.0);
-  if (!q.variable.is_constant()) return quantile(x, part, axis, keepdims);
-  return quantile(x, constant(evaluate(part)), axis, keepdims);
 }
 
 Variable permute_row_elements(const Operand& x, const Operand& permutation, bool inverse) {

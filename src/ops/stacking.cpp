@@ -1,4 +1,6 @@
 // Tensors joined into one and split again: stacks of matrices, nested lists, packs of tensors of different ranks.
+#include "bitale/ops/stacking.hpp"
+
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
@@ -31,6 +33,20 @@ std::pair<int, int> kept_dimensions(const std::vector<int>& axes) {
   return {int(front.size()), int(behind.size())};
 }
 
+// A tensor of rank 3 whose rows are those of x, as numpy.atleast_3d.
+Variable with_depth(const Variable& x) {
+  if (x.ndim() >= 3) return x;
+  return expand_dims(atleast_2d(x), 2);
+}
+
+template <class Raise>
+Variables raised(const Operands& tensors, const char* who, const Raise& raise) {
+  if (tensors.variables.empty()) throw ValueError(cat(who, ": expected at least one tensor"));
+  Variables out;
+  for (const Variable& x : tensors.variables) out.push_back(raise(x));
+  return out;
+}
+
 Variable squeezed(const Variable& x, int axis) {
   const bool known = x.static_shape()[std::size_t(axis)] == 1;
   return squeeze(known ? x : specify_broadcastable(x, {axis}), std::vector<int>{axis});
@@ -46,6 +62,44 @@ Variable horizontal_stack(const Operands& matrices) {
 Variable vertical_stack(const Operands& matrices) {
   const LocationScope here(matrices.where);
   return concatenate(as_matrices(matrices, "vertical_stack"), 0);
+}
+
+Variable vstack(const Operands& tensors) {
+  const LocationScope here(tensors.where);
+  return concatenate(raised(tensors, "vstack", [](const Variable& x) { return atleast_2d(x); }), 0);
+}
+
+Variable hstack(const Operands& tensors) {
+  const LocationScope here(tensors.where);
+  const Variables wide = raised(tensors, "hstack", [](const Variable& x) { return atleast_1d(x); });
+  return concatenate(wide, wide[0].ndim() == 1 ? 0 : 1);
+}
+
+Variable dstack(const Operands& tensors) {
+  const LocationScope here(tensors.where);
+  return concatenate(raised(tensors, "dstack", with_depth), 2);
+}
+
+Variable column_stack(const Operands& tensors) {
+  const LocationScope here(tensors.where);
+  const auto as_columns = [](const Variable& x) { return x.ndim() < 2 ? transpose(atleast_2d(x)) : x; };
+  return concatenate(raised(tensors, "column_stack", as_columns), 1);
+}
+
+Variables unstack(const Operand& x, int axis) {
+  const LocationScope here(x.where);
+  const int along = normal_axis(axis, x.ndim(), "unstack");
+  const std::int64_t length = x.variable.static_shape()[std::size_t(along)];
+  if (length == unknown_length)
+    throw ValueError(cat("unstack: the length of ", x.variable.str(), " along axis ", along,
+                         " is not known; specify_shape states it"));
+  Variables out;
+  for (std::int64_t i = 0; i < length; ++i) {
+    std::vector<IndexItem> items(std::size_t(along), IndexItem(Slice{}));
+    items.push_back(IndexItem(Operand(i)));
+    out.push_back(subtensor(x, items));
+  }
+  return out;
 }
 
 Variable stacklists(const NestedOperands& nested) {

@@ -5,6 +5,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/arrange.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/vectorize.hpp"
 #include "graph/evaluate.hpp"
@@ -302,6 +303,21 @@ std::function<Variables(const Operands&)> vectorize(GraphFunction function, cons
                              " dimensions, the function's has ", outputs[o].ndim()));
     return vectorize_graph(outputs, replacements);
   };
+}
+
+Variable apply_along_axis(const std::function<Variable(const Variable&)>& function, int axis, const Operand& x) {
+  const LocationScope here(x.where);
+  const int along = normal_axis(axis, x.ndim(), "apply_along_axis");
+  const Variable moved = moveaxis(x, along, -1);
+  const Variable vector = tensor({}, x.dtype(), Dims{moved.static_shape().back()});
+  const Variable out = vectorize_graph({function(vector)}, {{vector, moved}})[0];
+  // Batches come first: the dimensions of a result are moved behind those before the axis.
+  std::vector<int> source, destination;
+  for (int k = x.ndim() - 1; k < out.ndim(); ++k) {
+    source.push_back(k);
+    destination.push_back(along + k - (x.ndim() - 1));
+  }
+  return moveaxis(out, source, destination);
 }
 
 }  // namespace bitale

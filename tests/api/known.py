@@ -122,6 +122,7 @@ other_arguments = {
     "extract_diag": _more,
     "median": _more,
     "ptp": _more,
+    "round": _more,
     "scalar": _more,
     "std": _more,
     "var": _more,

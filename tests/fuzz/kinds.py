@@ -27,7 +27,7 @@ def kind(weight: float) -> Callable[[Callable[[Generator], str]], Callable[[Gene
 
 operators = {"add": "+", "sub": "-", "mul": "*", "true_div": "/", "int_div": "//", "mod": "%", "pow": "**", "and_": "&",
              "or_": "|", "xor": "^", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}  # fmt: skip
-discrete_only = {"and_", "or_", "xor", "invert"}
+discrete_only = {"and_", "or_", "xor", "invert", "left_shift", "right_shift"}
 no_bool = {"sub", "neg"}
 common = ["add", "sub", "mul", "true_div", "neg", "maximum", "minimum", "switch", "sqr", "abs"]
 
@@ -39,10 +39,14 @@ with_parameters = {"betainc", "betainc_derivative", "betaincinv", "gammainc", "g
                    "kv", "kve_derivative", "kve", "hyp2f1", "hyp2f1_derivative", "hyp2f1_derivative_by_c"}  # fmt: skip
 
 
+# Functions of the bits of a number, which the oracle does not have in more digits; signs of zeros and of nan may be any.
+of_bits = {"nextafter", "copysign", "signbit"}
+
+
 def elementwise_functions() -> list[tuple[str, int]]:
     from bitale import _core
 
-    return [(name, arity) for name, arity in _core.elementwise_functions() if name not in with_parameters]
+    return [(name, arity) for name, arity in _core.elementwise_functions() if name not in with_parameters | of_bits]
 
 
 _functions: list[tuple[str, int]] = []
@@ -91,6 +95,13 @@ def hypergeometric(g: Generator) -> str:
     return f"pt.hyp2f1({a}, {b}, {c}, 0.9 * pt.tanh({g.pick(kinds='f')}))"
 
 
+@kind(1)
+def sign_of_number(g: Generator) -> str:
+    x = g.pick(kinds="f")
+    number = f"pt.switch(pt.isnan({x}) | pt.eq({x}, 0), 1.0, {x})"
+    return f"pt.signbit({number})" if g.chance(0.3) else f"pt.copysign({g.partner(x, 'f')}, {number})"
+
+
 @kind(5)
 def cast(g: Generator) -> str:
     x = g.pick()
@@ -121,6 +132,46 @@ def composed(g: Generator) -> str:
     if name == "full_like":
         return f"pt.full_like({x}, {g.choice(['0', '1', '2.5', g.pick(0)])})"
     return f"pt.{name}({x}, {g.partner(x, kinds)})"
+
+
+@kind(4)
+def of_numpy(g: Generator) -> str:
+    """NumPy's functions that are formulas of others."""
+    name = g.choice(["nansum", "nanmax", "nanmin", "nanmean", "heaviside", "fmod", "logaddexp2", "relu", "elu", "silu", "gelu", "trapezoid", "vander",
+                     "polyval", "vstack", "hstack", "column_stack", "dstack", "isin", "partition", "lexsort", "gradient", "count_nonzero",
+                     "cumulative_sum", "convolve", "pool_2d", "cross", "select"])  # fmt: skip
+    if name in ("nansum", "nanmax", "nanmin", "nanmean"):
+        x = g.pick(kinds="f", nonempty=True)
+        return f"pt.{name}({x}, axis={g.axes(x)})"
+    if name in ("heaviside", "fmod", "logaddexp2"):
+        x = g.pick(kinds="f")
+        return f"pt.{name}({x}, {g.partner(x, 'f')})"
+    if name in ("relu", "elu", "silu", "gelu"):
+        return f"pt.{name}({g.pick(kinds='f')})"
+    if name in ("vstack", "hstack", "column_stack", "dstack"):
+        x = g.pick(least=1, kinds="f")
+        return f"pt.{name}([{x}, {x}])"
+    if name in ("isin", "lexsort"):
+        x = g.pick(least=1, kinds="iu")
+        return f"pt.isin({x}, {g.pick(kinds='iu')})" if name == "isin" else f"pt.lexsort(({x}, {x} % 3))"
+    if name == "count_nonzero":
+        return f"pt.count_nonzero({g.pick()})"
+    if name == "cumulative_sum":
+        x = g.pick(least=1, kinds="f")
+        return f"pt.cumulative_sum({x}, axis={g.axis(x)}, include_initial=True)"
+    if name == "select":
+        x = g.pick(kinds="f")
+        return f"pt.select([{x} > 1, {x} > 0], [{x}, -{x}], {x})"
+    if name == "cross":
+        return f"pt.cross({g.new_input(g.dtype('f'), (3,))}, {g.new_input(g.dtype('f'), (2, 3))})"
+    x = g.pick(1, kinds="f", nonempty=True)
+    n = g.values[x].shape[0]
+    if name in ("gradient", "polyval") and n < 2:
+        raise Rejected
+    if name == "pool_2d":
+        return f"pt.pool_2d(pt.outer({x}, {x}), 1, stride=2)"
+    arguments = {"vander": f"{x}, 3", "polyval": f"{x}[:2], pt.tanh({x})", "partition": f"{x}, 0", "convolve": f"{x}, {x}"}
+    return f"pt.{name}({arguments.get(name, x)})"
 
 
 def draw_of_vectors(g: Generator, rng: str) -> str:

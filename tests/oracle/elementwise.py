@@ -54,6 +54,11 @@ def discrete(*xs: Val) -> np.dtype:
     return out
 
 
+def shifted(*xs: Val) -> np.dtype:
+    out = discrete(*xs)
+    return np.dtype("int8") if out == bool else out
+
+
 def aligned(xs: Any) -> list[Val]:
     """The operands reshaped to a common rank by leading dimensions of length 1."""
     vals = [val(x) for x in xs]
@@ -328,6 +333,11 @@ for _name, _function in (("eq", np.equal), ("neq", np.not_equal), ("lt", np.less
 for _name in ("isnan", "isinf", "isfinite"):
     define(_name, promoted, getattr(np, _name), out=bool)
 define("and_", discrete, np.bitwise_and)
+define("left_shift", shifted, np.left_shift)
+define("right_shift", shifted, np.right_shift)
+define("signbit", as_float, np.signbit, out=np.dtype(bool))
+define("copysign", as_float, np.copysign)
+define("nextafter", as_float, np.nextafter)
 define("or_", discrete, np.bitwise_or)
 define("xor", discrete, np.bitwise_xor)
 define("invert", discrete, np.invert)

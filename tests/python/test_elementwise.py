@@ -109,6 +109,7 @@ UNARY = {
     "i1": (scipy.special.i1, to_float, -5, 5),
     "j0": (scipy.special.j0, to_float, -5, 5),
     "j1": (scipy.special.j1, to_float, -5, 5),
+    "signbit": (np.signbit, always_bool, -5, 5),
     "ndtri_exp": (scipy.special.ndtri_exp, to_float, -5, 0),
 }
 BINARY = {
@@ -135,6 +136,10 @@ BINARY = {
     "or_": (np.bitwise_or, upcast),
     "xor": (np.bitwise_xor, upcast),
     "second": (lambda x, y: y + 0 * x, None),
+    "copysign": (np.copysign, to_float),
+    "nextafter": (np.nextafter, to_float),
+    "left_shift": (np.left_shift, upcast_min8),
+    "right_shift": (np.right_shift, upcast_min8),
     "polygamma": (lambda n, x: scipy.special.polygamma(n, x), lambda n, x: to_float(x)),
 }
 def derivative_by_third_parameter(a, b, c, z):
@@ -172,7 +177,7 @@ SPECIAL = {  # reference, and the interval of each argument
     "gammainc_density": (elementwise.table["gammainc_density"], (0.1, 9), (0.1, 9)),
 }
 NO_BOOL = {"neg", "sub", "sign", "abs", "maximum", "minimum", "clip"}  # some of their inputs may not be bool
-DISCRETE_ONLY = {"invert", "and_", "or_", "xor"}
+DISCRETE_ONLY = {"invert", "and_", "or_", "xor", "left_shift", "right_shift"}
 
 
 def values(dtype, low, high, rng, size=7):

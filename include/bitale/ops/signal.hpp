@@ -15,4 +15,9 @@ enum class ConvolutionMode { Full, Valid, Same };
 Variable convolve1d(const Operand& x, const Operand& y, ConvolutionMode mode = ConvolutionMode::Full);
 Variable convolve2d(const Operand& x, const Operand& y, ConvolutionMode mode = ConvolutionMode::Full);
 
+// NumPy's, of vectors: Same gives as many sums as the longer one has elements. correlate: out[k] is the sum over j of
+// a[j + k] conj(v[j]). ShapeError for other ranks and for lengths of 0.
+Variable convolve(const Operand& a, const Operand& v, ConvolutionMode mode = ConvolutionMode::Full);
+Variable correlate(const Operand& a, const Operand& v, ConvolutionMode mode = ConvolutionMode::Valid);
+
 }  // namespace bitale

@@ -28,5 +28,7 @@ struct CovarianceOptions {
 };
 // The covariance matrix of the variables in m, and in y if given. ValueError for operands that are no vector or matrix.
 Variable cov(const Operand& m, const std::optional<Operand>& y = {}, const CovarianceOptions& options = {});
+// The same divided by the standard deviations of both variables; its elements are in [-1, 1].
+Variable corrcoef(const Operand& m, const std::optional<Operand>& y = {}, bool rowvar = true);
 
 }  // namespace bitale

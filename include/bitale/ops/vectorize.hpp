@@ -19,4 +19,8 @@ using GraphFunction = std::function<Variables(const Variables&)>;
 // it names, and for outputs with a different number of dimensions.
 std::function<Variables(const Operands&)> vectorize(GraphFunction function, const std::string& signature = {});
 
+// The results of a function of vectors for each vector along an axis; the dimensions of a result, if it has any, are in
+// the place of that axis. AxisError for an axis that does not exist.
+Variable apply_along_axis(const std::function<Variable(const Variable&)>& function, int axis, const Operand& x);
+
 }  // namespace bitale

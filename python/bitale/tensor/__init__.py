@@ -78,6 +78,14 @@ log1pexp = softplus
 digamma = psi
 round_half_to_even = round
 matrix_transpose = swap_last_axes
+remainder = mod
+bitwise_left_shift = left_shift
+bitwise_right_shift = right_shift
+around = round
+acos, asin, atan, atan2 = arccos, arcsin, arctan, arctan2
+acosh, asinh, atanh = arccosh, arcsinh, arctanh
+bitwise_invert = invert
+concat = concatenate
 
 e = _math.e
 pi = _math.pi
@@ -101,9 +109,18 @@ float_matrix_types = (fmatrix, dmatrix)
 complex_matrix_types = (cmatrix, zmatrix)
 
 
+# Names of the array-API standard about dtypes and sets: bitale.array_api has them, which imports this module.
+_OF_THE_STANDARD = (
+    "__array_namespace_info__", "broadcast_shapes", "can_cast", "finfo", "from_dlpack", "iinfo", "isdtype", "result_type", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values",
+)  # fmt: skip
+
+
 def __getattr__(name: str) -> object:
     if name in ("optimize", "signal"):  # few programs need these
         return _importlib.import_module(f"bitale.tensor.{name}")
+    if name in _OF_THE_STANDARD:
+        return getattr(_importlib.import_module("bitale.array_api"), name)
     raise AttributeError(f"module 'bitale.tensor' has no attribute {name!r}")
 
 

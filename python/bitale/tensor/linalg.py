@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
+from bitale._geography import add_modules as _add_modules
 from bitale._core import (  # type: ignore[attr-defined]
     LinAlgError,
     block_diag,
@@ -123,3 +124,5 @@ __all__ = [
     "tridiagonal_lu_factor",
     "tridiagonal_lu_solve",
 ]
+
+_add_modules(__name__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bitale._geography import add_modules as _add_modules
 from bitale._core import (
     TensorVariable,
     as_tensor_variable,
@@ -123,3 +124,5 @@ def _by_transforms(x: TensorVariable, y: TensorVariable, mode: str) -> TensorVar
         else:
             places.append(_slice(minimum(n, k) - 1, maximum(n, k)))
     return out[(..., *places)]
+
+_add_modules(__name__)

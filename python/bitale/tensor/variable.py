@@ -1,5 +1,8 @@
 """Tensor variables."""
 
+from __future__ import annotations
+
+import sys
 from typing import Any
 
 from bitale._core import TensorConstant, TensorVariable, dot
@@ -8,12 +11,20 @@ from bitale._geography import finder
 __all__ = ["TensorConstant", "TensorVariable"]
 
 
+def _array_namespace(self: TensorVariable, *, api_version: str | None = None) -> Any:
+    """Return bitale.tensor, which has the functions of the array-API standard in PyTensor's dtypes."""
+    if api_version is not None and not "2021.12" <= api_version <= "2025.12":
+        raise ValueError(f"expected a version of the array-API standard up to 2025.12, got {api_version!r}")
+    return sys.modules["bitale.tensor"]
+
+
 def _dot(left: TensorVariable, right: Any) -> TensorVariable:
     """The product of vectors and matrices, as PyTensor's functions ask a variable for it."""
     return dot(left, right)
 
 
 TensorVariable.__dot__ = _dot  # type: ignore[attr-defined]
+TensorVariable.__array_namespace__ = _array_namespace  # type: ignore[attr-defined]
 __getattr__ = finder(__name__)
 
 for _class in (TensorConstant, TensorVariable):

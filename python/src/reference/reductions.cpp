@@ -131,17 +131,19 @@ Median over the given axes.
 ~ mean, quantile, percentile
 
 = quantile
-Quantiles over the given axes, by linear interpolation.
+Quantiles over the given axes.
 a: Tensor of which to compute the quantiles.
 q (tensor_like): Probabilities in [0, 1]: a scalar or a vector.
+method: Where between the elements a quantile lies. Of Hyndman and Fan: ``'inverted_cdf'``, ``'averaged_inverted_cdf'``, ``'closest_observation'``, ``'interpolated_inverted_cdf'``, ``'hazen'``, ``'weibull'``, ``'linear'``, ``'median_unbiased'``, ``'normal_unbiased'``; neighbours of the linear one: ``'lower'``, ``'higher'``, ``'midpoint'``, ``'nearest'``.
 -> Quantiles, of the shape of `a` without the reduced axes, after a first dimension for a vector `q`; nan where there is a nan.
 ~ percentile, median
-* The values are those of ``numpy.quantile`` with its default method.
+* The values are those of ``numpy.quantile``. Hyndman, Fan: Sample Quantiles in Statistical Packages, The American Statistician 50, 1996.
 
 = percentile
-Percentiles over the given axes, by linear interpolation.
+Percentiles over the given axes.
 a: Tensor of which to compute the percentiles.
 q (tensor_like): Percentages in [0, 100]: a scalar or a vector.
+method: As of quantile.
 -> Percentiles, of the shape of `a` without the reduced axes, after a first dimension for a vector `q`.
 ~ quantile, median
 

@@ -680,8 +680,9 @@ v: Vector.
 ~ shape
 
 = round round_half_to_even
-Round to the nearest integer, elementwise.
-mode: Which of two integers equally near is taken: ``'half_to_even'`` (the default) or ``'half_away_from_zero'``.
+Round to the nearest integer, or to decimal places, elementwise.
+mode: Which of two integers equally near is taken: ``'half_to_even'`` (the default) or ``'half_away_from_zero'``. An integer is NumPy's argument at this place, `decimals`.
+decimals: Places behind the point; negative: before it.
 -> Rounded numbers, of the shape of `a`.
 ! ValueError: for another mode.
 ~ floor, ceil, trunc, iround

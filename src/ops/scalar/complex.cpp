@@ -1,7 +1,7 @@
 // Complex implementations of scalar ops. Evaluation follows C's complex functions, and NumPy where it differs from
 // them: a product is the textbook formula, a quotient is Smith's formula, whose intermediate results neither overflow
-// nor underflow. The formulas of parts are meant for finite numbers; for infinities and nan a part may be nan where C
-// has a value.
+// nor underflow. The elementary functions have the special values of Annex G of the C standard, by either way; other
+// formulas of parts are meant for finite numbers, and a part may be nan for infinities where C has a value.
 #include "ops/scalar/complex.hpp"
 
 #include <complex>
@@ -76,7 +76,7 @@ Parts sign_parts(PartsOf in) {
   // Each part is divided by the larger one; if both are infinite, the direction is unknown.
   const Variable scale = switch_(or_(is_far, is_zero), 1, large);
   const auto near = [&](const Variable& part) {
-    return switch_(is_far, switch_(isinf(part), sign(part), 0), part / scale);
+    return switch_(is_far, switch_(isinf(part), sign(part), 0), switch_(is_zero, 0, part / scale));
   };
   const Variable x = near(a), y = near(b), size = switch_(is_zero, 1, hypot(x, y));
   const Variable unknown = switch_(and_(isinf(a), isinf(b)), std::nan(""), 1);
@@ -154,9 +154,18 @@ std::complex<T> power_of(std::complex<T> x, std::complex<T> y) {
 
 // ---- elementary functions: parts ------------------------------------------------------------------------------------
 
+Variable is_not_finite(const Variable& x) { return or_(isnan(x), isinf(x)); }
+
+// Where exp(a) overflows, a part may not: the exponent is reduced by 10, which is exact, and the part multiplied by
+// exp(10). An angle that is not finite leaves the infinite size without direction, and 0 as it is.
 Parts exp_of(PartsOf in) {
-  const Variable size = exp(in[0].real), b = imaginary(in[0]);
-  return {size * cos(b), switch_(eq(b, 0), b, size * sin(b))};
+  const Variable &a = in[0].real, b = imaginary(in[0]);
+  const auto number = [&](double value) { return constant(Array(value).astype(a.dtype())); };
+  const Variable is_large = gt(a, a.dtype() == DType::Float32 ? 80 : 700);
+  const Variable size = exp(switch_(is_large, a - 10, a)), rest = switch_(is_large, number(std::exp(10.0)), number(1));
+  const Variable has_no_turn = and_(isinf(a), is_not_finite(b));
+  const Variable real = switch_(has_no_turn, size, size * cos(b) * rest);
+  return {real, switch_(eq(b, 0), b, switch_(and_(has_no_turn, lt(a, 0)), 0, size * sin(b) * rest))};
 }
 
 Parts expm1_parts(PartsOf in) {
@@ -201,7 +210,7 @@ Parts logit_parts(PartsOf in) {
 // that nothing cancels.
 Parts sqrt_of(PartsOf in) {
   const Variable &a = in[0].real, b = imaginary(in[0]);
-  const Variable large = sqrt(abs(a) * 0.5 + hypot(a, b) * 0.5);
+  const Variable large = switch_(isinf(b), abs(b), sqrt(abs(a) * 0.5 + hypot(a, b) * 0.5));  // also beside nan
   const Variable small = switch_(or_(eq(large, 0), isinf(b)), b, b / (large * 2));
   const Variable is_below = lt(switch_(eq(b, 0), reciprocal(b), b), 0);  // -0.0, too
   const Variable is_right = ge(a, 0);
@@ -251,29 +260,36 @@ Parts power_parts(PartsOf in) {
   return {chosen(of_zero, grown * cos(turned)), chosen(switch_(is_one, 0, of_zero), grown * sin(turned))};
 }
 
+// Factors that are 0 or infinite whatever the angle, which may not be finite, are chosen: 0 and infinity times nan
+// would be nan.
+Parts sinh_at(const Variable& a, const Variable& b) {
+  const Variable is_at_end = and_(or_(eq(a, 0), isinf(a)), is_not_finite(b));
+  return {switch_(is_at_end, a, sinh(a) * cos(b)), switch_(eq(b, 0), b, cosh(a) * sin(b))};
+}
+Parts cosh_at(const Variable& a, const Variable& b) {
+  const Variable has_no_turn = is_not_finite(b);
+  const Variable real = switch_(and_(isinf(a), has_no_turn), abs(a), cosh(a) * cos(b));
+  const Variable flat = switch_(lt(a, 0), -b, b), imag = switch_(and_(eq(a, 0), has_no_turn), a, sinh(a) * sin(b));
+  return {real, switch_(eq(b, 0), flat, imag)};
+}
+Parts sinh_of(PartsOf in) { return sinh_at(in[0].real, imaginary(in[0])); }
+Parts cosh_of(PartsOf in) { return cosh_at(in[0].real, imaginary(in[0])); }
+// -i sinh(iz), cosh(iz)
 Parts sin_of(PartsOf in) {
-  const Variable &a = in[0].real, b = imaginary(in[0]);
-  return {sin(a) * cosh(b), cos(a) * sinh(b)};
+  const Parts turned = sinh_at(-imaginary(in[0]), in[0].real);
+  return {turned.imag, -turned.real};
 }
-Parts cos_of(PartsOf in) {
-  const Variable &a = in[0].real, b = imaginary(in[0]);
-  return {cos(a) * cosh(b), -(sin(a) * sinh(b))};
-}
-Parts sinh_of(PartsOf in) {
-  const Variable &a = in[0].real, b = imaginary(in[0]);
-  return {sinh(a) * cos(b), cosh(a) * sin(b)};
-}
-Parts cosh_of(PartsOf in) {
-  const Variable &a = in[0].real, b = imaginary(in[0]);
-  return {cosh(a) * cos(b), sinh(a) * sin(b)};
-}
+Parts cos_of(PartsOf in) { return cosh_at(-imaginary(in[0]), in[0].real); }
 
 // Kahan's formula; far out, where its squares overflow, the limit is used.
 Parts tanh_at(const Variable& a, const Variable& b) {
   const Variable t = tan(b), s = sinh(a), beta = sqr(t) + 1, rest = beta * sqr(s) + 1;
-  const Variable is_far = gt(abs(a), a.dtype() == DType::Float32 ? 12 : 22);
+  const Variable is_far = gt(abs(a), a.dtype() == DType::Float32 ? 12 : 22), has_no_turn = is_not_finite(b);
   const Variable far = sin(b) * cos(b) * exp(abs(a) * -2) * 4;
-  return {switch_(is_far, sign(a), beta * sqrt(sqr(s) + 1) * s / rest), switch_(is_far, far, t / rest)};
+  const Variable limit = switch_(and_(has_no_turn, invert(isinf(a))), std::nan(""), sign(a));
+  const Variable near = switch_(eq(a, 0), a, beta * sqrt(sqr(s) + 1) * s / rest);
+  const Variable imag = switch_(is_far, switch_(and_(has_no_turn, isinf(a)), 0, far), t / rest);
+  return {switch_(is_far, cast(limit, near.dtype()), near), switch_(eq(b, 0), b, imag)};
 }
 Parts tanh_of(PartsOf in) { return tanh_at(in[0].real, imaginary(in[0])); }
 // -i tanh(iz)

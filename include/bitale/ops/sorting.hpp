@@ -1,0 +1,26 @@
+// Orders beyond that of sort and argsort: parts in order, several keys, decreasing. Names and arguments are NumPy's,
+// and the array-API standard's for decreasing orders.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bitale/ops/operand.hpp"
+
+namespace bitale {
+
+// The elements rearranged along an axis (nullopt: flattened) such that those at these places are where a sort has them,
+// with the smaller ones before and the larger ones behind. All are sorted, which fulfils that. argpartition: the
+// positions of the elements. ValueError for a place that does not exist.
+Variable partition(const Operand& x, const std::vector<int>& kth, std::optional<int> axis = -1);
+Variable argpartition(const Operand& x, const std::vector<int>& kth, std::optional<int> axis = -1);
+// The positions that sort by several keys of one shape, of which the last counts most. Equal elements keep their order.
+// ValueError for no keys.
+Variable lexsort(const Operands& keys, int axis = -1);
+
+enum class SortOrder { Increasing, Decreasing };
+// Equal elements keep their order. In decreasing order nan comes first.
+Variable sort(const Operand& x, std::optional<int> axis, SortOrder order);
+Variable argsort(const Operand& x, std::optional<int> axis, SortOrder order);
+
+}  // namespace bitale

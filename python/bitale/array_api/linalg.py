@@ -1,0 +1,280 @@
+"""Linear algebra."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import bitale.tensor as pt
+import bitale.tensor.linalg as _linalg
+from bitale.array_api._dtypes import as_dtype, as_operands, as_symbolic, dtype_of
+from bitale.array_api._eager import standard, standard_by_shape
+from bitale.array_api._reductions import _accumulated
+
+__all__ = ["cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matmul", "matrix_norm", "matrix_power",
+           "matrix_rank", "matrix_transpose", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "trace", "vecdot",
+           "vector_norm"]  # fmt: skip
+
+
+def _matrices(x: Any, name: str, kinds: str = "fc", is_square: bool = False) -> Any:
+    x = as_symbolic(x)
+    if x.ndim < 2:
+        raise np.linalg.LinAlgError(f"{name}: expected matrices, got {x.ndim} dimensions")
+    if dtype_of(x).kind not in kinds:
+        raise TypeError(f"{name}: not defined for {x.dtype}")
+    rows, columns = x.type.shape[-2:]
+    if is_square and None not in (rows, columns) and rows != columns:
+        raise np.linalg.LinAlgError(f"{name}: expected square matrices, got {rows} x {columns}")
+    return x
+
+
+def _numbers(name: str, *given: Any) -> list[Any]:
+    out = as_operands(*given)
+    if dtype_of(out[0]).kind not in "iufc":
+        raise TypeError(f"{name}: not defined for {out[0].dtype}")
+    return out
+
+
+@standard
+def matmul(x1: Any, x2: Any, /) -> Any:
+    """The product of matrices, or of stacks of them."""
+    x1, x2 = _numbers("matmul", x1, x2)
+    if 0 in (x1.ndim, x2.ndim):
+        raise ValueError("matmul: expected vectors or matrices, got a scalar")
+    return pt.matmul(x1, x2)
+
+
+@standard
+def matrix_transpose(x: Any, /) -> Any:
+    """Each matrix of a stack transposed."""
+    x = as_symbolic(x)
+    if x.ndim < 2:
+        raise ValueError(f"matrix_transpose: expected matrices, got {x.ndim} dimensions")
+    return pt.swapaxes(x, -1, -2)
+
+
+@standard
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """The product summed over axes of both."""
+    x1, x2 = _numbers("tensordot", x1, x2)
+    return pt.tensordot(x1, x2, axes=axes)
+
+
+@standard
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The product of vectors along an axis, with the conjugate of the first."""
+    x1, x2 = _numbers("vecdot", x1, x2)
+    if not all(-x.ndim <= axis < 0 for x in (x1, x2)):
+        raise ValueError(f"vecdot: expected an axis from -{min(x1.ndim, x2.ndim)} to -1, got {axis}")
+    return pt.vecdot(pt.moveaxis(x1, axis, -1), pt.moveaxis(x2, axis, -1))
+
+
+@standard
+def cholesky(x: Any, /, *, upper: bool = False) -> Any:
+    """The triangular factor of positive definite matrices."""
+    return _linalg.cholesky(_matrices(x, "cholesky", is_square=True), lower=not upper)
+
+
+@standard_by_shape
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """The cross products of vectors of length 3 along an axis."""
+    x1, x2 = _numbers("cross", x1, x2)
+    for x in (x1, x2):
+        if not -x.ndim <= axis < x.ndim:
+            raise np.exceptions.AxisError(axis, x.ndim)
+        if x.type.shape[axis] not in (3, None):
+            raise ValueError(f"cross: expected vectors of length 3, got {x.type.shape[axis]}")
+    return pt.cross(x1, x2, axis=axis)
+
+
+@standard
+def det(x: Any, /) -> Any:
+    """The determinants of matrices."""
+    return _linalg.det(_matrices(x, "det", is_square=True))
+
+
+@standard
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """A diagonal of each matrix."""
+    x = as_symbolic(x)
+    if x.ndim < 2:
+        raise ValueError(f"diagonal: expected matrices, got {x.ndim} dimensions")
+    return pt.diagonal(x, offset=int(np.clip(offset, -(2**31) + 1, 2**31 - 1)), axis1=-2, axis2=-1)
+
+
+class EigResult(NamedTuple):
+    """What eig gives."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class EighResult(NamedTuple):
+    """What eigh gives."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+class QRResult(NamedTuple):
+    """What qr gives."""
+
+    Q: Any
+    R: Any
+
+
+class SlogdetResult(NamedTuple):
+    """What slogdet gives."""
+
+    sign: Any
+    logabsdet: Any
+
+
+class SVDResult(NamedTuple):
+    """What svd gives."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+@standard
+def eig(x: Any, /) -> EigResult:
+    """Eigenvalues and eigenvectors."""
+    x = _matrices(x, "eig", is_square=True)
+    values, vectors = _linalg.eig(x)
+    dtype = "complex64" if x.dtype in ("float32", "complex64") else "complex128"
+    return EigResult(pt.cast(values, dtype), pt.cast(vectors, dtype))
+
+
+@standard
+def eigvals(x: Any, /) -> Any:
+    """Eigenvalues."""
+    x = _matrices(x, "eigvals", is_square=True)
+    return pt.cast(_linalg.eigvals(x), "complex64" if x.dtype in ("float32", "complex64") else "complex128")
+
+
+@standard
+def eigh(x: Any, /) -> EighResult:
+    """Eigenvalues and eigenvectors of Hermitian matrices."""
+    return EighResult(*_linalg.eigh(_matrices(x, "eigh", is_square=True)))
+
+
+@standard
+def eigvalsh(x: Any, /) -> Any:
+    """Eigenvalues of Hermitian matrices."""
+    return _linalg.eigh(_matrices(x, "eigvalsh", is_square=True))[0]
+
+
+@standard
+def inv(x: Any, /) -> Any:
+    """Inverse matrices."""
+    return _linalg.inv(_matrices(x, "inv", is_square=True))
+
+
+@standard
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """Norms of matrices."""
+    return _linalg.norm(_matrices(x, "matrix_norm"), ord=ord, axis=(-2, -1), keepdims=keepdims)
+
+
+@standard
+def matrix_power(x: Any, n: int, /) -> Any:
+    """Powers of matrices."""
+    return _linalg.matrix_power(_matrices(x, "matrix_power", is_square=True), n)
+
+
+def _tolerance(s: Any, x: Any, rtol: Any) -> Any:
+    """Singular values up to it count as 0."""
+    if rtol is None:
+        rtol = pt.cast(pt.maximum(x.shape[-1], x.shape[-2]), s.dtype) * pt.constant(np.finfo(s.dtype).eps, dtype=s.dtype)
+    largest = pt.max(pt.concatenate([s, pt.zeros_like(s[..., :1])], axis=-1) if s.type.shape[-1] == 0 else s, axis=-1, keepdims=True)
+    return largest * (pt.expand_dims(rtol, -1) if getattr(rtol, "ndim", 0) else rtol)
+
+
+@standard
+def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
+    """How many singular values are not 0, up to a tolerance relative to the largest."""
+    x = _matrices(x, "matrix_rank")
+    s = _linalg.svd(x, full_matrices=False, compute_uv=False)
+    return pt.sum(pt.gt(s, _tolerance(s, x, rtol)), axis=-1)
+
+
+@standard
+def outer(x1: Any, x2: Any, /) -> Any:
+    """The products of all pairs of elements of two vectors."""
+    x1, x2 = _numbers("outer", x1, x2)
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError("outer: expected two vectors")
+    return pt.outer(x1, x2)
+
+
+@standard
+def pinv(x: Any, /, *, rtol: Any = None) -> Any:
+    """Pseudo-inverse matrices."""
+    x = _matrices(x, "pinv")
+    u, s, vh = _linalg.svd(x, full_matrices=False)
+    inverse = pt.switch(pt.gt(s, _tolerance(s, x, rtol)), 1 / s, pt.zeros_like(s))
+    return pt.matmul(pt.conj(pt.swapaxes(vh, -1, -2)) * pt.cast(inverse, x.dtype)[..., None, :], pt.conj(pt.swapaxes(u, -1, -2)))
+
+
+@standard
+def qr(x: Any, /, *, mode: str = "reduced") -> QRResult:
+    """Orthogonal and triangular factors."""
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f'qr: expected mode "reduced" or "complete", got {mode!r}')
+    return QRResult(*_linalg.qr(_matrices(x, "qr"), mode=mode))
+
+
+@standard
+def slogdet(x: Any, /) -> SlogdetResult:
+    """The sign and the logarithm of determinants."""
+    return SlogdetResult(*_linalg.slogdet(_matrices(x, "slogdet", is_square=True)))
+
+
+@standard
+def solve(x1: Any, x2: Any, /) -> Any:
+    """The solutions of linear systems; x2 is one vector, or stacks of matrices."""
+    x1, x2 = as_operands(x1, x2)
+    return _linalg.solve(_matrices(x1, "solve", is_square=True), x2, b_ndim=1 if x2.ndim == 1 else 2)
+
+
+@standard
+def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
+    """Singular values and vectors."""
+    return SVDResult(*_linalg.svd(_matrices(x, "svd"), full_matrices=full_matrices))
+
+
+@standard
+def svdvals(x: Any, /) -> Any:
+    """Singular values."""
+    return _linalg.svd(_matrices(x, "svdvals"), full_matrices=False, compute_uv=False)
+
+
+@standard
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """The sums of diagonals."""
+    x = _matrices(x, "trace", "iufc")
+    target = _accumulated(dtype_of(x)) if dtype is None else as_dtype(dtype).name
+    diagonals = pt.diagonal(x, offset=int(np.clip(offset, -(2**31) + 1, 2**31 - 1)), axis1=-2, axis2=-1)
+    return pt.cast(pt.sum(pt.cast(diagonals, target), axis=-1), target)
+
+
+@standard
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Norms of vectors along axes; of the flattened array by default."""
+    x = as_symbolic(x)
+    if dtype_of(x).kind not in "fc":
+        raise TypeError(f"vector_norm: not defined for {x.dtype}")
+    size = pt.abs(x)
+    if ord == np.inf or ord == -np.inf:
+        return (pt.max if ord > 0 else pt.min)(size, axis=axis, keepdims=keepdims)
+    if ord == 0:
+        return pt.cast(pt.count_nonzero(size, axis=axis, keepdims=keepdims), size.dtype)
+    if ord == 1:
+        return pt.sum(size, axis=axis, keepdims=keepdims)
+    if ord == 2:
+        return pt.sqrt(pt.sum(pt.sqr(size), axis=axis, keepdims=keepdims))
+    power = pt.constant(ord, dtype=size.dtype)
+    return pt.sum(size**power, axis=axis, keepdims=keepdims) ** (1 / power)
