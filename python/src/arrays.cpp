@@ -190,7 +190,9 @@ array([ True, False,  True]))");
 
 Parameters
 ----------
-ar1, ar2 : tensor_like
+ar1 : tensor_like
+    Flattened.
+ar2 : tensor_like
     Flattened.
 
 Returns
@@ -207,7 +209,9 @@ array([1, 2, 3]))");
 
 Parameters
 ----------
-ar1, ar2 : tensor_like
+ar1 : tensor_like
+    Flattened.
+ar2 : tensor_like
     Flattened.
 assume_unique : bool
     Accepted; the result is sorted in any case.
@@ -226,7 +230,9 @@ array([2, 3]))");
 
 Parameters
 ----------
-ar1, ar2 : tensor_like
+ar1 : tensor_like
+    Flattened.
+ar2 : tensor_like
     Flattened.
 assume_unique : bool
     Accepted; it changes nothing.
@@ -254,7 +260,9 @@ array([2, 3]))");
 
 Parameters
 ----------
-ar1, ar2 : tensor_like
+ar1 : tensor_like
+    Flattened. nan is in no other tensor.
+ar2 : tensor_like
     Flattened. nan is in no other tensor.
 assume_unique : bool
     Accepted; it changes nothing.
@@ -421,7 +429,9 @@ condlist : sequence of tensor_like
 funclist : sequence of callable or tensor_like
     A function of x, or a value, for each condition; one more for where none holds, which otherwise gives 0. Functions
     are elementwise, and get all of x. ValueError for another number.
-*args, **kw
+*args : Any
+    Further arguments of the functions.
+**kw : Any
     Further arguments of the functions.
 
 Returns
@@ -457,7 +467,9 @@ axis : int
     Along which dimension; AxisError for one that does not exist.
 arr : tensor_like
     The vectors.
-*args, **kwargs
+*args : Any
+    Further arguments of the function.
+**kwargs : Any
     Further arguments of the function.
 
 Returns

@@ -151,9 +151,15 @@ array([[4, 2, 1],
 
 Parameters
 ----------
-a, b : tensor_like
+a : tensor_like
     Vectors of length 3; ValueError for other lengths. Other dimensions broadcast.
-axisa, axisb, axisc : int
+b : tensor_like
+    Vectors of length 3; ValueError for other lengths. Other dimensions broadcast.
+axisa : int
+    The dimensions of the vectors in a, in b and in the result.
+axisb : int
+    The dimensions of the vectors in a, in b and in the result.
+axisc : int
     The dimensions of the vectors in a, in b and in the result.
 axis : int or None
     The same for all three.
@@ -227,7 +233,9 @@ Examples
 
 Parameters
 ----------
-x, y : tensor_like
+x : tensor_like
+    Observations of variables, which are rows, or columns unless rowvar; vectors are one variable.
+y : tensor_like
     Observations of variables, which are rows, or columns unless rowvar; vectors are one variable.
 rowvar : bool
     Whether rows are variables.

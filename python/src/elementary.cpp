@@ -26,7 +26,9 @@ void bind_of_two(nb::module_& m) {
 
 Parameters
 ----------
-x, y : tensor_like
+x : tensor_like
+    Dividend and divisor, which broadcast. Integers modulo 0 give 0.
+y : tensor_like
     Dividend and divisor, which broadcast. Integers modulo 0 give 0.
 
 Returns
@@ -62,7 +64,9 @@ array([0. , 0.5, 1. ]))");
 
 Parameters
 ----------
-x1, x2 : tensor_like
+x1 : tensor_like
+    Logarithms to the base 2 of what is added; they broadcast.
+x2 : tensor_like
     Logarithms to the base 2 of what is added; they broadcast.
 
 Returns
@@ -79,7 +83,9 @@ array([2., 6.]))");
 
 Parameters
 ----------
-x1, x2 : tensor_like
+x1 : tensor_like
+    Bases and exponents, which broadcast.
+x2 : tensor_like
     Bases and exponents, which broadcast.
 
 Returns
@@ -194,8 +200,8 @@ Returns
 TensorVariable
     Floats.
 
-References
-----------
+Notes
+-----
 Clevert, Unterthiner, Hochreiter: Fast and Accurate Deep Network Learning by Exponential Linear Units, 2016.
 
 Examples
@@ -219,8 +225,8 @@ Returns
 TensorVariable
     Floats.
 
-References
-----------
+Notes
+-----
 Hendrycks, Gimpel: Gaussian Error Linear Units, 2016.
 
 Examples

@@ -49,7 +49,9 @@ void bind_signal(nb::module_& m) {
 
 Parameters
 ----------
-a, v : tensor_like
+a : tensor_like
+    Vectors. ShapeError for other ranks, and for vectors without elements.
+v : tensor_like
     Vectors. ShapeError for other ranks, and for vectors without elements.
 mode : {"full", "valid", "same"}
     All n + k - 1 sums; those in which the shorter vector lies entirely within the longer; or as many in the middle as
@@ -74,7 +76,9 @@ array([0. , 1. , 2.5, 4. , 1.5]))");
 
 Parameters
 ----------
-a, v : tensor_like
+a : tensor_like
+    Vectors. ShapeError for other ranks, and for vectors without elements.
+v : tensor_like
     Vectors. ShapeError for other ranks, and for vectors without elements.
 mode : {"full", "valid", "same"}
     As of convolve.

@@ -551,7 +551,7 @@ axis: Axes to reverse; all by default.
 
 = roll
 Shift elements cyclically along an axis.
-shift: By how much; elements that leave one end come in at the other.
+shift (int or sequence of int): By how much; elements that leave one end come in at the other.
 axis (int): Axis along which to shift; by default the flattened tensor, whose shape is then restored.
 -> Tensor of the shape of `x`.
 ~ flip
@@ -681,7 +681,7 @@ v: Vector.
 
 = round round_half_to_even
 Round to the nearest integer, or to decimal places, elementwise.
-mode: Which of two integers equally near is taken: ``'half_to_even'`` (the default) or ``'half_away_from_zero'``. An integer is NumPy's argument at this place, `decimals`.
+mode (str or int): Which of two integers equally near is taken: ``'half_to_even'`` (the default) or ``'half_away_from_zero'``. An integer is NumPy's argument at this place, `decimals`.
 decimals: Places behind the point; negative: before it.
 -> Rounded numbers, of the shape of `a`.
 ! ValueError: for another mode.
