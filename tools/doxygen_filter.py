@@ -28,6 +28,15 @@ def summaries() -> dict[str, str]:
     for file in sorted((root / "src/ops/scalar").glob("*.cpp")):
         for name, doc in re.findall(r'\.name = "(\w+)",.*?\.doc =((?:\s*"(?:[^"\\]|\\.)*")+),', file.read_text(), re.S):
             found[name] = _literal(doc).split("\n")[0]
+    # Functions that the reference does not describe have their text in the binding.
+    for file in sorted((root / "python/src").glob("*.cpp")):
+        text = file.read_text()
+        found.update(re.findall(r'\bbind_\w+\(\s*m,\s*"(\w+)",\s*[\w:]+,\s*documented_\w+\(\s*"([^"]+)"', text))
+        bound = [(each.start(), each[1]) for each in re.finditer(r'\b(?:define\w*|bind_\w+)\(\s*m,\s*"(\w+)"', text)]
+        for each in re.finditer(r'R"\((\w[^\n]+\.)\n\nParameters\n', text):
+            before = [name for start, name in bound if start < each.start()]
+            if before:
+                found[before[-1]] = each[1]
     for file in sorted((root / "python/src/reference").glob("*.cpp")):
         for names, summary in re.findall(r"^= (.+)\n(.+)", file.read_text(), re.M):
             found.update({name: summary.replace("$", name) for name in names.split() if name[0] not in "*"})

@@ -118,7 +118,9 @@ def test_the_reference_of_cpp_has_the_same_summaries():
                     first -= 1
                 shown[found[1]] = lines[first]
     assert len(shown) > 200
-    other = {"conjugate", "round"}  # other functions have these names in Python
+    other = {"conjugate", "round", "around"}  # other functions have these names in Python
+    # The bindings put these together of parts, which the filter does not read.
+    other |= {name for name in shown if re.fullmatch(r"i?h?r?i?h?fft[n2]?|r?fftfreq|i?fftshift|nancum\w+|cumulative_\w+", name)}
     assert {name: text for name, text in shown.items() if text != "/// " + inspect.getdoc(BOUND[name]).splitlines()[0] and name not in other} == {}
 
 
