@@ -369,11 +369,12 @@ Examples
 array([2, 1, 0]))");
 }
 
-Piece piece_of(nb::handle given, const nb::args& args, const nb::kwargs& keywords) {
-  if (!PyCallable_Check(given.ptr()) || is_variable(given)) return Piece(as_variable(given));
-  return Piece(Piece::Formula([function = nb::borrow(given), args, keywords](const Variable& x) {
-    return as_variable(function(wrap(x), *args, **keywords));
-  }));
+PiecewiseFunction piece_of(nb::handle given, const nb::args& args, const nb::kwargs& keywords) {
+  if (!PyCallable_Check(given.ptr()) || is_variable(given)) return PiecewiseFunction(as_variable(given));
+  return PiecewiseFunction(
+      PiecewiseFunction::Formula([function = nb::borrow(given), args, keywords](const Variable& x) {
+        return as_variable(function(wrap(x), *args, **keywords));
+      }));
 }
 
 void bind_choices(nb::module_& m) {
@@ -409,7 +410,7 @@ array([ -0.5,   4. , 100. ]))");
       m, "piecewise",
       [](const Like& x, const Any& condlist, const Any& funclist, nb::args args, nb::kwargs kw) {
         const bool is_one = is_variable(condlist) || (is_ndarray(condlist) && nb::cast<int>(condlist.attr("ndim")) < 2);
-        std::vector<Piece> pieces;
+        std::vector<PiecewiseFunction> pieces;
         for (nb::handle each : funclist) pieces.push_back(piece_of(each, args, kw));
         const Variables conditions =
             is_one ? Variables{as_variable(condlist)} : as_variables(condlist, "piecewise: condlist");

@@ -51,7 +51,7 @@ Variable divided_by_norm(const Variable& x, const Variable& n, Norm norm, Direct
   return by.defined() ? true_div(x, cast(by, x.dtype())) : x;
 }
 
-Variable as_pairs(const Variable& x) { return stack({real(x), imag(x)}, -1); }
+Variable stacked_parts(const Variable& x) { return stack({real(x), imag(x)}, -1); }
 Variable from_pairs(const Variable& pairs) {
   const auto part = [&](int i) { return subtensor(pairs, {IndexItem(Ellipsis{}), IndexItem(Operand(i))}); };
   return complex(part(0), part(1));
@@ -88,7 +88,7 @@ Variable complex_line(const Operand& x, const LineOptions& options, Direction di
   const LocationScope here(x.where);
   const int axis = normal_axis(options.axis, x.ndim(), who);
   const Variable line = with_requested(x.variable, axis, options.n, who);
-  return from_pairs(transformed_pairs(as_pairs(line), axis, options.norm, direction));
+  return from_pairs(transformed_pairs(stacked_parts(line), axis, options.norm, direction));
 }
 
 // The number of real elements that the halves of their transform stand for.
@@ -125,7 +125,7 @@ Variable complex_grid(const Operand& x, const GridOptions& options, Direction di
   if (grid.axes.empty()) return is_complex(x.dtype()) ? x.variable : complex(x, 0);
   Variable value = x.variable;
   for (std::size_t k = 0; k < grid.axes.size(); ++k) value = with_requested(value, grid.axes[k], grid.lengths[k], who);
-  Variable pairs = as_pairs(value);
+  Variable pairs = stacked_parts(value);
   for (std::size_t k = grid.axes.size(); k-- > 0;)
     pairs = transformed_pairs(pairs, grid.axes[k], options.norm, direction);
   return from_pairs(pairs);
@@ -152,7 +152,7 @@ Variable inverse_real_grid(const Operand& x, const GridOptions& options, const c
   for (std::size_t k = 0; k + 1 < grid.axes.size(); ++k)
     value = with_requested(value, grid.axes[k], grid.lengths[k], who);
   const Variable n = real_count(value, grid.axes.back(), grid.lengths.back(), who);
-  Variable pairs = with_elements(as_pairs(value), grid.axes.back(), half_and_one(n));
+  Variable pairs = with_elements(stacked_parts(value), grid.axes.back(), half_and_one(n));
   for (std::size_t k = 0; k + 1 < grid.axes.size(); ++k)
     pairs = transformed_pairs(pairs, grid.axes[k], options.norm, Direction::Inverse);
   return reals_of_pairs(pairs, grid.axes.back(), n, options.norm);
@@ -193,7 +193,7 @@ Variable rfft(const Operand& x, const LineOptions& options) {
 Variable irfft(const Operand& x, const LineOptions& options) {
   const LocationScope here(x.where);
   const int axis = normal_axis(options.axis, x.ndim(), "irfft");
-  return reals_of_pairs(as_pairs(x.variable), axis, real_count(x.variable, axis, options.n, "irfft"), options.norm);
+  return reals_of_pairs(stacked_parts(x.variable), axis, real_count(x.variable, axis, options.n, "irfft"), options.norm);
 }
 
 Variable hfft(const Operand& x, const LineOptions& options) {

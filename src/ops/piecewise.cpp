@@ -23,7 +23,7 @@ Variable select(const Operands& conditions, const Operands& choices, const Opera
   return out;
 }
 
-Variable piecewise(const Operand& x, const Operands& conditions, const std::vector<Piece>& pieces) {
+Variable piecewise(const Operand& x, const Operands& conditions, const std::vector<PiecewiseFunction>& pieces) {
   const LocationScope here(x.where);
   const std::size_t count = conditions.variables.size();
   if (pieces.size() != count && pieces.size() != count + 1)

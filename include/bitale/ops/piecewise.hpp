@@ -14,13 +14,13 @@ namespace bitale {
 Variable select(const Operands& conditions, const Operands& choices, const Operand& otherwise = 0);
 
 // A value, or a function of x, which is computed elementwise.
-class Piece {
+class PiecewiseFunction {
  public:
   using Formula = std::function<Variable(const Variable& x)>;
   template <class T>
-  requires std::convertible_to<const T&, Operand> Piece(const T& value)
+  requires std::convertible_to<const T&, Operand> PiecewiseFunction(const T& value)
       : formula_([value = Operand(value).variable](const Variable&) { return value; }) {}
-  Piece(Formula formula) : formula_(std::move(formula)) {}
+  PiecewiseFunction(Formula formula) : formula_(std::move(formula)) {}
   Variable operator()(const Variable& x) const { return formula_(x); }
 
  private:
@@ -29,6 +29,6 @@ class Piece {
 // Each element of x mapped by the piece whose condition is the last that holds; where none holds, by the piece behind
 // those of the conditions, or to 0. Derivatives of a piece count only where it is chosen. ValueError for another number
 // of pieces.
-Variable piecewise(const Operand& x, const Operands& conditions, const std::vector<Piece>& pieces);
+Variable piecewise(const Operand& x, const Operands& conditions, const std::vector<PiecewiseFunction>& pieces);
 
 }  // namespace bitale
