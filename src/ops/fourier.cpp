@@ -193,7 +193,8 @@ Variable rfft(const Operand& x, const LineOptions& options) {
 Variable irfft(const Operand& x, const LineOptions& options) {
   const LocationScope here(x.where);
   const int axis = normal_axis(options.axis, x.ndim(), "irfft");
-  return reals_of_pairs(stacked_parts(x.variable), axis, real_count(x.variable, axis, options.n, "irfft"), options.norm);
+  return reals_of_pairs(stacked_parts(x.variable), axis, real_count(x.variable, axis, options.n, "irfft"),
+                        options.norm);
 }
 
 Variable hfft(const Operand& x, const LineOptions& options) {
