@@ -15,6 +15,9 @@ Expr is_below(Expr index, Expr length) {
 // In range_checks_, in place of a length: the elements are known, and none is negative.
 constexpr std::uint32_t never_negative = ~std::uint32_t(0);
 
+// Larger ones are out of range for any length; comparisons with the neighbour of such a number would overflow.
+constexpr std::int64_t max_known_index = std::int64_t(1) << 62;
+
 // The least and the largest element of a constant that is not empty.
 std::pair<std::int64_t, std::int64_t> extremes_of(const Array& constant) {
   const Array values = constant.astype(DType::Int64).contiguous();
@@ -94,7 +97,7 @@ void Definitions::require_in_range(int input, Expr length, std::string message) 
   if (!range_checks_.emplace(variable.node(), length.id()).second) return;
   if (const Array* known = variable.constant(); known && known->size() > 0) {
     const auto [least, largest] = extremes_of(*known);
-    if (least >= 0) {
+    if (least >= 0 && largest < max_known_index) {
       range_checks_.emplace(variable.node(), never_negative);
       return require(length > largest, std::move(message));
     }

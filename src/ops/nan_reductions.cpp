@@ -38,14 +38,16 @@ Variable variance_of_numbers(const Variable& x, const Axes& axis, int ddof, bool
   const Variable distance = switch_(isnan(x), 0, sub(x, average_of_numbers(x, axis, true)));
   const Variable squares = is_complex(x.dtype()) ? add(sqr(real(distance)), sqr(imag(distance))) : sqr(distance);
   const Variable count = sub(count_of_numbers(x, axis, keepdims), ddof);
-  return switch_(le(count, 0), NAN, true_div(sum(squares, axis, keepdims), count));
+  const Variable mean = true_div(sum(squares, axis, keepdims), count);
+  return switch_(le(count, 0), cast(Operand(NAN), mean.dtype()), mean);
 }
 
 using Extreme = Variable (*)(const Operand&, const Axes&, bool);
 Variable extreme_of_numbers(const Operand& x, const Axes& axis, bool keepdims, Extreme extreme, double neutral) {
   const LocationScope here(x.where);
   if (!may_hold_nan(x)) return extreme(x, axis, keepdims);
-  return switch_(all(isnan(x), axis, keepdims), NAN, extreme(with_nan_as(x.variable, neutral), axis, keepdims));
+  const Variable value = extreme(with_nan_as(x.variable, neutral), axis, keepdims);
+  return switch_(all(isnan(x), axis, keepdims), cast(Operand(NAN), value.dtype()), value);
 }
 
 using Position = Variable (*)(const Operand&, std::optional<int>, bool);

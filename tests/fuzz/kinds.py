@@ -585,7 +585,7 @@ def updated(g: Generator) -> str:
     dtype = part.dtype.name
     fit = [name for name in g.order if g.values[name].shape == shape and g.values[name].dtype.name == dtype]
     if g.chance(0.15):
-        y = g.choice({"b": ["True", "False"], "f": ["0.5", "2.0", "0.0"]}.get(part.dtype.kind, ["0", "1", "3"]))
+        y = g.choice({"b": ["np.True_", "np.False_"], "f": ["0.5", "2.0", "0.0"]}.get(part.dtype.kind, ["0", "1", "3"]))
     elif fit and g.chance(0.6):
         y = g.choice(fit)
     else:

@@ -43,6 +43,10 @@ def _gelu(x: np.ndarray, approximate: bool = False) -> np.ndarray:
     return np.where(np.isneginf(x), 0, x * share)
 
 
+elementwise.define("gelu", elementwise.as_float, _gelu, 8)
+elementwise.define("gelu_tanh", elementwise.as_float, lambda x: _gelu(x, True), 8)
+
+
 def _windows(x: np.ndarray, window: Any, stride: Any) -> np.ndarray:
     """[..., rows, columns, elements of a window]"""
     (h, w), (sy, sx) = np.broadcast_to(window, 2), np.broadcast_to(stride, 2)
@@ -86,7 +90,7 @@ def _set(function: Callable[..., Any]) -> Callable[..., Val]:
 
 
 table: dict[str, Callable[..., Any]] = {
-    "relu": _relu, "gelu": computing(_gelu), "positive": val, "permute_dims": moving(np.transpose),
+    "relu": _relu, "gelu": lambda x, approximate=False: elementwise.table["gelu_tanh" if approximate else "gelu"](x), "positive": val, "permute_dims": moving(np.transpose),
     "astype": lambda x, dtype, copy=True: Val(val(x).array, dtype), "float_power": computing(np.float_power),
     **{name: computing(getattr(np, name)) for name in ("nansum", "nanprod", "nanmean", "nanvar", "nanstd", "nanmax", "nanmin", "nanmedian", "nancumsum",
                                                       "nancumprod", "nanquantile", "nanpercentile", "trapezoid", "polyval", "vander", "cross", "corrcoef",

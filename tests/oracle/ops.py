@@ -559,4 +559,12 @@ without_formula = {
     "ComplexQZ": "signs and order are LAPACK's: tests/python/test_complex_linalg.py",
     "QZ": "signs and order are LAPACK's: tests/python/test_decompositions.py",
     "RandomRows": "draws are NumPy's: tests/python/test_random.py",
+    "ExpmDerivative": "of derivatives: tests/python/test_expm.py",
+    "SegmentSum": "of sparse matrices: tests/python/test_sparse.py",
+    "SparseCholesky": "of sparse matrices: tests/python/test_sparse_linalg.py",
+    "SparseCholeskyGradient": "of sparse matrices: tests/python/test_sparse_linalg.py",
+    "SparseLogDeterminant": "of sparse matrices: tests/python/test_sparse_linalg.py",
+    "SparseSelectedInverse": "of sparse matrices: tests/python/test_sparse_linalg.py",
+    "SparseSolve": "of sparse matrices: tests/python/test_sparse_linalg.py",
+    "SparseSolveTriangular": "of sparse matrices: tests/python/test_sparse_linalg.py",
 }

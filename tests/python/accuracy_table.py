@@ -361,5 +361,5 @@ def log_beta(a: Any, b: Any) -> Any:
 
 
 # Exact, or rounded once: arithmetic, selections, roundings, comparisons and logic are tested elsewhere.
-EXACT = """abs add and_ angle ceil clip conj eq floor ge gt imag int_div invert isinf isnan le lt maximum minimum mod mul neg neq or_
-real round second sign sub switch trunc xor""".split()
+EXACT = """abs add and_ angle ceil clip conj copysign eq floor ge gt imag int_div invert isinf isnan le left_shift lt maximum minimum mod mul neg neq
+nextafter or_ real right_shift round second sign signbit sub switch trunc xor""".split()

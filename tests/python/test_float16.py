@@ -60,7 +60,7 @@ def test_promotion_agrees_with_numpy():
         out = pt.vector(dtype="float16") + pt.vector(dtype=other)
         assert out.dtype == np.result_type("float16", other)
     x = pt.vector("x", dtype="float16")
-    assert (x * 2).dtype == (x * True).dtype == pt.exp(x).dtype == x.sum().dtype == x.mean().dtype == "float16"
+    assert (x * 2).dtype == (x * np.True_).dtype == pt.exp(x).dtype == x.sum().dtype == x.mean().dtype == "float16"
     assert (x * 0.5).dtype == "float32"
     with bt.config.change_flags(floatX="float16"):
         assert (x * 0.1).dtype == "float16" and pt.vector().dtype == "float16" and pt.zeros(3).dtype == "float16"

@@ -447,3 +447,11 @@ x3, v3 = pt.dtensor3(), pt.dvector()
 def test_errors(refused, error, message):
     with pytest.raises(error, match=message):
         refused()
+
+
+def test_the_standards_names_of_functions_that_have_another():
+    x, n = pt.dtensor3("x"), pt.lvector("n")
+    value, numbers = np.arange(24.0).reshape(2, 3, 4), np.array([0, 5, -7])
+    f = bt.function([x, n], [pt.permute_dims(x, (2, 0, 1)), pt.bitwise_invert(n), pt.positive(n), pt.bitwise_left_shift(n, 2)])
+    for got, expected in zip(f(value, numbers), (np.transpose(value, (2, 0, 1)), ~numbers, numbers, numbers << 2)):
+        np.testing.assert_array_equal(got, expected)

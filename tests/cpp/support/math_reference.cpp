@@ -286,9 +286,9 @@ const MathReference references[] = {
 };
 
 // Arithmetic, comparisons, selections and roundings: at most one rounding error, and separate tests.
-constexpr std::string_view plain[] = {"abs",     "add",  "clip", "conj", "imag", "int_div",    "maximum",
-                                      "minimum", "mod",  "mul",  "neg",  "real", "reciprocal", "round",
-                                      "second",  "sign", "sqr",  "sqrt", "sub",  "switch",     "true_div"};
+constexpr std::string_view plain[] = {"abs",     "add",  "clip", "conj", "copysign",  "imag",   "int_div",    "maximum",
+                                      "minimum", "mod",  "mul",  "neg",  "nextafter", "real",   "reciprocal", "round",
+                                      "second",  "sign", "sqr",  "sqrt", "sub",       "switch", "true_div"};
 
 // One call of the runtime for each element: compared with SciPy and mpmath in tests/python/test_elementwise.py; draws
 // are tested by their distributions in tests/python/test_random_stream.py.
