@@ -10,6 +10,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/arrange.hpp"
 #include "bitale/ops/debugging.hpp"
+#include "bitale/ops/elementary.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/lengths.hpp"
@@ -95,12 +96,17 @@ const MethodRow& row_of(QuantileMethod method) {
                        [&](const MethodRow& row) { return row.method == method; });
 }
 
+// The product of a count and a part of it, as it is rounded. Where a quantile lies between two elements depends on
+// that: 5 * 0.2 is 1, but less than 1 when the product is contracted with a sum. No rule looks through copysign, which
+// does not change a product that is not negative.
+Variable rounded_product(const Variable& count, const Variable& part) { return copysign(mul(count, part), 1.0); }
+
 // The place among `count` sorted elements, as a float64 number.
 Variable place_of(const MethodRow& row, const Variable& count, const Variable& part) {
-  if (row.alpha == 1 && row.beta == 1) return mul(part, sub(count, 1.0));
+  if (row.alpha == 1 && row.beta == 1) return rounded_product(sub(count, 1.0), part);
   const double both = 1 - row.alpha - row.beta;
   const Variable offset = both == 0 ? constant(Array(row.alpha)) : add(row.alpha, mul(part, both));
-  return sub(add(mul(count, part), offset), 1.0);
+  return sub(add(rounded_product(count, part), offset), 1.0);
 }
 
 // The elements around a place, weighted. at: the sorted elements at places in range.

@@ -455,3 +455,22 @@ def test_the_standards_names_of_functions_that_have_another():
     f = bt.function([x, n], [pt.permute_dims(x, (2, 0, 1)), pt.bitwise_invert(n), pt.positive(n), pt.bitwise_left_shift(n, 2)])
     for got, expected in zip(f(value, numbers), (np.transpose(value, (2, 0, 1)), ~numbers, numbers, numbers << 2)):
         np.testing.assert_array_equal(got, expected)
+
+
+QUANTILE_METHODS = """inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen weibull linear
+median_unbiased normal_unbiased lower higher midpoint nearest""".split()
+
+
+@pytest.mark.parametrize("method", QUANTILE_METHODS)
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+def test_quantiles_at_the_steps_of_their_methods(name, method):
+    # The product of a length and a part is rounded before it is compared with whole numbers: 5 * 0.2 is 1.
+    x, q = pt.dvector("x"), pt.dvector("q")
+    parts = np.arange(101) / 100
+    f = bt.function([x, q], getattr(pt, name)(x, q, method=method))
+    of_constants = bt.function([x], getattr(pt, name)(x, parts, method=method))
+    for n in range(1, 25):
+        values = np.arange(float(n))
+        expected = getattr(np, name)(values, parts, method=method)
+        np.testing.assert_allclose(f(values, parts), expected, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(of_constants(values), expected, rtol=1e-12, atol=1e-12)
