@@ -18,22 +18,11 @@ namespace {
 
 std::string class_name(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
 
-bool is_sequence(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
-
-// Python's own recursion limit, because a list may contain itself.
-class Recursion {
- public:
-  Recursion() {
-    if (Py_EnterRecursiveCall(" while converting a list")) nb::raise_python_error();
-  }
-  ~Recursion() { Py_LeaveRecursiveCall(); }
-};
-
 // Whether the elements of a list have to be interpreted one by one.
 bool holds_variable(nb::handle object) {
   if (is_variable(object) || instance_of<IdentityTest>(object)) return true;
   if (!is_sequence(object)) return false;
-  Recursion deeper;
+  const NestedList level;
   for (nb::handle item : object)
     if (holds_variable(item)) return true;
   return false;
@@ -85,7 +74,7 @@ std::optional<Variable> convert(nb::handle object) {
   refuse_truth_value(object);
   if (auto number = from_number(object)) return number;
   if (is_sequence(object)) {
-    Recursion deeper;
+    const NestedList level;
     if (holds_variable(object)) return stack(as_variables(object, "list"), 0);
     if (nb::len(object) == 0) return constant(Array::empty(dtype_from(nb::str("floatX")), Dims{0}));
     return constant(array_from(object, Share::Copy));
@@ -168,6 +157,23 @@ Replacements as_replacements(nb::handle object, std::string_view what) {
     out.emplace_back(require_variable(before, what), as_variable(after));
   return out;
 }
+
+namespace {
+constexpr int kMaxListDepth = 200;
+thread_local int list_depth = 0;
+}  // namespace
+
+NestedList::NestedList() {
+  if (list_depth == kMaxListDepth) {
+    PyErr_Format(PyExc_RecursionError, "expected lists nested at most %d deep; does a list contain itself?", kMaxListDepth);
+    nb::raise_python_error();
+  }
+  ++list_depth;
+}
+
+NestedList::~NestedList() { --list_depth; }
+
+bool is_sequence(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
 
 bool is_integer_object(nb::handle object) {
   return !PyBool_Check(object.ptr()) && !is_variable(object) &&

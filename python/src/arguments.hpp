@@ -55,6 +55,18 @@ Variables as_lengths(nb::handle shape, std::string_view function);
 Dims as_static_shape(nb::handle shape);
 nb::tuple static_shape_tuple(const Dims& shape);
 std::vector<int> as_ints(nb::handle sequence, std::string_view what);
+// One level of a nested list while it is converted. Raises RecursionError at a depth that only a list which contains
+// itself has; Python's own limit allows more levels than the stack has room for.
+class NestedList {
+ public:
+  NestedList();
+  ~NestedList();
+  NestedList(const NestedList&) = delete;
+  NestedList& operator=(const NestedList&) = delete;
+};
+
+// Whether it is a list or a tuple.
+bool is_sequence(nb::handle object);
 // Whether Python would accept it as an integer (bool is not one).
 bool is_integer_object(nb::handle object);
 

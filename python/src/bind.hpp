@@ -18,7 +18,7 @@ void bind_elementwise(nb::module_& m);  // from the registry of scalar ops
 void bind_reductions(nb::module_& m);
 void bind_sorting(nb::module_& m);
 void bind_special(nb::module_& m);
-void bind_composed(nb::module_& m);  // nested lists, packed tensors, known values
+void bind_packing(nb::module_& m);   // nested lists, packed tensors, known values
 void bind_language(nb::module_& m);  // rearranging, creating, searching, contracting
 void bind_formulas(nb::module_& m);  // functions that are short expressions of others
 void bind_linalg(nb::module_& m);

@@ -28,8 +28,6 @@ namespace bitale::python {
 
 namespace {
 
-bool is_sequence(nb::handle value) { return PyTuple_Check(value.ptr()) || PyList_Check(value.ptr()); }
-
 TakeMode mode_of(const std::string& mode, const char* who) {
   if (mode == "raise") return TakeMode::Raise;
   if (mode == "clip") return TakeMode::Clip;

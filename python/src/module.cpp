@@ -52,7 +52,7 @@ NB_MODULE(_core, m) {
   bind_sorting(m);
   bind_special(m);
   bind_language(m);
-  bind_composed(m);
+  bind_packing(m);
   bind_formulas(m);
   bind_elementary(m);
   bind_nan_reductions(m);

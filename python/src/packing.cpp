@@ -22,10 +22,9 @@ namespace bitale::python {
 
 namespace {
 
-bool is_sequence(nb::handle value) { return PyTuple_Check(value.ptr()) || PyList_Check(value.ptr()); }
-
 NestedOperands nested_operands(nb::handle given) {
   if (!is_sequence(given)) return NestedOperands(Operand(as_variable(given)));
+  const NestedList level;
   NestedOperands out({});
   for (nb::handle each : given) out.elements.push_back(nested_operands(each));
   return out;
@@ -80,7 +79,7 @@ nb::object vectorized(nb::object function, std::optional<std::string> signature)
       nb::name("vectorized"), nb::call_guard<AtCaller>());
 }
 
-void bind_packing(nb::module_& m) {
+void bind_lists(nb::module_& m) {
   define(
       m, "stacklists", [](const Any& arg) { return stacklists(nested_operands(arg)); }, "arg"_a,
       nb::sig("def stacklists(arg: typing.Any) -> TensorVariable"));
@@ -231,8 +230,8 @@ void bind_known(nb::module_& m) {
 
 }  // namespace
 
-void bind_composed(nb::module_& m) {
-  bind_packing(m);
+void bind_packing(nb::module_& m) {
+  bind_lists(m);
   bind_known(m);
 }
 

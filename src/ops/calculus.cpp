@@ -24,9 +24,7 @@ Variable part_of(const Variable& x, int axis, std::optional<int> from, std::opti
   Slice slice;
   if (from) slice.start = Operand(*from);
   if (to) slice.stop = Operand(*to);
-  std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
-  items.push_back(IndexItem(slice));
-  return subtensor(x, items);
+  return subtensor(x, slice_at_axis(slice, axis));
 }
 Variable part_at(const Variable& x, int axis, int place) {
   return part_of(x, axis, place, place == -1 ? std::nullopt : std::optional<int>(place + 1));

@@ -8,12 +8,6 @@
 
 namespace bitale {
 
-Variable as_pairs(const Variable& z) { return stack({real(z), imag(z)}, z.ndim()); }
-
-Variable of_pairs(const Variable& pairs) {
-  return complex(subtensor(pairs, {Ellipsis{}, 0}), subtensor(pairs, {Ellipsis{}, 1}));
-}
-
 namespace {
 
 bool is_of_integers(const std::string& form) { return form.ends_with('i'); }

@@ -9,15 +9,12 @@
 #include <vector>
 
 #include "ops/complex_matrices.hpp"
+#include "ops/complex_pairs.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/registry.hpp"
 
 namespace bitale {
-
-// z as pairs of real numbers, and the inverse.
-Variable as_pairs(const Variable& z);
-Variable of_pairs(const Variable& pairs);
 
 // A LAPACK function on matrices. All duties except derivatives follow from the forms of its inputs and outputs. A form
 // has one letter per dimension: m, n, c for lengths of the inputs, k for the lesser of m and n, 2 for the parts of

@@ -9,6 +9,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/arrange.hpp"
 #include "bitale/ops/complex.hpp"
+#include "ops/complex_pairs.hpp"
 #include "ops/fft.hpp"
 #include "ops/lengths.hpp"
 #include "ops/reduce.hpp"
@@ -51,12 +52,6 @@ Variable divided_by_norm(const Variable& x, const Variable& n, Norm norm, Direct
   return by.defined() ? true_div(x, cast(by, x.dtype())) : x;
 }
 
-Variable stacked_parts(const Variable& x) { return stack({real(x), imag(x)}, -1); }
-Variable from_pairs(const Variable& pairs) {
-  const auto part = [&](int i) { return subtensor(pairs, {IndexItem(Ellipsis{}), IndexItem(Operand(i))}); };
-  return complex(part(0), part(1));
-}
-
 // A tensor with pairs along its last axis, transformed along another one.
 Variable transformed_pairs(const Variable& pairs, int axis, Norm norm, Direction direction) {
   const Variable moved = moveaxis(pairs, axis, -2);
@@ -88,7 +83,7 @@ Variable complex_line(const Operand& x, const LineOptions& options, Direction di
   const LocationScope here(x.where);
   const int axis = normal_axis(options.axis, x.ndim(), who);
   const Variable line = with_requested(x.variable, axis, options.n, who);
-  return from_pairs(transformed_pairs(stacked_parts(line), axis, options.norm, direction));
+  return of_pairs(transformed_pairs(as_pairs(line), axis, options.norm, direction));
 }
 
 // The number of real elements that the halves of their transform stand for.
@@ -125,10 +120,10 @@ Variable complex_grid(const Operand& x, const GridOptions& options, Direction di
   if (grid.axes.empty()) return is_complex(x.dtype()) ? x.variable : complex(x, 0);
   Variable value = x.variable;
   for (std::size_t k = 0; k < grid.axes.size(); ++k) value = with_requested(value, grid.axes[k], grid.lengths[k], who);
-  Variable pairs = stacked_parts(value);
+  Variable pairs = as_pairs(value);
   for (std::size_t k = grid.axes.size(); k-- > 0;)
     pairs = transformed_pairs(pairs, grid.axes[k], options.norm, direction);
-  return from_pairs(pairs);
+  return of_pairs(pairs);
 }
 
 Variable real_grid(const Operand& x, const GridOptions& options, const char* who) {
@@ -141,7 +136,7 @@ Variable real_grid(const Operand& x, const GridOptions& options, const char* who
   Variable pairs = pairs_of_reals(value, grid.axes.back(), options.norm);
   for (std::size_t k = grid.axes.size() - 1; k-- > 0;)
     pairs = transformed_pairs(pairs, grid.axes[k], options.norm, Direction::Forward);
-  return from_pairs(pairs);
+  return of_pairs(pairs);
 }
 
 Variable inverse_real_grid(const Operand& x, const GridOptions& options, const char* who) {
@@ -152,7 +147,7 @@ Variable inverse_real_grid(const Operand& x, const GridOptions& options, const c
   for (std::size_t k = 0; k + 1 < grid.axes.size(); ++k)
     value = with_requested(value, grid.axes[k], grid.lengths[k], who);
   const Variable n = real_count(value, grid.axes.back(), grid.lengths.back(), who);
-  Variable pairs = with_elements(stacked_parts(value), grid.axes.back(), half_and_one(n));
+  Variable pairs = with_elements(as_pairs(value), grid.axes.back(), half_and_one(n));
   for (std::size_t k = 0; k + 1 < grid.axes.size(); ++k)
     pairs = transformed_pairs(pairs, grid.axes[k], options.norm, Direction::Inverse);
   return reals_of_pairs(pairs, grid.axes.back(), n, options.norm);
@@ -187,14 +182,13 @@ Variable rfft(const Operand& x, const LineOptions& options) {
   const LocationScope here(x.where);
   require_real(x, "rfft");
   const int axis = normal_axis(options.axis, x.ndim(), "rfft");
-  return from_pairs(pairs_of_reals(with_requested(x.variable, axis, options.n, "rfft"), axis, options.norm));
+  return of_pairs(pairs_of_reals(with_requested(x.variable, axis, options.n, "rfft"), axis, options.norm));
 }
 
 Variable irfft(const Operand& x, const LineOptions& options) {
   const LocationScope here(x.where);
   const int axis = normal_axis(options.axis, x.ndim(), "irfft");
-  return reals_of_pairs(stacked_parts(x.variable), axis, real_count(x.variable, axis, options.n, "irfft"),
-                        options.norm);
+  return reals_of_pairs(as_pairs(x.variable), axis, real_count(x.variable, axis, options.n, "irfft"), options.norm);
 }
 
 Variable hfft(const Operand& x, const LineOptions& options) {

@@ -316,3 +316,11 @@ def test_numpy_functions_of_variables():
     for use in [lambda: np.array(x), lambda: np.array([x, x]), lambda: np.zeros(3)[x > 0], lambda: np.random.normal(x), lambda: np.zeros(x.shape)]:
         with pytest.raises(TypeError, match="has no value yet|symbolic"):
             use()
+
+
+def test_a_list_that_contains_itself():
+    endless = [pt.scalar("x")]
+    endless.append(endless)
+    for use in [pt.stacklists, pt.stack, pt.concatenate, pt.as_tensor, lambda given: pt.scalar("y") + given]:
+        with pytest.raises((RecursionError, TypeError)):
+            use(endless)
