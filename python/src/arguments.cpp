@@ -165,7 +165,8 @@ thread_local int list_depth = 0;
 
 NestedList::NestedList() {
   if (list_depth == kMaxListDepth) {
-    PyErr_Format(PyExc_RecursionError, "expected lists nested at most %d deep; does a list contain itself?", kMaxListDepth);
+    PyErr_Format(PyExc_RecursionError, "expected lists nested at most %d deep; does a list contain itself?",
+                 kMaxListDepth);
     nb::raise_python_error();
   }
   ++list_depth;
