@@ -426,9 +426,8 @@ std::vector<int> CAReduce::support_carriers(const Apply&, int) const {
 
 Support CAReduce::support(const Apply& node, int, std::span<const Support> inputs) const {
   if (!inputs[0].is_masked()) return inputs[0];
-  if (inputs[0].costly) return {};  // rows with an element that is read are the rule
   const std::vector<int> over = axes_or_all(kind.name, axes, node.input(0).ndim());
-  return {Support::Kind::masked, any(inputs[0].mask, over), true};
+  return {Support::Kind::masked, any_along(inputs[0].mask, over), true};
 }
 
 Apply CAReduce::vectorize(const Apply& node, std::span<const Variable> batched) const {

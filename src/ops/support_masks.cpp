@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/advanced_inc_subtensor.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/inc_subtensor.hpp"
 #include "ops/known_number.hpp"
+#include "ops/lengths.hpp"
+#include "ops/update_value.hpp"
 
 namespace bitale {
 
@@ -46,40 +49,70 @@ Variables alternatives(const Variable& mask) {
   return out;
 }
 
-// Whether all elements of a mask are known to be true.
-bool is_true(Variable mask) {
+// Whether all elements of a mask are known to have this value.
+bool is_all(Variable mask, bool value) {
   while (is_application_of(mask, "second")) mask = mask.owner().input(1);
-  return known_number(mask) == 1.0;
+  return known_number(mask) == double(value);
 }
 
-// The only slice of an index that selects the elements where a mask is true; null for other masks.
-const DimIndex* only_slice(const Variable& mask, std::size_t& axis) {
+// A slice of one axis whose elements are true in a mask, all others being false: without its first `start` and its last
+// `behind` elements.
+struct TrueSlice {
+  int axis = 0;
+  std::int64_t start = 0, behind = 0;
+  bool operator==(const TrueSlice&) const = default;
+};
+
+std::optional<TrueSlice> true_slice(const Variable& mask) {
   const Op* op = mask.owner_op();
   const auto* update = op ? dynamic_cast<const IncSubtensor*>(op) : nullptr;
-  if (update && !is_true(mask.owner().input(1))) return nullptr;
-  const DimIndex* found = nullptr;
-  for (std::size_t k = 0; update && k < update->pattern.dims().size(); ++k) {
+  if (!update || !is_all(mask.owner().input(0), false) || !is_all(mask.owner().input(1), true)) return std::nullopt;
+  std::optional<TrueSlice> out;
+  int input = 2;
+  for (std::size_t k = 0; k < update->pattern.dims().size(); ++k) {
     const DimIndex& at = update->pattern.dims()[k];
     if (at.is_full()) continue;
-    if (found || at.integer || at.step) return nullptr;
-    found = &at;
-    axis = k;
+    if (out || at.integer || at.step) return std::nullopt;
+    out = TrueSlice{.axis = int(k)};
+    if (at.start) out->start = std::int64_t(known_number(mask.owner().input(input++)).value_or(-1));
+    if (at.stop) out->behind = -std::int64_t(known_number(mask.owner().input(input++)).value_or(0));
+    if (out->start < 0 || (at.stop && out->behind <= 0)) return std::nullopt;
   }
-  return found;
-}
-
-// Whether the masks are true where x[k:] and x[:-k] read an axis: together everywhere, unless it is very short.
-bool are_both_ends(const Variable& a, const Variable& b) {
-  std::size_t axis = 0, other_axis = 0;
-  const DimIndex *x = only_slice(a, axis), *y = only_slice(b, other_axis);
-  return x && y && axis == other_axis && x->start != y->start && x->stop != y->stop;
+  return out;
 }
 
 bool cover_everything(const Variable& a, const Variable& b) {
   const Variables of_a = alternatives(a), of_b = alternatives(b);
   return std::ranges::any_of(of_a, [&](const Variable& x) {
-    return std::ranges::any_of(of_b, [&](const Variable& y) { return is_negation(x, y) || are_both_ends(x, y); });
+    return std::ranges::any_of(of_b, [&](const Variable& y) { return is_negation(x, y); });
   });
+}
+
+// The union of masks among which are those of x[p:], x[p-1:-1] ... x[:-p]: these read everything if the axis is longer
+// than p, and nothing otherwise.
+std::optional<Support> united_slices(const Variables& masks) {
+  std::vector<std::optional<TrueSlice>> slices;
+  for (auto& mask : masks) slices.push_back(true_slice(mask));
+  for (std::size_t k = 0; k < masks.size(); ++k) {
+    if (!slices[k] || slices[k]->start != 0) continue;
+    const int axis = slices[k]->axis;
+    const std::int64_t p = slices[k]->behind;
+    if (p >= std::int64_t(masks.size())) continue;
+    const auto is_shift = [&](const std::optional<TrueSlice>& slice) {
+      return slice && slice->axis == axis && slice->start + slice->behind == p;
+    };
+    bool is_complete = true;
+    for (std::int64_t start = 0; start <= p; ++start)
+      is_complete &= std::ranges::find(slices, TrueSlice{axis, start, p - start}) != slices.end();
+    if (!is_complete) continue;
+    const std::int64_t length = masks[k].static_shape()[std::size_t(axis)];
+    if (length != unknown_length && length > p) return Support();
+    Variable out = padded_to(gt(length_of(masks[k], axis), p), masks[k].ndim());
+    for (std::size_t other = 0; other < masks.size(); ++other)
+      if (!is_shift(slices[other])) out = or_(out, masks[other]);
+    return Support{Support::Kind::masked, out, true};
+  }
+  return std::nullopt;
 }
 
 constexpr std::size_t max_inspected_nodes = 64;
@@ -97,6 +130,9 @@ Support united(const Support& a, const Support& b) {
   if (contains(a.mask, b.mask, "or")) return a;
   if (contains(b.mask, a.mask, "or")) return b;
   if (cover_everything(a.mask, b.mask)) return {};
+  Variables masks = alternatives(a.mask);
+  for (auto& mask : alternatives(b.mask)) masks.push_back(mask);
+  if (auto whole = united_slices(masks)) return *whole;
   return {Support::Kind::masked, or_(a.mask, b.mask), a.costly || b.costly};
 }
 
@@ -127,6 +163,39 @@ Support moved_support(const Apply& node, std::span<const Support> inputs, std::s
 Support MovesElements::support(const Apply& node, int, std::span<const Support> inputs) const {
   static constexpr int first[] = {0};
   return moved_support(node, inputs, first);
+}
+
+Variable any_along(const Variable& mask, const std::vector<int>& axes) {
+  const auto* update = dynamic_cast<const AdvancedIncSubtensor*>(mask.owner_op());
+  const auto is_reduced = [&](int axis) { return std::ranges::find(axes, axis) != axes.end(); };
+  if (!update || !is_all(mask.owner().input(0), false) || !is_all(mask.owner().input(1), true)) return any(mask, axes);
+  std::vector<int> kept_axes;
+  Variables lengths, indices;
+  for (int axis = 0, of_kept = 0; axis < mask.ndim(); ++axis) {
+    const auto found = std::ranges::find(update->axes, axis);
+    const bool is_indexed = found != update->axes.end();
+    if (is_reduced(axis) && is_indexed) continue;
+    if (is_reduced(axis)) return any(mask, axes);
+    lengths.push_back(length_of(mask.owner().input(0), axis));
+    if (is_indexed) {
+      kept_axes.push_back(of_kept);
+      indices.push_back(mask.owner().input(int(2 + (found - update->axes.begin()))));
+    }
+    ++of_kept;
+  }
+  // An index that is broadcast against another one does not tell how many elements are selected.
+  const auto is_broadcast = [](const Variable& index) {
+    for (int axis = 0; axis < index.ndim(); ++axis)
+      if (broadcasts(index, std::size_t(axis))) return true;
+    return false;
+  };
+  const Variables all = mask.owner().inputs();
+  const bool have_one_rank =
+      std::all_of(all.begin() + 3, all.end(), [&](auto& v) { return v.ndim() == all[2].ndim(); });
+  if (indices.empty() || !have_one_rank || std::ranges::all_of(indices, is_broadcast)) return any(mask, axes);
+  Variables inputs{alloc(false, lengths), constant(Array(true))};
+  inputs.insert(inputs.end(), indices.begin(), indices.end());
+  return (*make_ref<AdvancedIncSubtensor>(kept_axes, update->set))(inputs);
 }
 
 RestrictedValue restricted_value(const Variable& derivative) {

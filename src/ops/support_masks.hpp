@@ -14,6 +14,8 @@ Support selected(const Variable& condition, bool holds, const Support& support);
 // `moved` (by position). Outside the mask no element is added, so the result is true where an element may be nonzero.
 Support moved_support(const Apply& node, std::span<const Support> inputs, std::span<const int> moved,
                       bool costly = false);
+// Where some element along the axes is true. A mask of the elements at index tensors is reduced without being computed.
+Variable any_along(const Variable& mask, const std::vector<int>& axes);
 // Base of ops whose output consists of elements of the first input: views, gathers and repetitions.
 class MovesElements : public StatesSupport {
  public:

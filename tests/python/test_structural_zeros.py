@@ -224,3 +224,42 @@ def test_numbers_computed_from_masked_rows(mode):
     cost = pt.sqrt(pt.maximum(w + total, 0)).sum()
     close(bt.function([w], bt.grad(cost, w), mode=mode)([0.0]), [0])
     close(bt.function([w], bt.grad(pt.switch(w > 0, total, 0).sum(), w), mode=mode)([0.0, 0.0]), [0, 0])
+
+
+def test_an_overwritten_element_that_a_sum_reaches(mode):
+    x, w = pt.dvectors("x", "w")
+    log = pt.log(w)
+    for expression in [x * log.sum(), log.sum() + 0 * x, x + log.sum(), pt.log(x * pt.sqrt(w).prod())]:
+        cost = pt.set_subtensor(pt.switch(x > 0, expression, 0)[0], 1.0).sum()
+        f = bt.function([x, w], pt.grad(cost, w), mode=mode)
+        assert f([-1.0, -1.0], [0.0, -1.0]).tolist() == [0, 0]
+        assert f([5.0], [0.0, -1.0]).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("p", [1, 2, 3])
+def test_lags_of_short_vectors(p, mode):
+    """Slices of all lags read everything, or nothing at all."""
+    w = pt.dvector("w")
+    lags = [pt.log(w)[i : (i - p) or None] for i in range(p + 1)]
+    total = sum(lag.sum() * (i + 1.0) for i, lag in enumerate(lags))
+    f = bt.function([w], [pt.grad(total, w), pt.grad(pt.prod(pt.stack([lag.sum() for lag in lags])), w)], mode=mode)
+    for n in range(2 * p + 3):
+        values = np.arange(n) * 1.0
+        by_sum, by_product = f(values)
+        right = np.zeros(n)
+        with np.errstate(divide="ignore"):
+            for i in range(p + 1):
+                right[i : max(n - (p - i), i)] += (i + 1) / values[i : max(n - (p - i), i)]
+        np.testing.assert_allclose(by_sum, right)
+        if n <= p:
+            assert by_product.tolist() == [0] * n
+
+
+def test_rows_of_which_an_index_reads_nothing(mode):
+    """The log-probabilities of rows that are not read may be undefined."""
+    Z, rows, columns = pt.dmatrix("Z"), pt.lvector("rows"), pt.lvector("columns")
+    cost = pt.log(pt.exp(Z).sum(axis=1, keepdims=True) + 0 * Z)[rows, columns].sum()
+    f = bt.function([Z, rows, columns], pt.grad(cost, Z), mode=mode)
+    values = np.array([[0.0, 0.0], [-np.inf, -np.inf], [0.0, 0.0]])
+    assert f(values, [0, 2, 2], [0, 1, 1]).tolist() == [[0.5, 0.5], [0, 0], [1, 1]]
+    assert f(values, [], []).tolist() == np.zeros((3, 2)).tolist()
