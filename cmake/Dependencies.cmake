@@ -21,6 +21,12 @@ if(NOT BITALE_HAVE_BOOST_MATH)
   message(FATAL_ERROR "Boost.Math's headers are missing. On Debian: apt-get install libboost-math-dev.")
 endif()
 
+# Only its ordering of sparse matrices, in one source file.
+find_path(BITALE_EIGEN_INCLUDE_DIR Eigen/OrderingMethods PATH_SUFFIXES eigen3 DOC "The folder that holds Eigen/")
+if(NOT BITALE_EIGEN_INCLUDE_DIR)
+  message(FATAL_ERROR "Eigen's headers are missing. On Debian: apt-get install libeigen3-dev.")
+endif()
+
 check_include_file_cxx(hwy/contrib/sort/vqsort-inl.h BITALE_HAVE_HIGHWAY)
 if(NOT BITALE_HAVE_HIGHWAY)
   message(STATUS "Sorting is left to the standard library, and small products to BLAS: Highway's headers are not here. On Debian: apt-get install libhwy-dev.")

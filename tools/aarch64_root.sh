@@ -6,7 +6,7 @@ set -euo pipefail
 
 [ $# = 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
 command -v apt-get dpkg >/dev/null || { echo "$0: this needs Debian's apt-get and dpkg" >&2; exit 1; }
-packages=(libc6 libstdc++6 libllvm19 libopenblas0-pthread libboost-math-dev libxxhash-dev libhwy-dev doctest-dev)
+packages=(libc6 libstdc++6 libllvm19 libopenblas0-pthread libboost-math-dev libeigen3-dev libxxhash-dev libhwy-dev doctest-dev)
 
 mkdir -p "$1"
 root=$(cd "$1" && pwd)

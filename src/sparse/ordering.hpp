@@ -9,8 +9,8 @@ namespace bitale::sparse {
 // A symmetric pattern: the neighbours of each row, without the diagonal.
 using Neighbours = std::vector<std::vector<std::int64_t>>;
 
-// The rows in the order of elimination: always one that has (nearly) the fewest neighbours that are left. Approximate
-// minimum degree on quotient graphs (Amestoy, Davis and Duff 1996).
+// The rows in the order of elimination: always one that has (nearly) the fewest neighbours that are left. Eigen's
+// approximate minimum degree (Amestoy, Davis and Duff 1996).
 std::vector<std::int64_t> minimum_degree(const Neighbours& neighbours);
 
 // Compressed columns of the factor's lower triangle, each with its diagonal element first and its rows ascending.
