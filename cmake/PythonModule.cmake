@@ -16,11 +16,8 @@ if(BITALE_UNITY)
   bitale_unity(_core 10 ${BITALE_OPTIMISED_LESS})
 endif()
 target_link_libraries(_core PRIVATE bitale Python::NumPy)
-if(BITALE_UNITY)
-  set_source_files_properties(python/src/module.cpp PROPERTIES COMPILE_DEFINITIONS BITALE_VERSION="${PROJECT_VERSION}")
-else()
-  target_compile_definitions(_core PRIVATE BITALE_VERSION="${PROJECT_VERSION}")
-endif()
+# Only this file, so that a new version does not compile everything anew.
+set_source_files_properties(python/src/module.cpp PROPERTIES COMPILE_DEFINITIONS BITALE_VERSION="${PROJECT_VERSION}")
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python INSTALL_RPATH "$ORIGIN")
 
 nanobind_add_stub(_core_stub MODULE _core INCLUDE_PRIVATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/python/_core.pyi
