@@ -116,7 +116,7 @@ _tasks = {
 
 def _compiling(seconds: float) -> float:
     """Median over functions of which each is new, so that nothing finds them compiled already."""
-    samples = []
+    samples: list[float] = []
     end = time.perf_counter() + seconds
     with bitale.config.change_flags(cache=False):
         while not samples or time.perf_counter() < end:

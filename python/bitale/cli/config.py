@@ -59,7 +59,7 @@ def show(flags: list[dict[str, Any]]) -> str:
 
 
 def _source(flag: dict[str, Any]) -> str:
-    return flag.get("file", flag["source"])
+    return str(flag.get("file", flag["source"]))
 
 
 def _entry(flag: dict[str, Any]) -> str:

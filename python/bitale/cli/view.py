@@ -38,7 +38,9 @@ def run(options: Any) -> dict[str, Any]:
     graph, name = _find_profiled(options.target) if options.profile else find(options.target)
     file = options.output or f"{name}.html"
     if options.profile:
-        bitale.profile.profile_html(graph, file)
+        from bitale.profile import profile_html
+
+        profile_html(graph, file)
     elif os.path.splitext(file)[1].lower() in (".html", ".htm"):
         bitale.printing.html(graph, file, title=getattr(graph, "name", None) or name)
     else:
@@ -53,9 +55,11 @@ def run(options: Any) -> dict[str, Any]:
 
 
 def _find_profiled(target: str) -> tuple[Any, str]:
+    from bitale.profile import print_profiles
+
     with bitale.config.change_flags(profile=True, profiling__destination=os.devnull):
         graph, name = find(target)
-        bitale.profile.print_profiles()  # only the page was requested
+        print_profiles()  # only the page was requested
     if not isinstance(graph, _core.Function):
         raise TypeError(f"view: expected a function to show the profile of, but {target} is {type(graph).__name__}")
     return graph, name

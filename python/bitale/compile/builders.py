@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bitale import _core
-from bitale._core import Op, Variable
+from bitale._core import Op, TensorVariable, Variable
 
 __all__ = ["OpFromGraph", "infer_shape"]
 
@@ -18,7 +18,7 @@ class _Override:
         self.parts = parts
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self.parts == other.parts  # type: ignore[attr-defined]
+        return isinstance(other, _Override) and type(self) is type(other) and self.parts == other.parts
 
     def __hash__(self) -> int:
         return hash((type(self), self.parts))
@@ -55,10 +55,10 @@ class _OneByOne(_Override):
         out: list[Any] = []
         of_graph: list[Any] | None = None
         for place, override in enumerate(overrides):
-            if override is None and of_graph is None:
-                of_graph = _core.derivatives_of_op(default, is_pullback, inputs, given)
             if override is None:
-                out.append(of_graph[place])  # type: ignore[index]
+                if of_graph is None:
+                    of_graph = _core.derivatives_of_op(default, is_pullback, inputs, given)
+                out.append(of_graph[place])
                 continue
             answer = override(inputs, outputs, given)
             if isinstance(answer, (list, tuple)):
@@ -151,7 +151,7 @@ class OpFromGraph(Op):
 _core.set_class_of_ops("OpFromGraph", OpFromGraph)
 
 
-def infer_shape(outs: Sequence[Any], inputs: Sequence[Variable], input_shapes: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+def infer_shape(outs: Sequence[Any], inputs: Sequence[TensorVariable], input_shapes: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
     """The lengths of each of outs as expressions of the lengths of inputs, which input_shapes gives: numbers or integer scalars.
 
     >>> from bitale.compile.builders import infer_shape

@@ -13,6 +13,17 @@ from bitale._core import (
     StochasticOrder,
 )
 
+__all__ = [
+    "BadDestroyMap",
+    "BadOptimization",
+    "BadThunkOutput",
+    "BadViewMap",
+    "DebugMode",
+    "DebugModeError",
+    "InvalidValueError",
+    "StochasticOrder",
+]
+
 for _class in (
     BadDestroyMap,
     BadOptimization,

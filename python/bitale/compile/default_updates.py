@@ -7,6 +7,7 @@ the update, since the original may need inputs that the function does not have.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from bitale import _core
@@ -53,7 +54,7 @@ def default_update_in(roots: list[Variable], leaf: Any) -> Any:
         return after
     known = {leaf}
     for state in states:
-        made = [node.outputs[state.index] for node in nodes if _is_alike(node, state.owner)]
+        made = [found for node in nodes if (found := _counterpart(state, node)) is not None]
         copies = [one for one in made if _state_before(one) in known]
         if not copies:
             break
@@ -61,22 +62,30 @@ def default_update_in(roots: list[Variable], leaf: Any) -> Any:
     return after
 
 
-def _states_between(leaf: Any, after: Any) -> list[RandomGeneratorVariable]:
+def _states_between(leaf: Any, after: Variable | None) -> list[RandomGeneratorVariable]:
     """The states that draws make of a generator, one after another, up to `after`; none if there is no such chain."""
-    states = []
+    states: list[RandomGeneratorVariable] = []
     while isinstance(after, RandomGeneratorVariable) and after is not leaf:
         states.append(after)
         after = _state_before(after)
     return states[::-1] if after is leaf else []
 
 
-def _state_before(state: RandomGeneratorVariable) -> Any:
+def _state_before(state: Variable) -> Variable | None:
     """The state from which the node draws that makes this one. A node with several (a loop) has as many new ones, in order."""
     if state.owner is None:
         return None
-    before, after = ([one for one in list if isinstance(one, RandomGeneratorVariable)] for list in (state.owner.inputs, state.owner.outputs))
+    before, after = (_generators(state.owner.inputs), _generators(state.owner.outputs))
     return before[after.index(state)] if len(before) == len(after) else None
 
 
-def _is_alike(a: Apply, b: Apply) -> bool:
-    return a.op.name == b.op.name and len(a.outputs) == len(b.outputs)
+def _generators(variables: Sequence[Variable]) -> list[Variable]:
+    return [one for one in variables if isinstance(one, RandomGeneratorVariable)]
+
+
+def _counterpart(state: Variable, node: Apply) -> Variable | None:
+    """The output of the node that is what the state is of its own one, if the nodes are alike."""
+    own = state.owner
+    if own is None or state.index is None or own.op.name != node.op.name or len(own.outputs) != len(node.outputs):
+        return None
+    return node.outputs[state.index]

@@ -9,7 +9,7 @@ import pickle
 from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 from bitale import _core
-from bitale._core import Function, Mode, TensorVariable, Variable
+from bitale._core import Function, Mode, Variable
 from bitale.compile.mode import get_mode
 from bitale.compile.io import Container, In, SharedVariable, refuse
 from bitale.compile.maker import FunctionMaker, Recipe, replaced, wants_profile
@@ -63,7 +63,7 @@ def _thread_count(threads: Any) -> int | None:
 
 
 def function(
-    inputs: Sequence[TensorVariable | In],
+    inputs: Sequence[Variable | In],
     outputs: Any = None,
     mode: str | Mode | None = None,
     updates: Mapping[Variable, Any] | Iterable[tuple[Variable, Any]] | None = None,
@@ -164,7 +164,7 @@ def function(
         )  # fmt: skip
         return made
     chosen = mode if isinstance(mode, Mode) else get_mode(mode)
-    maker = chosen.function_maker(
+    maker: FunctionMaker = chosen.function_maker(
         inputs,
         outputs,
         None if mode is None else chosen,
@@ -183,7 +183,7 @@ def function(
 
 def function_dump(
     filename: str,
-    inputs: Sequence[TensorVariable | In],
+    inputs: Sequence[Variable | In],
     outputs: Any = None,
     mode: str | Mode | None = None,
     updates: Any = None,
@@ -253,15 +253,14 @@ def function_dump(
 
 
 def maker_of(function: Function) -> FunctionMaker:
-    if function._maker is None:
-        raise NotImplementedError("maker: not available for a function compiled by eval()")
-    return function._maker
+    return _maker_of(function, "maker")
 
 
-def _recipe_of(function: Function, what: str) -> Recipe:
-    if function._maker is None:
+def _maker_of(function: Function, what: str) -> FunctionMaker:
+    maker: FunctionMaker | None = function._maker
+    if maker is None:
         raise NotImplementedError(f"{what}: not available for a function compiled by eval()")
-    return function._maker.recipe
+    return maker
 
 
 def loaded(recipe: Recipe) -> Function | None:
@@ -270,11 +269,11 @@ def loaded(recipe: Recipe) -> Function | None:
 
 
 def reduce_function(function: Function) -> tuple[Any, ...]:
-    return loaded, (_recipe_of(function, "pickling"),)
+    return loaded, (_maker_of(function, "pickling").recipe,)
 
 
 def deep_copy_function(function: Function, memo: dict[int, Any]) -> Function:
-    recipe = _recipe_of(function, "deepcopy")
+    recipe = _maker_of(function, "deepcopy").recipe
     own = copy.deepcopy({name: getattr(recipe, name) for name in ("inputs", "outputs", "updates", "givens")}, memo)
     return dataclasses.replace(recipe, **own).make()
 
@@ -300,13 +299,14 @@ def copy_function(
     profile: Any = None,
 ) -> Function:
     """See Function.copy. TypeError or ValueError for a swap of what is not shared, not used, or of another type."""
-    recipe = _recipe_of(function, "copy")
+    maker = _maker_of(function, "copy")
+    recipe = maker.recipe
     swap = dict(_core.pairs_of(swap, "swap"))
     _check_swap(function, swap)
     inputs = [copy.copy(given) for given in recipe.inputs]
     for given in inputs:
-        own = given.container is not None and given.value is not None and not isinstance(given.value, (SharedVariable, Container))
-        if own and not share_memory:
+        is_own = given.value is not None and not isinstance(given.value, (SharedVariable, Container))
+        if given.container is not None and is_own and not share_memory:
             given.value, given.container = given.container.value, None
         elif given.container is not None and given.container.variable in swap:
             given.container = Container(swap[given.container.variable])
@@ -314,7 +314,7 @@ def copy_function(
             given.update = None
         elif given.update is not None:
             (given.update,) = replaced([given.update], swap)
-    changes = {
+    changes: dict[str, Any] = {
         "inputs": [given.stored() for given in inputs],
         "name": name if name is not None else recipe.name,
         "trust_input": function.trust_input,
@@ -322,7 +322,7 @@ def copy_function(
     wanted = wants_profile(profile)
     is_profiled = function.profile is not None or wanted or (wanted is None and config.profile)
     if not (swap or delete_updates or is_profiled):
-        return function._maker._with(**changes).create()
+        return maker._with(**changes).create()
     return dataclasses.replace(
         recipe,
         **changes,
@@ -344,7 +344,7 @@ class Containers(Mapping[Any, Container]):
     """The containers of a function: of inputs that have one, and of shared variables; by name, variable or position."""
 
     def __init__(self, function: Function):
-        self._inputs = function._maker.inputs if function._maker is not None else []
+        self._inputs: list[In] = function._maker.inputs if function._maker is not None else []
         self._label = function.name or "function"
         self._all = [(given.name, given.variable, given.container) for given in self._inputs]
         own = {given.container.variable for given in self._inputs if given.container}

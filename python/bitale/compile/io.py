@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bitale import _core
-from bitale._core import TensorSharedVariable, TensorVariable, Variable
+from bitale._core import TensorVariable, Variable
 
 __all__ = ["Container", "In", "Out", "SharedVariable", "SymbolicInput", "SymbolicOutput"]
 
@@ -20,6 +20,14 @@ class _IsShared(type):
 
 class SharedVariable(metaclass=_IsShared):
     """What shared variables of all types are instances of."""
+
+    if TYPE_CHECKING:
+        name: str | None
+        type: Any
+
+        def get_value(self, borrow: bool = False) -> Any: ...
+
+        def set_value(self, new_value: Any, borrow: bool = False) -> None: ...
 
 
 def refuse(where: str, options: dict[str, Any]) -> None:
@@ -35,7 +43,7 @@ class Container:
     variable: the shared variable that it is the cell of; TypeError for anything else.
     """
 
-    def __init__(self, variable: TensorSharedVariable):
+    def __init__(self, variable: Any):
         if not isinstance(variable, SharedVariable):
             raise TypeError(f"Container: expected a shared variable, got {variable!r}")
         self.variable = variable
@@ -108,7 +116,7 @@ class In:
 
     def __init__(
         self,
-        variable: TensorVariable,
+        variable: Variable,
         name: str | None = None,
         value: Any = None,
         update: Any = None,
@@ -168,7 +176,7 @@ def _shared_for(variable: Any, value: Any, name: str | None) -> Any:
     return _core.make_shared_of(variable.type, value, name, False)
 
 
-def _value_and_container(variable: TensorVariable, value: Any, strict: bool, allow_downcast: bool | None) -> tuple[Any, Container | None]:
+def _value_and_container(variable: Variable, value: Any, strict: bool, allow_downcast: bool | None) -> tuple[Any, Container | None]:
     """The value as one of the variable's type, and the container that it is, if it is one. TypeError."""
     held = value if isinstance(value, Container) else Container(value) if isinstance(value, SharedVariable) else None
     if held is not None and not variable.type.is_super(held.type):
@@ -196,7 +204,7 @@ class Out:
     In, function
     """
 
-    def __init__(self, variable: TensorVariable, borrow: bool = False):
+    def __init__(self, variable: Variable, borrow: bool = False):
         if not isinstance(variable, Variable):
             raise TypeError(f"Out: expected a variable, got {variable!r}")
         self.variable = variable

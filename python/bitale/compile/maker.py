@@ -7,7 +7,7 @@ import dataclasses
 from typing import Any, Iterable, Mapping, Sequence
 
 from bitale import _core
-from bitale._core import Function, FunctionGraph, Mode, TensorVariable, UnusedInputError, Variable
+from bitale._core import Function, FunctionGraph, Mode, UnusedInputError, Variable
 from bitale.compile.mode import get_mode
 from bitale.compile.io import Container, In, Out, refuse
 from bitale._geography import finder
@@ -76,7 +76,8 @@ class Recipe:
     def make(self) -> Function:
         """Compiles, by the maker of the mode."""
         mode = self.mode if self.mode is not None else _core.get_default_mode()
-        return mode.function_maker(**{field.name: getattr(self, field.name) for field in dataclasses.fields(self)}).create()
+        maker: FunctionMaker = mode.function_maker(**{field.name: getattr(self, field.name) for field in dataclasses.fields(self)})
+        return maker.create()
 
 
 def replaced(expressions: list[Any], replacements: dict[Any, Any]) -> list[Any]:
@@ -89,10 +90,10 @@ def replaced(expressions: list[Any], replacements: dict[Any, Any]) -> list[Any]:
     return out
 
 
-def steps_of(recipe: Recipe) -> Any:
+def steps_of(recipe: Recipe) -> _core.FunctionSteps:
     """The steps of making the function, none taken yet but the first: its graph, as it was given."""
     explicit = [given for given in recipe.inputs if not given.implicit]
-    held = {given.variable: given.container.variable for given in recipe.inputs if given.implicit and given.container}
+    held: dict[Any, Any] = {given.variable: given.container.variable for given in recipe.inputs if given.implicit and given.container}
     if len(held) + len(explicit) != len(recipe.inputs) or any(given.variable in held for given in explicit):
         raise UnusedInputError("function: a variable is given as an input twice")
     givens = recipe.givens
@@ -100,8 +101,9 @@ def steps_of(recipe: Recipe) -> Any:
         values = replaced([after for _, after in givens], held)
         givens = [(before, after) for (before, _), after in zip(givens, values)] + list(held.items())
     own_updates = [(given.container.variable, given.update) for given in recipe.inputs if given.container and given.update is not None]
+    variables: list[Any] = [given.variable for given in explicit]
     return _core.make_steps(
-        [given.variable for given in explicit],
+        variables,
         recipe.outputs.expressions,
         recipe.updates + own_updates,
         givens,
@@ -114,7 +116,7 @@ def steps_of(recipe: Recipe) -> Any:
 
 
 def std_fgraph(
-    input_specs: Sequence[TensorVariable | In],
+    input_specs: Sequence[Variable | In],
     output_specs: Any,
     accept_inplace: bool = False,
 ) -> tuple[FunctionGraph, dict[int, int]]:
@@ -146,7 +148,7 @@ class FunctionMaker:
 
     def __init__(
         self,
-        inputs: Sequence[TensorVariable | In],
+        inputs: Sequence[Variable | In],
         outputs: Any = None,
         mode: str | Mode | None = None,
         accept_inplace: bool = False,

@@ -134,7 +134,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def stored_mode(linker: str, optimizer: str, included: Any, excluded: Any, required: Any, maker: Any = None) -> Mode:
+def stored_mode(linker: Linker, optimizer: str, included: Any, excluded: Any, required: Any, maker: Any = None) -> Mode:
     """The Mode that pickle has stored."""
     mode = _core.mode_of_stored(linker, optimizer, included, excluded, required)
     kind = None

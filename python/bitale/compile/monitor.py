@@ -12,6 +12,8 @@ from bitale._core import Linker, Mode, NanGuardError
 from bitale.configuration import config
 from bitale.link import WrapLinker
 
+__all__ = ["MonitorMode", "NanGuardError", "NanGuardMode", "detect_nan"]
+
 NanGuardError.__module__ = __name__
 
 

@@ -20,6 +20,11 @@ def _pairs(given: Any) -> list[tuple[Any, Any]]:
     return list(given.items() if isinstance(given, Mapping) else given or ())
 
 
+def _fitting(variable: Any, value: Any) -> Any:
+    """The value as a variable of the variable's type. TypeError."""
+    return variable.type.filter_variable(value)
+
+
 def rebuild_collect_shared(
     outputs: Any,
     inputs: Iterable[Any] | None = None,
@@ -52,8 +57,8 @@ def rebuild_collect_shared(
             raise TypeError(f"rebuild_collect_shared: expected shared variables in updates, got {variable!r}")
         if variable in changes:
             raise ValueError(f"rebuild_collect_shared: {variable} is updated twice")
-        changes[variable] = variable.type.filter_variable(value)
-    replacements = {before: before.type.filter_variable(after) for before, after in _pairs(replace)}
+        changes[variable] = _fitting(variable, value)
+    replacements = {before: _fitting(before, after) for before, after in _pairs(replace)}
 
     def made(roots: list[Any]) -> list[Any]:
         return list(_core.clone_replace(roots, replacements)) if replacements and roots else list(roots)
@@ -71,7 +76,7 @@ def rebuild_collect_shared(
             shared[leaf] = None
             default = default_update_in(roots, leaf)
             if default is not None and leaf not in new_values and no_default_updates is not True and leaf not in skipped:
-                (new_values[leaf],) = made([leaf.type.filter_variable(default)])
+                (new_values[leaf],) = made([_fitting(leaf, default)])
                 waiting.append(new_values[leaf])
     of: dict[Any, Any] = {}
     clone_get_equiv(given, [*results, *new_values.values()], not copy_inputs_over, False, of)

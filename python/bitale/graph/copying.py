@@ -16,7 +16,7 @@ _COPIES = "bitale.graph.copying"  # the key of a memo under which the copies of 
 
 
 def deepcopy_variable(variable: Variable, memo: dict[Any, Any]) -> Variable:
-    if variable.owner is not None:
+    if variable.owner is not None and variable.index is not None:
         return deepcopy_apply(variable.owner, memo).outputs[variable.index]
     return _shared_copy(variable, memo) if _core.is_shared(variable) else variable
 
@@ -33,13 +33,14 @@ def deepcopy_apply(node: Apply, memo: dict[Any, Any]) -> Apply:
         for before, after in zip(each.outputs, made.outputs):
             after.name = before.name
             copies[before] = after
-    return copies[node.outputs[0]].owner
+    copied = copies[node.outputs[0]].owner
+    return node if copied is None else copied
 
 
 def _shared_copy(variable: Any, memo: dict[Any, Any]) -> Any:
     value = copy.deepcopy(_core.shared_value(variable, True), memo)
     if isinstance(variable, TensorSharedVariable):
-        made = _core.make_shared(value, variable.name, True, variable.type.shape)
+        made: Any = _core.make_shared(value, variable.name, True, variable.type.shape)
     else:
         made = _core.make_shared_of(variable.type, value, variable.name, True)
     memo[id(variable)] = made  # before its default update, which reads it

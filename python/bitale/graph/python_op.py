@@ -42,9 +42,9 @@ def pullback(op: Op, inputs: list[Variable], outputs: list[Variable], cotangents
     if _overrides(op, "pullback"):
         return op.pullback(inputs, outputs, cotangents)
     if _overrides(op, "L_op"):
-        return op.L_op(inputs, outputs, cotangents)  # type: ignore[attr-defined]
+        return op.L_op(inputs, outputs, cotangents)
     if _overrides(op, "grad"):
-        return op.grad(inputs, cotangents)  # type: ignore[attr-defined]
+        return op.grad(inputs, cotangents)
     if _overrides(op, "emit"):
         return _pullback_of_formula(op, outputs[0].owner, inputs, cotangents)
     return None
@@ -68,7 +68,7 @@ def _pullback_of_formula(op: Any, node: Any, inputs: list[Variable], cotangents:
         if asked
         else []
     )
-    terms = [_core.disconnected() if skip else next(found) for skip in discrete]
+    terms: list[Any] = [_core.disconnected() if skip else next(found) for skip in discrete]
     connected = [k for k, term in enumerate(terms) if not _core.is_disconnected(term)]
     replaced = _core.graph_replace([terms[k] for k in connected], dict(zip(leaves, inputs)), strict=False)
     for k, term in zip(connected, replaced):
@@ -76,12 +76,12 @@ def _pullback_of_formula(op: Any, node: Any, inputs: list[Variable], cotangents:
     return terms
 
 
-def pushforward(op: Op, inputs: list[Variable], outputs: list[Variable], tangents: list[Variable]) -> Any:
+def pushforward(op: Op, inputs: list[Variable], outputs: list[Variable], tangents: list[Any]) -> Any:
     """By pushforward or R_op, which takes None for what is disconnected and may give it."""
     if _overrides(op, "pushforward"):
         return op.pushforward(inputs, outputs, tangents)
     points = [None if _core.is_disconnected(t) else t for t in tangents]
-    given = op.R_op(inputs, points)  # type: ignore[attr-defined]
+    given = op.R_op(inputs, points)
     if not isinstance(given, (list, tuple)):
         return given
     return [_core.disconnected() if value is None else value for value in given]
@@ -181,5 +181,5 @@ def _read_only(value: Any) -> Any:
 
 
 def batched(op: Op, node: Apply, inputs: list[Any]) -> Apply:
-    flags = tuple(x.ndim != core.ndim for x, core in zip(inputs, node.inputs))  # type: ignore[attr-defined]
+    flags = tuple(x.ndim != core.ndim for x, core in zip(inputs, node.inputs))
     return Batched(node, flags).make_node(*inputs)

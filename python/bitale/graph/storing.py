@@ -36,13 +36,15 @@ class _Table:
     def __reduce__(self) -> tuple[Any, ...]:
         leaves: dict[Variable, int] = {}
         ops: dict[Any, int] = {}
-        kinds, inputs, names = [], [], {}
+        kinds: list[int] = []
+        inputs: list[Any] = []
+        names: dict[tuple[int, int], str] = {}
         for place, node in enumerate(self.nodes):
             if node.op not in ops:
                 _require_stored(node)
             kinds.append(ops.setdefault(node.op, len(ops)))
             for variable in node.inputs:
-                at = self.places.get(variable.owner)
+                at = None if variable.owner is None else self.places.get(variable.owner)
                 inputs.append((at, variable.index) if at is not None else leaves.setdefault(variable, len(leaves)))
             inputs.append(None)
             names.update({(place, i): output.name for i, output in enumerate(node.outputs) if output.name})
@@ -124,11 +126,11 @@ def _constant(value: Any, name: str | None) -> Variable:
     return _core.constant(value, name=name)
 
 
-def _constant_of(kind: Any, value: Any, name: str | None) -> Variable:
+def _constant_of(kind: _core.Type, value: Any, name: str | None) -> Variable:
     return kind.make_constant(value, name)
 
 
-def _shared_of(kind: Any, value: Any, name: str | None) -> Variable:
+def _shared_of(kind: _core.Type, value: Any, name: str | None) -> Any:
     return _core.make_shared_of(kind, value, name, True)
 
 
@@ -136,7 +138,7 @@ def _shared(value: Any, name: str | None, shape: Any) -> Variable:
     return _core.make_shared(value, name, True, shape)
 
 
-def _leaf(kind: Any, name: str | None) -> Variable:
+def _leaf(kind: _core.Type, name: str | None) -> Variable:
     return kind.make_variable(name)
 
 

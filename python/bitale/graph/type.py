@@ -45,7 +45,8 @@ def filter_variable(self: Type, other: Any, allow_convert: bool = True) -> Any:
         return self.make_constant(self.filter(other))
     if other.type == self:
         return other
-    made = self.convert_variable(other) if allow_convert else None
+    kind: Any = self  # a type that is written in Python may have a convert_variable of its own
+    made = kind.convert_variable(other) if allow_convert else None
     if made is None:
         raise TypeError(f"filter_variable: expected a variable of {self}, got {other} of {other.type}; try pt.cast or a change of its rank")
     return made
@@ -56,8 +57,14 @@ for _function in (in_same_class, convert_variable, filter_variable):
 del _function
 
 # The classes of a type's variables and constants; a type that is written in Python may specify its own subclasses.
-Type.variable_type = Type.constant_type = Variable
-TensorType.variable_type, TensorType.constant_type = TensorVariable, TensorConstant
+for _type, _name, _class in (
+    (Type, "variable_type", Variable),
+    (Type, "constant_type", Variable),
+    (TensorType, "variable_type", TensorVariable),
+    (TensorType, "constant_type", TensorConstant),
+):
+    setattr(_type, _name, _class)
+del _type, _name, _class
 
 
 class _WithDType(type):

@@ -29,7 +29,7 @@ def devices() -> list[Any]:
     """The devices that JAX computes on, the first of which mode JAX uses. ImportError without JAX, RuntimeError without any."""
     jax = jax_package()
     try:
-        return jax.devices()
+        return list(jax.devices())
     except (RuntimeError, AssertionError) as error:
         raise RuntimeError(
             f"mode JAX and bitale.jax: JAX has no device ({str(error) or 'none of its platforms is there'}); "
@@ -99,7 +99,7 @@ def is_on_device(value: Any, dtype: str) -> bool:
         return False
     if value.dtype != dtype or value.weak_type or value.is_deleted():
         return False
-    return value.sharding == _placement() or value.devices() == {_first_device()}
+    return bool(value.sharding == _placement() or value.devices() == {_first_device()})
 
 
 def begin_to_fetch(array: Any) -> None:
@@ -191,10 +191,10 @@ def compile_module(text: str, inputs: Types, results: Types, donated: Sequence[i
         find_lapack()
     primitive, kinds = _whole_module(), tuple((dtype, tuple(shape)) for dtype, shape in results)
 
-    def module(*operands: Any) -> list[Any]:
+    def module(*operands: Any) -> Any:
         return primitive.bind(*operands, text=text, results=kinds)
 
-    run = jax.jit(
+    run: Any = jax.jit(
         module,
         in_shardings=_placement(),
         out_shardings=_placement(),
@@ -208,7 +208,7 @@ def compile_module(text: str, inputs: Types, results: Types, donated: Sequence[i
         require_memory(compiled)
     config, failure, nothing_is_traced = jax.config, (jax.errors.JaxRuntimeError, MemoryError), trace_state_clean
 
-    def call(*arrays: Any) -> list[Any]:
+    def call(*arrays: Any) -> Any:
         try:
             if config.jax_enable_x64 and nothing_is_traced():
                 return run(*arrays)

@@ -34,7 +34,7 @@ class Graph:
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.tangent_of = tangent_of  # the graph whose pushforward this is, and the inputs that have tangents
         self.cotangent_of = cotangent_of  # whose pullback it is, the inputs that it is for, and the outputs that have cotangents
-        self._modules: dict[Any, Any] = {}
+        self._modules: dict[Any, tuple[str, list[tuple[str, list[int]]]]] = {}
 
     @functools.cached_property
     def function(self) -> Any:
@@ -171,10 +171,11 @@ def primitive() -> Any:
     call.multiple_results = True
     call.def_impl(functools.partial(dispatch.apply_primitive, call))
 
-    @call.def_abstract_eval
     def results(*operands: Any, graph: Graph) -> list[Any]:
         _, made = graph.module([x.shape for x in operands])
         return [jax.core.ShapedArray(tuple(shape), np.dtype(dtype)) for dtype, shape in made]
+
+    call.def_abstract_eval(results)
 
     def lower(context: Any, *operands: Any, graph: Graph, platform: str = "") -> Any:
         text, _ = graph.module([x.shape for x in context.avals_in], platform)

@@ -31,8 +31,9 @@ def shard(function: Any, mesh: Any, in_specs: Sequence[Any], out_specs: Any) -> 
     def placed(spec: Any) -> Any:
         return jax.sharding.NamedSharding(mesh, spec)
 
-    return jax.jit(
+    compiled: Callable[..., Any] = jax.jit(
         as_jax(function),
         in_shardings=tuple(placed(spec) for spec in in_specs),
         out_shardings=[placed(spec) for spec in specs] if isinstance(specs, list) else placed(specs),
     )
+    return compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+import types
 import warnings
 from typing import Any, Callable, Iterable, Sequence
 
@@ -86,7 +87,8 @@ def _warn_once(op: str, why: str) -> None:
 
 def _level_of_the_user() -> int:
     """The `stacklevel` of a warning, seen from the caller, that shows the line of the user: the first outside of packages."""
-    frame, level = sys._getframe(1), 1
+    frame: types.FrameType | None = sys._getframe(1)
+    level = 1
     while frame is not None:
         file = frame.f_code.co_filename
         if not _is_of_a_package(file) and not file.startswith(_HERE):
@@ -231,7 +233,7 @@ def _could_be_outputs(values: Sequence[Any], node: Any) -> bool:
 def _could_be(value: Any, type_: Any) -> bool:
     if not is_expressible(type_):  # such as a slice
         return True
-    return isinstance(value, bt.Variable) and (isinstance(type_, RandomGeneratorType) or value.ndim == type_.ndim)
+    return isinstance(value, bt.Variable) and (isinstance(type_, RandomGeneratorType) or getattr(value, "ndim", None) == type_.ndim)
 
 
 def _wrong_outputs(convert: Any, values: Sequence[Any], node: Any) -> str:

@@ -16,7 +16,8 @@ from bitale.pytensor.registry import converts
 
 @converts(*of("QR"), batched=True)
 def _qr(op: Any, node: Any, x: Any) -> Any:
-    made = pt.linalg.qr(*_aligned(node, (x,)), mode=op.mode, pivoting=op.pivoting)
+    (x,) = _aligned(node, (x,))
+    made = pt.linalg.qr(x, mode=op.mode, pivoting=op.pivoting)
     if op.mode != "r" or op.pivoting:
         return made
     # PyTensor's result has as many rows as the matrix; NumPy's omits the rows that are always zero.
@@ -27,18 +28,21 @@ def _qr(op: Any, node: Any, x: Any) -> Any:
 
 @converts(*of("SVD"), batched=True)
 def _svd(op: Any, node: Any, x: Any) -> Any:
-    return pt.linalg.svd(*_aligned(node, (x,)), full_matrices=op.full_matrices, compute_uv=op.compute_uv)
+    (x,) = _aligned(node, (x,))
+    return pt.linalg.svd(x, full_matrices=op.full_matrices, compute_uv=op.compute_uv)
 
 
 @converts(*of("Eigh"), batched=True)
-def _eigh(op: Any, node: Any, *matrices: Any) -> Any:
+def _eigh(op: Any, node: Any, *given: Any) -> Any:
     lower = op.lower if hasattr(op, "lower") else op.UPLO == "L"  # the attribute's name in PyTensor 2
-    return pt.linalg.eigh(*_aligned(node, matrices), lower=lower)
+    a, *b = _aligned(node, given)
+    return pt.linalg.eigh(a, b[0] if b else None, lower=lower)
 
 
 @converts(*of("Eigvalsh"), batched=True)
-def _eigvalsh(op: Any, node: Any, *matrices: Any) -> Any:
-    return pt.linalg.eigvalsh(*_aligned(node, matrices), lower=op.lower)
+def _eigvalsh(op: Any, node: Any, *given: Any) -> Any:
+    a, *b = _aligned(node, given)
+    return pt.linalg.eigvalsh(a, b[0] if b else None, lower=op.lower)
 
 
 @converts(*of("Eig"), batched=True)
@@ -70,12 +74,14 @@ def _lu(op: Any, node: Any, x: Any) -> Any:
 
 @converts(*of("Schur"), batched=True)
 def _schur(op: Any, node: Any, x: Any) -> Any:
-    return pt.linalg.schur(*_aligned(node, (x,)), sort=op.sort)
+    (x,) = _aligned(node, (x,))
+    return pt.linalg.schur(x, sort=op.sort)
 
 
 @converts(*of("QZ"), batched=True)
 def _qz(op: Any, node: Any, a: Any, b: Any) -> Any:
-    return pt.linalg.qz(*_aligned(node, (a, b)), sort=op.sort, return_eigenvalues=op.return_eigenvalues)
+    a, b = _aligned(node, (a, b))
+    return pt.linalg.qz(a, b, sort=op.sort, return_eigenvalues=op.return_eigenvalues)
 
 
 @converts(*of("LUFactorTridiagonal"), batched=True)

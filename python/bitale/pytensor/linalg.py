@@ -60,7 +60,8 @@ def _batched_dot(op: Any, node: Any, x: Any, y: Any) -> Any:
 @converts(Cholesky, batched=True)
 def _cholesky(op: Any, node: Any, x: Any) -> Any:
     on_error = getattr(op, "on_error", "nan")
-    return pt.linalg.cholesky(*_aligned(node, (x,)), lower=op.lower, on_error=on_error)
+    (x,) = _aligned(node, (x,))
+    return pt.linalg.cholesky(x, lower=op.lower, on_error=on_error)
 
 
 @converts(SolveTriangular, batched=True)

@@ -28,7 +28,8 @@ class Loop:
         initial = [(x, [] if x is None else [-1], False) for x in self.initial]
         self._builder = _core.ScanBuilder([(x, [0]) for x in self.sequences], initial, [], n_steps, False, -1, False, name)
         leaves = list(self._builder.arguments())
-        self.elements, self.states = leaves[: len(self.sequences)], [None] * len(self.initial)
+        self.elements = leaves[: len(self.sequences)]
+        self.states: list[Any] = [None] * len(self.initial)
         for k, leaf in zip((k for k, x in enumerate(self.initial) if x is not None), leaves[len(self.sequences) :]):
             self.states[k] = leaf
         self.values: list[Any] = [None] * len(self.initial)  # of each result after a step

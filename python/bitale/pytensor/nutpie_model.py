@@ -20,6 +20,7 @@ from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor import as_tensor
 
 import bitale as bt
+import bitale.tensor as pt
 from bitale.pytensor.conversion import Conversion
 from bitale.pytensor.linker import QUERY, BitaleLinker, prepare_inner_graph
 
@@ -44,10 +45,12 @@ class CompiledModel(_nutpie.CompiledPyMCModel):
             data[variables[found[0]]] = _fitting(value, data[variables[found[0]]], name)
         values = {v.name: data[key] for v, key in variables.items()}
         logp, expand = (_with_values(f, values) for f in (self.logp_func, self.expand_func))
-        return dataclasses.replace(
-            self, shared_data=data, logp_func=logp, expand_func=expand,
+        model: Any = self  # the fields are those of nutpie
+        replaced: CompiledModel = dataclasses.replace(
+            model, shared_data=data, logp_func=logp, expand_func=expand,
             compiled_logp_func=_address(logp, "finite_value_and_grad"), compiled_expand_func=_address(expand, "vector"),
         )
+        return replaced
 
 
 def _fitting(value: Any, old: np.ndarray, name: str) -> np.ndarray:
@@ -190,7 +193,7 @@ def compile_model(
     )
 
 
-def _shapes(variables: Sequence[bt.Variable], point: bt.Variable, start: list[np.ndarray]) -> list[tuple[int, ...]]:
+def _shapes(variables: Sequence[pt.TensorVariable], point: pt.TensorVariable, start: list[np.ndarray]) -> list[tuple[int, ...]]:
     """The shapes of functions of `point`, evaluated at the start where types don't know them."""
     shapes = {x: x.type.shape for x in variables}
     if unknown := [x for x in variables if None in x.type.shape]:

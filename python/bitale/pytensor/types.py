@@ -13,7 +13,6 @@ from pytensor.tensor.type import TensorType
 from pytensor.tensor.type_other import NoneTypeT, SliceType
 from scipy.sparse import issparse
 
-import bitale as bt
 import bitale.tensor as pt
 
 _DTYPES = frozenset(
@@ -48,7 +47,7 @@ def converted_constant(variable: Constant) -> Any:
     return pt.constant(np.asarray(variable.data, dtype=variable.type.dtype))
 
 
-def fitted(value: bt.Variable, type_: Any) -> bt.Variable:
+def fitted(value: Any, type_: Any) -> Any:
     """The value with the dtype of a PyTensor type, and its lengths of 1, on which broadcasting depends."""
     if isinstance(type_, RandomGeneratorType) or not is_expressible(type_):
         return value

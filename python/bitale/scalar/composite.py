@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from bitale._core import Variable, as_tensor_variable, broadcast_arrays, cast, clone_replace, equal_computations, vectorize_graph
+from bitale._core import TensorVariable, as_tensor_variable, broadcast_arrays, cast, clone_replace, equal_computations, vectorize_graph
 from bitale.graph.fg import FunctionGraph
 from bitale.graph.traversal import explicit_graph_inputs
 from bitale.scalar.classes import ScalarOp
@@ -35,13 +35,13 @@ class Composite(ScalarInnerGraphOp):
     Elemwise(op) takes tensors, whose dtypes convert safely to those of the inputs (TypeError else), and gives one result or a list.
     """
 
-    def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable], name: str = "Composite"):
+    def __init__(self, inputs: Sequence[TensorVariable], outputs: Sequence[TensorVariable], name: str = "Composite"):
         super().__init__(name=name)
         from bitale._core import MissingInputError
 
         self.inputs, self.outputs = list(inputs), list(outputs)
         for each in (*self.inputs, *self.outputs):
-            if not isinstance(each, Variable) or getattr(each, "ndim", None) != 0:
+            if not isinstance(each, TensorVariable) or each.ndim != 0:
                 raise TypeError(f"Composite: expected scalars, got {each!r}")
         if not self.outputs or len(set(self.inputs)) != len(self.inputs):
             raise ValueError("Composite: expected one output or more, and inputs that are all different")

@@ -69,7 +69,7 @@ class OwnScalarOp:
         return type(self), self.__dict__.get("output_types_preference"), props
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._key() == other._key()  # type: ignore[attr-defined]
+        return isinstance(other, OwnScalarOp) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())

@@ -9,10 +9,10 @@ import numpy as np
 
 import bitale.tensor as pt
 from bitale import _core
-from bitale._core import SparseVariable, Variable
+from bitale._core import SparseVariable, TensorSharedVariable, TensorVariable, Variable
 from bitale.compile.sharedvalue import shared as tensor_shared
 from bitale.compile.sharedvalue import shared_constructor
-from bitale.sparse.type import SparseTensorType, index_type, is_scipy, scipy_array
+from bitale.sparse.type import SparseTensorType, is_scipy, pattern_of, scipy_array, stored
 
 # ---- constructors ----------------------------------------------------------------------------------------------------
 
@@ -33,8 +33,7 @@ def constant(value: Any, name: str | None = None) -> SparseVariable:
     array([8., 3.])
     """
     array = scipy_array(value, _format_of(getattr(value, "format", None)))
-    indices, indptr = (pt.constant(x.astype(index_type(array))) for x in (array.indices, array.indptr))
-    return _core.sparse_matrix(array.format, pt.constant(array.data), indices, indptr, *array.shape, True, name or "")
+    return stored(array, pt.constant(array.data), name)
 
 
 def as_sparse_variable(x: Any, name: str | None = None, ndim: Any = None, *, format: str | None = None, **kwargs: Any) -> SparseVariable:
@@ -45,7 +44,8 @@ def as_sparse_variable(x: Any, name: str | None = None, ndim: Any = None, *, for
         if not is_scipy(x):
             raise TypeError(f"sparse: expected a sparse matrix, got {x!r}; csr_from_dense(x) makes one of a dense matrix")
         x = constant(x, name)
-    return x if format is None else x.to(format)
+    made: SparseVariable = x
+    return made if format is None else made.to(format)
 
 
 as_sparse = as_sparse_variable
@@ -90,8 +90,7 @@ def shared(value: Any, name: str | None = None, *, format: str | None = None) ->
     """
     array = scipy_array(value, format or _format_of(getattr(value, "format", None)))
     data = tensor_shared(array.data, name=f"{name}.data" if name else None, shape=(array.nnz,))
-    indices, indptr = (pt.constant(x.astype(index_type(array))) for x in (array.indices, array.indptr))
-    return _core.sparse_matrix(array.format, data, indices, indptr, *array.shape, True, name or "")
+    return stored(array, data, name)
 
 
 def get_value(x: SparseVariable) -> Any:
@@ -100,17 +99,17 @@ def get_value(x: SparseVariable) -> Any:
 
     if not x.is_static:
         raise TypeError(f"sparse: get_value: expected a shared matrix, got {x!r}")
-    data = x.data.get_value() if _core.is_shared(x.data) else np.array(_core.constant_value(x.data))
+    data = x.data.get_value() if isinstance(x.data, TensorSharedVariable) else np.array(_core.constant_value(x.data))
     kind = scipy.sparse.csr_array if x.format == "csr" else scipy.sparse.csc_array
-    return kind((data, np.array(x.indices.data), np.array(x.indptr.data)), shape=x.static_shape)
+    return kind((data, *map(np.array, pattern_of(x))), shape=x.static_shape)
 
 
 def set_value(x: SparseVariable, value: Any) -> None:
     """Stores a value in a shared sparse matrix. ValueError for one with other places."""
-    if not _core.is_shared(x.data):
+    if not isinstance(x.data, TensorSharedVariable):
         raise TypeError(f"sparse: set_value: expected a shared matrix, got {x!r}")
     array = scipy_array(value, x.format)
-    same = array.shape == x.static_shape and all(np.array_equal(a.data, b) for a, b in ((x.indices, array.indices), (x.indptr, array.indptr)))
+    same = array.shape == x.static_shape and all(np.array_equal(a, b) for a, b in zip(pattern_of(x), (array.indices, array.indptr)))
     if not same:
         raise ValueError("sparse: set_value: the value does not store the places of the shared matrix")
     x.data.set_value(array.data)
@@ -134,7 +133,7 @@ class CSM:
         self.format = format
 
     def __call__(self, data: Any, indices: Any, indptr: Any, shape: Any) -> SparseVariable:
-        rows, columns = (shape[0], shape[1]) if isinstance(shape, (tuple, list, Variable)) else tuple(int(n) for n in shape)
+        rows, columns = (shape[0], shape[1]) if isinstance(shape, (tuple, list, TensorVariable)) else tuple(int(n) for n in shape)
         return _core.sparse_matrix(self.format, data, indices, indptr, rows, columns)
 
 
@@ -288,12 +287,14 @@ def construct_sparse_from_list(x: Any, values: Any, ilist: Any) -> SparseVariabl
 
 def row_scale(x: Any, s: Any) -> SparseVariable:
     """Each row times its element of s."""
-    return as_sparse_variable(x) * pt.as_tensor_variable(s)[:, None]
+    scaled: SparseVariable = as_sparse_variable(x) * pt.as_tensor_variable(s)[:, None]
+    return scaled
 
 
 def col_scale(x: Any, s: Any) -> SparseVariable:
     """Each column times its element of s."""
-    return as_sparse_variable(x) * pt.as_tensor_variable(s)
+    scaled: SparseVariable = as_sparse_variable(x) * pt.as_tensor_variable(s)
+    return scaled
 
 
 # ---- items -----------------------------------------------------------------------------------------------------------
@@ -319,7 +320,7 @@ def _positions(key: Any, length: int | None, axis: int) -> list[int]:
 
 
 def _is_scalar(key: Any) -> bool:
-    return isinstance(key, (int, np.integer)) and not isinstance(key, bool) or isinstance(key, Variable) and key.ndim == 0
+    return isinstance(key, (int, np.integer)) and not isinstance(key, bool) or isinstance(key, TensorVariable) and key.ndim == 0
 
 
 def get_item(x: Any, key: Any) -> Any:
@@ -345,7 +346,8 @@ def get_item_scalar(x: Any, index: Any) -> Any:
 
 def get_item_list(x: Any, index: Any) -> SparseVariable:
     """Rows by a list."""
-    return get_item(x, index)
+    rows: SparseVariable = get_item(x, index)
+    return rows
 
 
 def get_item_2lists(x: Any, ind1: Any, ind2: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from bitale._core import SparseVariable, Variable
 from bitale.compile.function import function, register_compiler
 from bitale.compile.io import In, Out
 from bitale.graph.traversal import ancestors
-from bitale.sparse.type import scipy_array
+from bitale.sparse.type import pattern_of, scipy_array
 
 __all__ = ["SparseFunction", "evaluate", "sparse_function"]
 
@@ -40,7 +40,7 @@ class _SparseInput:
         if "data" not in self.parts or (not matrix.is_static and not {"indices", "indptr"} <= set(self.parts)):
             raise TypeError(f"function: expected a sparse matrix that is not computed as an input, got {matrix!r}")
         if matrix.is_static:
-            self.places = tuple(np.asarray(x.data) for x in (matrix.indices, matrix.indptr))
+            self.places = pattern_of(matrix)
 
     def values(self, given: Any, who: str) -> dict[str, Any]:
         """The tensors of a value. TypeError or ValueError for one that does not fit."""
@@ -79,7 +79,7 @@ class _SparseOutput:
         self.places: tuple[Any, ...] | None = None
         self.expressions = [matrix.data]
         if matrix.is_static:
-            self.places, self.shape = tuple(np.asarray(x.data) for x in (matrix.indices, matrix.indptr)), matrix.static_shape
+            self.places, self.shape = pattern_of(matrix), matrix.static_shape
         else:
             self.expressions += [matrix.indices, matrix.indptr, *matrix.lengths]
 
@@ -87,11 +87,16 @@ class _SparseOutput:
         import scipy.sparse
 
         if self.places is not None:
-            data, (indices, indptr), shape = results[0], (x.copy() for x in self.places), self.shape
+            lengths: Sequence[Any] = self.shape
+            data, (indices, indptr) = results[0], (x.copy() for x in self.places)
         else:
-            data, indices, indptr, *shape = results
+            data, indices, indptr, *lengths = results
         kind = scipy.sparse.csr_array if self.format == "csr" else scipy.sparse.csc_array
-        return kind((data, indices, indptr), shape=tuple(int(n) for n in shape))
+        return kind((data, indices, indptr), shape=tuple(int(n) for n in lengths))
+
+
+# An input by its name: the variable, or what a sparse matrix is made from, with the keyword of each part that is used.
+_Described = tuple[str, Any, list[tuple[str, str]]]
 
 
 class SparseFunction:
@@ -100,7 +105,7 @@ class SparseFunction:
     `function` is the function of their tensors, which has all other methods: dprint, profile, export_c, ...
     """
 
-    def __init__(self, function: Any, inputs: list[Any], outputs: list[Any], form: str, keys: list[Any]):
+    def __init__(self, function: Any, inputs: list[_Described], outputs: list[_SparseOutput | None], form: str, keys: list[Any]):
         self.function, self._inputs, self._outputs, self._form, self._keys = function, inputs, outputs, form, keys
 
     def __getattr__(self, name: str) -> Any:
@@ -186,7 +191,7 @@ def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unu
     needed = {id(x) for x in ancestors([_bare(x) for x in expressions] + [after for _, after in [*pairs, *replaced] if isinstance(after, Variable)])}
 
     plain: list[Any] = []
-    described: list[tuple[str, Any, list[tuple[str, str]]]] = []
+    described: list[_Described] = []
     taken = {_bare(one).name for one in inputs if not isinstance(_bare(one), SparseVariable)}
     for position, one in enumerate(inputs):
         if isinstance(one, In) and isinstance(one.variable, SparseVariable):

@@ -9,7 +9,7 @@ import numpy as np
 
 import bitale.tensor as pt
 from bitale import _core
-from bitale._core import SparseVariable, Variable
+from bitale._core import SparseVariable
 from bitale.sparse.basic import as_sparse_or_tensor_variable, as_sparse_variable
 
 # ---- elementwise, of the stored elements -----------------------------------------------------------------------------
@@ -42,7 +42,8 @@ def _made(name: str, function: Callable[..., Any], doc: str) -> Callable[..., An
 
 
 def _tensor_function(name: str) -> Callable[..., Any]:
-    return {"abs": pt.abs, "rint": pt.round, "neg": pt.neg, "conj": pt.conj, "pow": pt.pow}.get(name) or getattr(pt, name)
+    function: Callable[..., Any] = pt.round if name == "rint" else getattr(pt, name)
+    return function
 
 
 for _name in _KEEP_ZEROS:
@@ -66,7 +67,8 @@ for _name in _NOT_KEPT:
 
 def power(x: Any, exponent: Any) -> SparseVariable:
     """Each element to a positive power, a number. TypeError for others, of which 0 does not stay 0."""
-    if isinstance(exponent, (bool, Variable, SparseVariable)) or not np.isscalar(exponent) or not exponent > 0:
+    is_number = np.isscalar(exponent) and not isinstance(exponent, bool)
+    if not is_number or not exponent > 0:
         raise TypeError("sparse: A**p keeps zeros for a positive number p: write A.todense() ** p, or structured_pow(A, p) for the stored elements only")
     a = as_sparse_variable(x)
     return a.with_data(a.data**exponent)
@@ -97,7 +99,8 @@ def subtract(x: Any, y: Any) -> Any:
 def multiply(x: Any, y: Any) -> SparseVariable:
     """The elementwise product. A dense factor broadcasts."""
     x, y = _both(x, y)
-    return x * y
+    product: SparseVariable = x * y
+    return product
 
 
 def structured_add_s_v(x: Any, y: Any) -> SparseVariable:

@@ -41,6 +41,18 @@ def index_type(array: Any) -> Any:
     return np.int32 if max(*array.shape, array.nnz) <= np.iinfo(np.int32).max else np.int64
 
 
+def pattern_of(matrix: SparseVariable) -> tuple[Any, Any]:
+    """The indices and the indptr of a static matrix."""
+    return _core.constant_value(matrix.indices), _core.constant_value(matrix.indptr)
+
+
+def stored(array: Any, data: Any, name: str | None) -> SparseVariable:
+    """The matrix of these elements with the pattern of one of SciPy's."""
+    rows, columns = array.shape
+    indices, indptr = (_core.constant(x.astype(index_type(array))) for x in (array.indices, array.indptr))
+    return _core.sparse_matrix(array.format, data, indices, indptr, rows, columns, True, name or "")
+
+
 class SparseTensorType:
     """The type of sparse matrices: a format, "csr" or "csc", a dtype, and a shape, whose lengths may be None.
 
@@ -79,11 +91,13 @@ class SparseTensorType:
         import bitale.tensor as pt
 
         label = name or ""
-        part = lambda suffix: f"{label}.{suffix}" if label else None  # noqa: E731
+
+        def part(suffix: str) -> str | None:
+            return f"{label}.{suffix}" if label else None
+
         if self.pattern is not None:
-            indices, indptr = (x.astype(index_type(self.pattern)) for x in (self.pattern.indices, self.pattern.indptr))
-            data = pt.tensor(part("data"), dtype=self.dtype, shape=(len(indices),))
-            return _core.sparse_matrix(self.format, data, pt.constant(indices), pt.constant(indptr), *self.shape, True, label)
+            data = pt.tensor(part("data"), dtype=self.dtype, shape=(self.pattern.nnz,))
+            return stored(self.pattern, data, label)
         data = pt.tensor(part("data"), dtype=self.dtype, shape=(None,))
         indices = pt.tensor(part("indices"), dtype=self.index_dtype, shape=(None,))
         indptr = pt.tensor(part("indptr"), dtype=self.index_dtype, shape=(None,))
@@ -96,16 +110,17 @@ class SparseTensorType:
         return _core.sparse_matrix(self.format, data, indices, indptr, rows, columns, False, label)
 
     def __eq__(self, other: Any) -> bool:
-        key = lambda of: (of.format, of.dtype, of.shape, of.index_dtype)  # noqa: E731
-        if not isinstance(other, SparseTensorType) or key(self) != key(other):
+        if not isinstance(other, SparseTensorType) or self._key() != other._key():
             return False
         if self.pattern is None or other.pattern is None:
             return self.pattern is other.pattern
-        parts = lambda of: (of.pattern.indices, of.pattern.indptr)  # noqa: E731
-        return all(np.array_equal(x, y) for x, y in zip(parts(self), parts(other)))
+        return all(np.array_equal(getattr(self.pattern, part), getattr(other.pattern, part)) for part in ("indices", "indptr"))
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.format, self.dtype, self.shape, self.index_dtype
 
     def __hash__(self) -> int:
-        return hash((self.format, self.dtype, self.shape, self.index_dtype))
+        return hash(self._key())
 
     def __repr__(self) -> str:
         return f"SparseTensorType({self.format!r}, {self.dtype!r}, {self.shape})"

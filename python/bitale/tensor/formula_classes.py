@@ -34,7 +34,7 @@ class FormulaClass:
 
 def _class(name: str, doc: str, apply: Callable[..., Any], **defaults: Any) -> Any:
     __all__.append(name)
-    return type(FormulaClass)(name, (FormulaClass,), {"__doc__": doc, "__slots__": (), "__module__": __name__,
+    return type(name, (FormulaClass,), {"__doc__": doc, "__slots__": (), "__module__": __name__,
                                                       "_apply": staticmethod(apply), "_defaults": defaults})  # fmt: skip
 
 

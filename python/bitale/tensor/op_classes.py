@@ -78,7 +78,8 @@ def _new(doc: str, make: Callable[..., typing.Any] | None) -> dict[str, typing.A
 
 def _class(name: str, doc: str, make: Callable[..., typing.Any] | None = None, of: str | None = None) -> typing.Any:
     """of: what the library calls these ops, unless it is the same."""
-    made = type(Op)(name, (_OfTheLibrary,), _new(doc, make))
+    metaclass: typing.Any = type(Op)
+    made = metaclass(name, (_OfTheLibrary,), _new(doc, make))
     _core.set_class_of_ops(of or name, made)
     return made
 
@@ -131,7 +132,8 @@ def _careduce(
     upcast_discrete_output: bool = False,
 ) -> typing.Any:
     name = _name_of_function(scalar_op)
-    for reduction in (Sum, Prod, Max, Min, All, Any):
+    reductions: tuple[typing.Any, ...] = (Sum, Prod, Max, Min, All, Any)
+    for reduction in reductions:
         if reduction.scalar_op == name.removesuffix("_"):
             return reduction(axis=axis, dtype=dtype, acc_dtype=acc_dtype)
     raise NotImplementedError(
@@ -175,7 +177,7 @@ def _signature_of(op: typing.Any) -> str:
     """An op's own, or one of the ranks of its itypes and otypes."""
     if stated := getattr(op, "gufunc_signature", None):
         return str(stated)
-    sides = [getattr(op, "itypes", None), getattr(op, "otypes", None)]
+    sides: list[typing.Any] = [getattr(op, "itypes", None), getattr(op, "otypes", None)]
     if None in sides:
         raise TypeError(f"Blockwise: {op} has no gufunc_signature: give the signature, such as \"(m,n),(n)->(m)\"")
     names = (f"d{i}" for i in itertools.count())

@@ -47,7 +47,7 @@ class TypedListVariable(Variable):
     @property
     def ttype(self) -> Any:
         """The type of the elements."""
-        return self.type.ttype
+        return _elements_type(self)
 
     def __len__(self) -> int:
         raise TypeError("len(x): the length of a typed list is known when a function is called; x.length() is its variable")
@@ -104,7 +104,7 @@ class TypedListConstant(TypedListVariable):
 
     def signature(self) -> tuple[Any, ...]:
         """What equal constants have in common: the type, and the signature of each element."""
-        return self.type, tuple(self.type.ttype.make_constant(each).signature() for each in self.data)
+        return self.type, tuple(self.ttype.make_constant(each).signature() for each in self.data)
 
 
 class TypedListType(Type):
@@ -145,6 +145,11 @@ class TypedListType(Type):
         return f"TypedList <{self.ttype}>"
 
 
+def _elements_type(x: Variable) -> Any:
+    kind: Any = x.type  # a TypedListType
+    return kind.ttype
+
+
 def _list(x: Any, who: str) -> Variable:
     if not isinstance(x, Variable) or not isinstance(x.type, TypedListType):
         raise TypeError(f"{who}: expected a typed list, got {x!r}")
@@ -153,7 +158,7 @@ def _list(x: Any, who: str) -> Variable:
 
 def _element(x: Variable, given: Any, who: str) -> Variable:
     """given, as an element of the list x."""
-    ttype = x.type.ttype
+    ttype = _elements_type(x)
     element = given if isinstance(given, Variable) else ttype.make_constant(given)
     if not ttype.is_super(element.type):
         raise TypeError(f"{who}: expected an element of type {ttype}, got {element} of type {element.type}")
@@ -175,7 +180,7 @@ def _place(values: list[Any], element: Any, ttype: Any, who: str) -> int:
 
 
 class _ListOp(Op):
-    __props__ = ()
+    __props__: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return type(self).__name__
