@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence, Union
+from typing import TYPE_CHECKING, Any, Generic, Mapping, Sequence, TypeVar, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,27 @@ Axis = Union[int, Sequence[int], None]
 ShapeLike = Union[int, Variable, Sequence[Union[int, np.integer, Variable]]]
 # The lengths of a type: None where one is unknown.
 StaticShape = tuple[Union[int, None], ...]
+# Shared variables, and the expressions whose values they get after a call.
+SharedUpdates = dict[Variable, Variable]
 Updates = Union[Mapping[Variable, Any], Sequence[tuple[Variable, Any]]]
+
+Result = TypeVar("Result", covariant=True)
+
+if TYPE_CHECKING:
+
+    class FunctionOf(Function, Generic[Result]):
+        """A compiled function, by what a call returns: an array, a list or dict of arrays, or None."""
+
+        def __call__(self, /, *inputs: Any, **named: Any) -> Result: ...
+
+else:
+
+    class FunctionOf:
+        """A compiled function, by what a call returns, in annotations: ``FunctionOf[NDArray]``. It is a Function."""
+
+        def __class_getitem__(cls, result):
+            return Function
+
 
 __all__ = [
     "Apply",
@@ -38,8 +58,10 @@ __all__ = [
     "DTypeLike",
     "Function",
     "FunctionGraph",
+    "FunctionOf",
     "Op",
     "ShapeLike",
+    "SharedUpdates",
     "StaticShape",
     "TensorConstant",
     "TensorLike",

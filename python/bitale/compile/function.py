@@ -6,21 +6,26 @@ import copy
 import dataclasses
 import operator
 import pickle
-from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence, TypeVar, Union, overload
+
+import numpy.typing as npt
 
 from bitale import _core
-from bitale._core import Function, Mode, Variable
+from bitale._core import Function, Mode, TensorVariable, Variable
 from bitale.compile.mode import get_mode
-from bitale.compile.io import Container, In, SharedVariable, refuse
+from bitale.compile.io import Container, In, Out, SharedVariable, refuse
 from bitale.compile.maker import FunctionMaker, Recipe, replaced, wants_profile
 from bitale.configuration import config
+from bitale.typing import FunctionOf
 
 __all__ = ["Function", "function", "function_dump"]
 
 Function.__module__ = __name__
 
 
-_MOST_THREADS = 1024
+_MAX_THREADS = 1024
+Pairs = Union[Mapping[Variable, Any], Iterable[tuple[Variable, Any]], None]
+Key = TypeVar("Key")
 
 
 _compilers: dict[type, Callable[..., Any]] = {}
@@ -53,27 +58,72 @@ def _compiler_for(*arguments: Any) -> Callable[..., Any] | None:
 def _thread_count(threads: Any) -> int | None:
     if threads is None:
         return None
-    expected = f"function: threads is an integer from 1 to {_MOST_THREADS}, got {threads!r}"
+    expected = f"function: threads is an integer from 1 to {_MAX_THREADS}, got {threads!r}"
     if isinstance(threads, bool) or not hasattr(threads, "__index__"):
         raise TypeError(expected)
     count = operator.index(threads)
-    if not 1 <= count <= _MOST_THREADS:
+    if not 1 <= count <= _MAX_THREADS:
         raise ValueError(expected)
     return count
+
+
+@overload
+def function(
+    inputs: Sequence[Variable | In], outputs: TensorVariable | Out, mode: str | Mode | None = None, updates: Pairs = None, givens: Pairs = None,
+    no_default_updates: bool | list[Any] = False, accept_inplace: bool = False, name: str | None = None, rebuild_strict: bool = True,
+    allow_input_downcast: bool | None = None, profile: bool | str | None = None, on_unused_input: str | None = None, trust_input: bool = False,
+    threads: int | None = None,
+) -> FunctionOf[npt.NDArray[Any]]: ...  # fmt: skip
+
+
+@overload
+def function(
+    inputs: Sequence[Variable | In], outputs: None = None, mode: str | Mode | None = None, updates: Pairs = None, givens: Pairs = None,
+    no_default_updates: bool | list[Any] = False, accept_inplace: bool = False, name: str | None = None, rebuild_strict: bool = True,
+    allow_input_downcast: bool | None = None, profile: bool | str | None = None, on_unused_input: str | None = None, trust_input: bool = False,
+    threads: int | None = None,
+) -> FunctionOf[None]: ...  # fmt: skip
+
+
+@overload
+def function(
+    inputs: Sequence[Variable | In], outputs: Mapping[Key, TensorVariable | Out], mode: str | Mode | None = None, updates: Pairs = None, givens: Pairs = None,
+    no_default_updates: bool | list[Any] = False, accept_inplace: bool = False, name: str | None = None, rebuild_strict: bool = True,
+    allow_input_downcast: bool | None = None, profile: bool | str | None = None, on_unused_input: str | None = None, trust_input: bool = False,
+    threads: int | None = None,
+) -> FunctionOf[dict[Key, npt.NDArray[Any]]]: ...  # fmt: skip
+
+
+@overload
+def function(
+    inputs: Sequence[Variable | In], outputs: Sequence[TensorVariable | Out], mode: str | Mode | None = None, updates: Pairs = None, givens: Pairs = None,
+    no_default_updates: bool | list[Any] = False, accept_inplace: bool = False, name: str | None = None, rebuild_strict: bool = True,
+    allow_input_downcast: bool | None = None, profile: bool | str | None = None, on_unused_input: str | None = None, trust_input: bool = False,
+    threads: int | None = None,
+) -> FunctionOf[list[npt.NDArray[Any]]]: ...  # fmt: skip
+
+
+@overload
+def function(
+    inputs: Sequence[Variable | In], outputs: Any, mode: str | Mode | None = None, updates: Pairs = None, givens: Pairs = None,
+    no_default_updates: bool | list[Any] = False, accept_inplace: bool = False, name: str | None = None, rebuild_strict: bool = True,
+    allow_input_downcast: bool | None = None, profile: bool | str | None = None, on_unused_input: str | None = None, trust_input: bool = False,
+    threads: int | None = None,
+) -> FunctionOf[Any]: ...  # fmt: skip
 
 
 def function(
     inputs: Sequence[Variable | In],
     outputs: Any = None,
     mode: str | Mode | None = None,
-    updates: Mapping[Variable, Any] | Iterable[tuple[Variable, Any]] | None = None,
-    givens: Mapping[Variable, Any] | Iterable[tuple[Variable, Any]] | None = None,
+    updates: Pairs = None,
+    givens: Pairs = None,
     no_default_updates: bool | list[Any] = False,
     accept_inplace: bool = False,
     name: str | None = None,
     rebuild_strict: bool = True,
     allow_input_downcast: bool | None = None,
-    profile: Any = None,
+    profile: bool | str | None = None,
     on_unused_input: str | None = None,
     trust_input: bool = False,
     threads: int | None = None,
@@ -186,14 +236,14 @@ def function_dump(
     inputs: Sequence[Variable | In],
     outputs: Any = None,
     mode: str | Mode | None = None,
-    updates: Any = None,
-    givens: Any = None,
+    updates: Pairs = None,
+    givens: Pairs = None,
     no_default_updates: bool | list[Any] = False,
     accept_inplace: bool = False,
     name: str | None = None,
     rebuild_strict: bool = True,
     allow_input_downcast: bool | None = None,
-    profile: Any = None,
+    profile: bool | str | None = None,
     on_unused_input: str | None = None,
     extra_tag_to_remove: Any = None,
     trust_input: bool = False,
@@ -296,7 +346,7 @@ def copy_function(
     swap: Any = None,
     delete_updates: bool = False,
     name: str | None = None,
-    profile: Any = None,
+    profile: bool | str | None = None,
 ) -> Function:
     """See Function.copy. TypeError or ValueError for a swap of what is not shared, not used, or of another type."""
     maker = _maker_of(function, "copy")

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, Union, overload
+
+import numpy as np
 
 from bitale import _core
-from bitale._core import Variable
+from bitale._core import Mode, TensorVariable, Variable
 from bitale.compile.default_updates import with_default_updates
 from bitale.compile.sharedvalue import collect_new_shareds
 from bitale.configuration import config
+from bitale.typing import SharedUpdates, TensorLike
+
+# What a loop is made from; a mapping says which elements of a sequence, or which earlier values, a step takes.
+Step = Callable[..., TensorVariable]
+Sequences = Union[TensorLike, Mapping[str, Any], Sequence[Any], None]
+Initial = Union[TensorLike, Mapping[str, Any], Sequence[Any], None]
+Others = Union[TensorLike, Sequence[Any], None]
+Length = Union[int, np.integer[Any], TensorVariable]
 
 __all__ = ["until", "scan", "map", "reduce", "foldl", "foldr", "filter", "while_loop", "fori_loop", "scan_checkpoints"]
 
@@ -119,15 +129,16 @@ def _own_updates(created: list[Any], outputs: list[Any], condition: Any, updates
 
 def _loop(
     fn: Callable[..., Any],
-    sequences: Any,
-    outputs_info: Any,
-    non_sequences: Any,
-    n_steps: Any,
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others,
+    n_steps: Length | None,
     go_backwards: bool = False,
     truncate_gradient: int = -1,
     strict: bool = False,
     name: str | None = None,
-) -> tuple[list[Any], list[Variable | None], Variable, dict[Variable, Variable], int]:
+) -> tuple[list[TensorVariable], list[Any], Variable, SharedUpdates]:
+    """The values of each result after each step, the last ones (None where no later step reads them), the number of steps and the updates."""
     builder = _core.ScanBuilder(
         [_sequence(each) for each in _as_list(sequences)],
         [_initial(each) for each in _as_list(outputs_info)],
@@ -145,7 +156,7 @@ def _loop(
             break
     updates += _own_updates(created, outputs, condition, updates)
     traces, finals, steps, pairs = builder.finish(outputs, condition, updates)
-    changed: dict[Any, Any] = dict(pairs)
+    changed: SharedUpdates = dict(pairs)
     # Functions that are compiled without the updates perform them nevertheless.
     for variable in created:
         if variable in changed:
@@ -153,10 +164,10 @@ def _loop(
     if name:
         for k, trace in enumerate(traces):
             trace.name = name if len(traces) == 1 else f"{name}[{k}]"
-    return list(traces), list(finals), steps, changed, len(traces)
+    return list(traces), list(finals), steps, changed
 
 
-def _packed(outputs: list[Any], return_list: bool) -> Any:
+def _packed(outputs: list[TensorVariable], return_list: bool = False) -> TensorVariable | list[TensorVariable] | None:
     if return_list:
         return outputs
     if not outputs:
@@ -166,55 +177,70 @@ def _packed(outputs: list[Any], return_list: bool) -> Any:
 
 @overload
 def scan(
-    fn: Callable[..., Any],
-    sequences: Any = None,
-    outputs_info: Any = None,
-    non_sequences: Any = None,
-    n_steps: Any = None,
-    truncate_gradient: int = -1,
-    go_backwards: bool = False,
-    mode: Any = None,
-    name: str | None = None,
-    profile: Any = False,
-    allow_gc: Any = None,
-    strict: bool = False,
-    return_list: bool = False,
+    fn: Step, sequences: Sequences = None, outputs_info: Initial = None, non_sequences: Others = None, n_steps: Length | None = None,
+    truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    profile: bool | str = False, allow_gc: bool | None = None, strict: bool = False, return_list: Literal[False] = False,
     return_updates: Literal[True] = True,
-) -> tuple[Any, dict[Variable, Variable]]: ...
+) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
 
 
 @overload
 def scan(
-    fn: Callable[..., Any],
-    sequences: Any = None,
-    outputs_info: Any = None,
-    non_sequences: Any = None,
-    n_steps: Any = None,
-    truncate_gradient: int = -1,
-    go_backwards: bool = False,
-    mode: Any = None,
-    name: str | None = None,
-    profile: Any = False,
-    allow_gc: Any = None,
-    strict: bool = False,
-    return_list: bool = False,
-    *,
-    return_updates: bool,
-) -> Any: ...
+    fn: Step, sequences: Sequences = None, outputs_info: Initial = None, non_sequences: Others = None, n_steps: Length | None = None,
+    truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    profile: bool | str = False, allow_gc: bool | None = None, strict: bool = False, return_list: Literal[False] = False,
+    *, return_updates: Literal[False],
+) -> TensorVariable: ...  # fmt: skip
+
+
+@overload
+def scan(
+    fn: Callable[..., Any], sequences: Sequences = None, outputs_info: Initial = None, non_sequences: Others = None, n_steps: Length | None = None,
+    truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    profile: bool | str = False, allow_gc: bool | None = None, strict: bool = False,
+    *, return_list: Literal[True], return_updates: Literal[True] = True,
+) -> tuple[list[TensorVariable], SharedUpdates]: ...  # fmt: skip
+
+
+@overload
+def scan(
+    fn: Callable[..., Any], sequences: Sequences = None, outputs_info: Initial = None, non_sequences: Others = None, n_steps: Length | None = None,
+    truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    profile: bool | str = False, allow_gc: bool | None = None, strict: bool = False,
+    *, return_list: Literal[True], return_updates: Literal[False],
+) -> list[TensorVariable]: ...  # fmt: skip
+
+
+@overload
+def scan(
+    fn: Callable[..., Any], sequences: Sequences = None, outputs_info: Initial = None, non_sequences: Others = None, n_steps: Length | None = None,
+    truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    profile: bool | str = False, allow_gc: bool | None = None, strict: bool = False, return_list: bool = False,
+    return_updates: Literal[True] = True,
+) -> tuple[Any, SharedUpdates]: ...  # fmt: skip
+
+
+@overload
+def scan(
+    fn: Callable[..., Any], sequences: Sequences = None, outputs_info: Initial = None, non_sequences: Others = None, n_steps: Length | None = None,
+    truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    profile: bool | str = False, allow_gc: bool | None = None, strict: bool = False, return_list: bool = False,
+    return_updates: bool = True,
+) -> Any: ...  # fmt: skip
 
 
 def scan(
     fn: Callable[..., Any],
-    sequences: Any = None,
-    outputs_info: Any = None,
-    non_sequences: Any = None,
-    n_steps: Any = None,
+    sequences: Sequences = None,
+    outputs_info: Initial = None,
+    non_sequences: Others = None,
+    n_steps: Length | None = None,
     truncate_gradient: int = -1,
     go_backwards: bool = False,
-    mode: Any = None,
+    mode: str | Mode | None = None,
     name: str | None = None,
-    profile: Any = False,
-    allow_gc: Any = None,
+    profile: bool | str = False,
+    allow_gc: bool | None = None,
     strict: bool = False,
     return_list: bool = False,
     return_updates: bool = True,
@@ -303,25 +329,46 @@ def scan(
     >>> bt.function([a], powers)(2.0)
     array([ 2.,  4.,  8., 16.])
     """
-    traces, _, _, updates, _ = _loop(
+    traces, _, _, updates = _loop(
         fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, truncate_gradient, strict, name
     )
     out = _packed(traces, return_list)
     return (out, updates) if return_updates else out
 
 
-def _answer(outputs: list[Any], updates: dict[Any, Any], return_updates: bool) -> Any:
-    out = _packed(outputs, False)
+def _answer(outputs: list[TensorVariable], updates: SharedUpdates, return_updates: bool) -> Any:
+    out = _packed(outputs)
     return (out, updates) if return_updates else out
+
+
+@overload
+def map(
+    fn: Step, sequences: Sequences, non_sequences: Others = None, truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    return_updates: Literal[True] = True,
+) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
+
+
+@overload
+def map(
+    fn: Step, sequences: Sequences, non_sequences: Others = None, truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    *, return_updates: Literal[False],
+) -> TensorVariable: ...  # fmt: skip
+
+
+@overload
+def map(
+    fn: Callable[..., Any], sequences: Sequences, non_sequences: Others = None, truncate_gradient: int = -1, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    return_updates: bool = True,
+) -> Any: ...  # fmt: skip
 
 
 def map(
     fn: Callable[..., Any],
-    sequences: Any,
-    non_sequences: Any = None,
+    sequences: Sequences,
+    non_sequences: Others = None,
     truncate_gradient: int = -1,
     go_backwards: bool = False,
-    mode: Any = None,
+    mode: str | Mode | None = None,
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
@@ -358,19 +405,40 @@ def map(
     --------
     scan, reduce, filter
     """
-    traces, _, _, updates, _ = _loop(
+    traces, _, _, updates = _loop(
         fn, sequences, None, non_sequences, None, go_backwards, truncate_gradient, False, name
     )
     return _answer(traces, updates, return_updates)
 
 
+@overload
+def reduce(
+    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    return_updates: Literal[True] = True,
+) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
+
+
+@overload
+def reduce(
+    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    *, return_updates: Literal[False],
+) -> TensorVariable: ...  # fmt: skip
+
+
+@overload
+def reduce(
+    fn: Callable[..., Any], sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    return_updates: bool = True,
+) -> Any: ...  # fmt: skip
+
+
 def reduce(
     fn: Callable[..., Any],
-    sequences: Any,
-    outputs_info: Any,
-    non_sequences: Any = None,
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
     go_backwards: bool = False,
-    mode: Any = None,
+    mode: str | Mode | None = None,
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
@@ -407,17 +475,38 @@ def reduce(
     --------
     scan, foldl, foldr
     """
-    traces, finals, _, updates, _ = _loop(fn, sequences, outputs_info, non_sequences, None, go_backwards, -1, False, name)
+    traces, finals, _, updates = _loop(fn, sequences, outputs_info, non_sequences, None, go_backwards, -1, False, name)
     last = [trace[-1] if final is None else final for trace, final in zip(traces, finals)]
     return _answer(last, updates, return_updates)
 
 
+@overload
+def foldl(
+    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
+    return_updates: Literal[True] = True,
+) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
+
+
+@overload
+def foldl(
+    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
+    *, return_updates: Literal[False],
+) -> TensorVariable: ...  # fmt: skip
+
+
+@overload
+def foldl(
+    fn: Callable[..., Any], sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
+    return_updates: bool = True,
+) -> Any: ...  # fmt: skip
+
+
 def foldl(
     fn: Callable[..., Any],
-    sequences: Any,
-    outputs_info: Any,
-    non_sequences: Any = None,
-    mode: Any = None,
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
+    mode: str | Mode | None = None,
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
@@ -455,12 +544,33 @@ def foldl(
     return reduce(fn, sequences, outputs_info, non_sequences, False, mode, name, return_updates)
 
 
+@overload
+def foldr(
+    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
+    return_updates: Literal[True] = True,
+) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
+
+
+@overload
+def foldr(
+    fn: Step, sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
+    *, return_updates: Literal[False],
+) -> TensorVariable: ...  # fmt: skip
+
+
+@overload
+def foldr(
+    fn: Callable[..., Any], sequences: Sequences, outputs_info: Initial, non_sequences: Others = None, mode: str | Mode | None = None, name: str | None = None,
+    return_updates: bool = True,
+) -> Any: ...  # fmt: skip
+
+
 def foldr(
     fn: Callable[..., Any],
-    sequences: Any,
-    outputs_info: Any,
-    non_sequences: Any = None,
-    mode: Any = None,
+    sequences: Sequences,
+    outputs_info: Initial,
+    non_sequences: Others = None,
+    mode: str | Mode | None = None,
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
@@ -498,12 +608,33 @@ def foldr(
     return reduce(fn, sequences, outputs_info, non_sequences, True, mode, name, return_updates)
 
 
+@overload
+def filter(
+    fn: Callable[..., Any], sequences: TensorVariable, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    return_updates: Literal[True] = True,
+) -> tuple[TensorVariable, SharedUpdates]: ...  # fmt: skip
+
+
+@overload
+def filter(
+    fn: Callable[..., Any], sequences: TensorVariable, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    *, return_updates: Literal[False],
+) -> TensorVariable: ...  # fmt: skip
+
+
+@overload
+def filter(
+    fn: Callable[..., Any], sequences: Sequences, non_sequences: Others = None, go_backwards: bool = False, mode: str | Mode | None = None, name: str | None = None,
+    return_updates: bool = True,
+) -> Any: ...  # fmt: skip
+
+
 def filter(
     fn: Callable[..., Any],
-    sequences: Any,
-    non_sequences: Any = None,
+    sequences: Sequences,
+    non_sequences: Others = None,
     go_backwards: bool = False,
-    mode: Any = None,
+    mode: str | Mode | None = None,
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
@@ -545,7 +676,17 @@ def filter(
     return _answer(chosen, updates, return_updates)
 
 
-def fori_loop(lower: Any, upper: Any, body: Callable[..., Any], *initial: Any) -> Any:
+@overload
+def fori_loop(lower: Length, upper: Length, body: Callable[..., Any], initial: TensorLike, /) -> TensorVariable: ...
+
+
+@overload
+def fori_loop(
+    lower: Length, upper: Length, body: Callable[..., Any], first: TensorLike, second: TensorLike, /, *initial: TensorLike
+) -> list[TensorVariable]: ...
+
+
+def fori_loop(lower: Length, upper: Length, body: Callable[..., Any], *initial: TensorLike) -> TensorVariable | list[TensorVariable] | None:
     """Apply a function to states for a range of integers.
 
     Parameters
@@ -575,13 +716,23 @@ def fori_loop(lower: Any, upper: Any, body: Callable[..., Any], *initial: Any) -
     def step(i: Any, *states: Any) -> list[Any]:
         return [i + 1, *_as_list(body(i, *states))]
 
-    _, finals, _, _, _ = _loop(step, None, [lower, *initial], None, count)
-    return _packed(finals[1:], False)
+    _, finals, _, _ = _loop(step, None, [lower, *initial], None, count)
+    return _packed(finals[1:])
+
+
+@overload
+def while_loop(condition: Callable[..., Any], body: Callable[..., Any], initial: TensorLike, /, *, max_steps: Length) -> TensorVariable: ...
+
+
+@overload
+def while_loop(
+    condition: Callable[..., Any], body: Callable[..., Any], first: TensorLike, second: TensorLike, /, *initial: TensorLike, max_steps: Length
+) -> list[TensorVariable]: ...
 
 
 def while_loop(
-    condition: Callable[..., Any], body: Callable[..., Any], *initial: Any, max_steps: int | Variable
-) -> Any:
+    condition: Callable[..., Any], body: Callable[..., Any], *initial: TensorLike, max_steps: Length
+) -> TensorVariable | list[TensorVariable] | None:
     """Apply a function to states while a condition holds.
 
     Parameters
@@ -606,24 +757,25 @@ def while_loop(
     --------
     fori_loop, scan
     """
-    start = condition(*[_core.as_tensor_variable(each) for each in initial])
+    given: list[Any] = list(initial)
+    start = condition(*[_core.as_tensor_variable(each) for each in given])
 
     def step(*states: Any) -> tuple[list[Any], until]:
         after = [_core.as_tensor_variable(each) for each in _as_list(body(*states))]
         return after, until(_core.eq(condition(*after), 0))
 
-    count = _core.switch(start, _core.cast(_core.as_tensor_variable(cast(Any, max_steps)), "int64"), 0)
-    _, finals, _, _, _ = _loop(step, None, list(initial), None, count)
-    return _packed(finals, False)
+    count = _core.switch(start, _core.cast(_core.as_tensor_variable(max_steps), "int64"), 0)
+    _, finals, _, _ = _loop(step, None, given, None, count)
+    return _packed(finals)
 
 
 def scan_checkpoints(
     fn: Callable[..., Any],
-    sequences: Any = None,
-    outputs_info: Any = None,
-    non_sequences: Any = None,
+    sequences: Sequences = None,
+    outputs_info: Initial = None,
+    non_sequences: Others = None,
     name: str = "checkpointscan_fn",
-    n_steps: Any = None,
+    n_steps: Length | None = None,
     save_every_N: int = 10,
     padding: bool = True,
     return_updates: bool = True,
@@ -707,10 +859,10 @@ def scan_checkpoints(
             before = given[len(own) : len(own) + len(outputs)]
             return [_core.switch(number < n_steps, new, old) for new, old in zip(outputs, before)]
 
-        _, finals, _, _, _ = _loop(step, [first + _core.arange(every), *own], list(states), others, every)
+        _, finals, _, _ = _loop(step, [first + _core.arange(every), *own], list(states), others, every)
         return [final for final in finals if final is not None]
 
-    traces, _, _, updates, _ = _loop(block, [numbers, *stacks], initial, None, None, name=name)
+    traces, _, _, updates = _loop(block, [numbers, *stacks], initial, None, None, name=name)
     return _answer(traces, updates, return_updates)
 
 from bitale import _geography as _geography

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from typing import Any, cast as as_type
+from typing import Any, TypeVar, cast as as_type
 
 import numpy as np
 
@@ -213,6 +213,10 @@ class RootScalarOp(_SolverOp):
 # ---- public functions ------------------------------------------------------------------------------------------------
 
 
+# What is solved for; the solution has its form.
+Unknowns = TypeVar("Unknowns", TensorVariable, list[TensorVariable])
+
+
 def _float_variable(x: Any, function: str) -> TensorVariable:
     if not isinstance(x, TensorVariable):
         raise TypeError(f"{function}: expected a variable of the expression to solve for, got {x!r}")
@@ -305,14 +309,14 @@ def _solved_scalar(
 
 
 def minimize(
-    objective: Any,
-    x: Any,
+    objective: TensorVariable,
+    x: Unknowns,
     method: str = "BFGS",
     jac: bool = True,
     hess: bool = False,
     use_vectorized_jac: bool = False,
     optimizer_kwargs: dict[str, Any] | None = None,
-) -> tuple[Any, TensorVariable]:
+) -> tuple[Unknowns, TensorVariable]:
     """Minimise a scalar over variables.
 
     Parameters
@@ -364,13 +368,13 @@ def minimize(
 
 
 def root(
-    equations: Any,
-    variables: Any,
+    equations: TensorVariable | list[TensorVariable],
+    variables: Unknowns,
     method: str = "hybr",
     jac: bool = True,
     use_vectorized_jac: bool = False,
     optimizer_kwargs: dict[str, Any] | None = None,
-) -> tuple[Any, TensorVariable]:
+) -> tuple[Unknowns, TensorVariable]:
     """Find a root of a system of equations.
 
     Parameters
@@ -419,8 +423,8 @@ def root(
 
 
 def minimize_scalar(
-    objective: Any,
-    x: Any,
+    objective: TensorVariable,
+    x: TensorVariable,
     method: str = "brent",
     bracket: Any = None,
     bounds: Any = None,
@@ -472,8 +476,8 @@ def minimize_scalar(
 
 
 def root_scalar(
-    equation: Any,
-    variable: Any,
+    equation: TensorVariable,
+    variable: TensorVariable,
     method: str = "secant",
     jac: bool = False,
     hess: bool = False,

@@ -55,7 +55,7 @@ def shape_of_variables(fgraph: Any, input_shapes: dict[Any, Sequence[int]]) -> d
     computed = [out for node in fgraph.toposort() for out in node.outputs if isinstance(out, TensorVariable)]
     lengths = [out.shape for out in computed]
     given = [np.zeros(tuple(input_shapes[v]), v.dtype) for v in fgraph.inputs]
-    values = function(list(fgraph.inputs), lengths, on_unused_input="ignore")(*given) if lengths else []
+    values: list[Any] = function(list(fgraph.inputs), lengths, on_unused_input="ignore")(*given) if lengths else []
     shapes = {variable: tuple(int(n) for n in input_shapes[variable]) for variable in fgraph.inputs}
     shapes.update({out: tuple(int(n) for n in value) for out, value in zip(computed, values)})
     return shapes

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from bitale import _core
-from bitale._core import Variable, as_tensor_variable
+from bitale._core import TensorVariable, Variable, as_tensor_variable
 from bitale.graph.basic import Apply
 from bitale.graph.op import Op
 from bitale.graph.type import Type
@@ -41,6 +41,9 @@ __all__ = [
 ]
 
 
+Result = TypeVar("Result", bound=Variable)
+
+
 class TypedListVariable(Variable):
     """A variable whose values are lists. Its methods are the functions of this module; a new list is their result."""
 
@@ -52,42 +55,42 @@ class TypedListVariable(Variable):
     def __len__(self) -> int:
         raise TypeError("len(x): the length of a typed list is known when a function is called; x.length() is its variable")
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> NoReturn:
         raise TypeError("the length of a typed list is known when a function is called, so it can't be iterated over; x[i] is its element i")
 
     def __getitem__(self, index: Any) -> Any:
         """An element by its position, or the elements of a slice of integers."""
         return getitem(self, index)
 
-    def append(self, toAppend: Any) -> Any:
+    def append(self, toAppend: Any) -> TypedListVariable:
         """A list with an element behind all others."""
         return append(self, toAppend)
 
-    def extend(self, toAppend: Any) -> Any:
+    def extend(self, toAppend: Any) -> TypedListVariable:
         """This list with another of the same type behind it."""
         return extend(self, toAppend)
 
-    def insert(self, index: Any, toInsert: Any) -> Any:
+    def insert(self, index: Any, toInsert: Any) -> TypedListVariable:
         """A list with an element at a position."""
         return insert(self, index, toInsert)
 
-    def remove(self, toRemove: Any) -> Any:
+    def remove(self, toRemove: Any) -> TypedListVariable:
         """A list without the first element that equals another. ValueError in a call where there is none."""
         return remove(self, toRemove)
 
-    def reverse(self) -> Any:
+    def reverse(self) -> TypedListVariable:
         """This list from its end to its beginning."""
         return reverse(self)
 
-    def count(self, elem: Any) -> Any:
+    def count(self, elem: Any) -> TensorVariable:
         """How many elements equal another."""
         return count(self, elem)
 
-    def ind(self, elem: Any) -> Any:
+    def ind(self, elem: Any) -> TensorVariable:
         """The position of the first element that equals another; `index` is another attribute of variables."""
         return index_(self, elem)
 
-    def length(self) -> Any:
+    def length(self) -> TensorVariable:
         """How many elements there are."""
         return length(self)
 
@@ -215,7 +218,7 @@ class GetItem(_ListOp):
 class _Changed(_ListOp):
     """A list that is made of a list and other values."""
 
-    def _inputs(self, x: Any, others: tuple[Any, ...]) -> list[Any]:
+    def _inputs(self, x: Variable, others: tuple[Any, ...]) -> list[Variable]:
         raise NotImplementedError
 
     def _changed(self, values: list[Any], others: list[Any], ttype: Any) -> list[Any]:
@@ -232,7 +235,7 @@ class _Changed(_ListOp):
 class Append(_Changed):
     """A list with an element behind all others."""
 
-    def _inputs(self, x: Any, others: tuple[Any, ...]) -> list[Any]:
+    def _inputs(self, x: Variable, others: tuple[Any, ...]) -> list[Variable]:
         return [_element(x, others[0], "append")]
 
     def _changed(self, values: list[Any], others: list[Any], ttype: Any) -> list[Any]:
@@ -242,7 +245,7 @@ class Append(_Changed):
 class Extend(_Changed):
     """One list behind another of the same type."""
 
-    def _inputs(self, x: Any, others: tuple[Any, ...]) -> list[Any]:
+    def _inputs(self, x: Variable, others: tuple[Any, ...]) -> list[Variable]:
         other = _list(others[0], "extend")
         if other.type != x.type:
             raise TypeError(f"extend: expected lists of one type, got {x.type} and {other.type}")
@@ -255,7 +258,7 @@ class Extend(_Changed):
 class Insert(_Changed):
     """A list with an element at a position."""
 
-    def _inputs(self, x: Any, others: tuple[Any, ...]) -> list[Any]:
+    def _inputs(self, x: Variable, others: tuple[Any, ...]) -> list[Variable]:
         return [_position(others[0], "insert"), _element(x, others[1], "insert")]
 
     def _changed(self, values: list[Any], others: list[Any], ttype: Any) -> list[Any]:
@@ -266,7 +269,7 @@ class Insert(_Changed):
 class Remove(_Changed):
     """A list without the first element that equals another. ValueError where there is none."""
 
-    def _inputs(self, x: Any, others: tuple[Any, ...]) -> list[Any]:
+    def _inputs(self, x: Variable, others: tuple[Any, ...]) -> list[Variable]:
         return [_element(x, others[0], "remove")]
 
     def _changed(self, values: list[Any], others: list[Any], ttype: Any) -> list[Any]:
@@ -277,7 +280,7 @@ class Remove(_Changed):
 class Reverse(_Changed):
     """A list from its end to its beginning."""
 
-    def _inputs(self, x: Any, others: tuple[Any, ...]) -> list[Any]:
+    def _inputs(self, x: Variable, others: tuple[Any, ...]) -> list[Variable]:
         return []
 
     def _changed(self, values: list[Any], others: list[Any], ttype: Any) -> list[Any]:
@@ -287,7 +290,7 @@ class Reverse(_Changed):
 class _Number(_ListOp):
     """A whole number that is known of a list."""
 
-    def _inputs(self, x: Any, others: tuple[Any, ...]) -> list[Any]:
+    def _inputs(self, x: Variable, others: tuple[Any, ...]) -> list[Variable]:
         return [_element(x, others[0], type(self).__name__)]
 
     def _number(self, values: list[Any], others: list[Any], ttype: Any) -> int:
@@ -320,7 +323,7 @@ class Count(_Number):
 class Length(_Number):
     """How many elements a list has."""
 
-    def _inputs(self, x: Any, others: tuple[Any, ...]) -> list[Any]:
+    def _inputs(self, x: Variable, others: tuple[Any, ...]) -> list[Variable]:
         return []
 
     def _number(self, values: list[Any], others: list[Any], ttype: Any) -> int:
@@ -349,23 +352,24 @@ def getitem(x: Any, index: Any) -> Any:
     return GetItem(index)(x) if isinstance(index, slice) else GetItem()(x, index)
 
 
-def _function(op: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def function(x: Any, *others: Any) -> Any:
-        return op(x, *others)
+def _function(op: Op, name: str, result: type[Result]) -> Callable[..., Result]:
+    def function(x: Any, *others: Any) -> Result:
+        out: Result = op(x, *others)
+        return out
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = type(op).__doc__
     return function
 
 
-append = _function(Append(), "append")
-extend = _function(Extend(), "extend")
-insert = _function(Insert(), "insert")
-remove = _function(Remove(), "remove")
-reverse = _function(Reverse(), "reverse")
-index_ = _function(Index(), "index_")
-count = _function(Count(), "count")
-length = _function(Length(), "length")
+append = _function(Append(), "append", TypedListVariable)
+extend = _function(Extend(), "extend", TypedListVariable)
+insert = _function(Insert(), "insert", TypedListVariable)
+remove = _function(Remove(), "remove", TypedListVariable)
+reverse = _function(Reverse(), "reverse", TypedListVariable)
+index_ = _function(Index(), "index_", TensorVariable)
+count = _function(Count(), "count", TensorVariable)
+length = _function(Length(), "length", TensorVariable)
 
 
 def make_list(elements: Sequence[Any]) -> Any:

@@ -8,17 +8,14 @@
 Names and arguments are PyTensor's. See docs/random.md.
 """
 
-import typing as _typing
-
 from bitale._core import RandomGeneratorType, RandomGeneratorVariable
 from bitale.tensor.random.basic import *
-from bitale.tensor.random.basic import __all__ as _distributions
+from bitale.tensor.random import basic
 from bitale.tensor.random.custom import RandomVariable, distribution, from_quantile
 from bitale.tensor.random.stream import RandomStream
 from bitale.tensor.random.variable import as_rng, default_rng, random_generator_type, rng, shared_rng
 
 __all__ = [
-    *_distributions,
     "RandomGeneratorType",
     "RandomGeneratorVariable",
     "RandomStream",
@@ -32,9 +29,7 @@ __all__ = [
     "shared_rng",
 ]
 
-if _typing.TYPE_CHECKING:  # the distributions in basic are generated from a table
-
-    def __getattr__(name: str) -> _typing.Any: ...
+__all__ += basic.__all__
 
 from bitale import _geography as _geography
 

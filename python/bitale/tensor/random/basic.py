@@ -9,7 +9,7 @@ of numpy.random.Generator, bit by bit.
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable
+from typing import Any, Callable, Literal, Protocol, Union, overload
 
 import numpy as np
 
@@ -20,8 +20,15 @@ from bitale.raise_op import CheckAndRaise
 from bitale.tensor.random.documentation import document
 from bitale.random import Stream
 from bitale.tensor.random.generators import as_rng, shared_rng
+from bitale.typing import DTypeLike, ShapeLike, TensorLike
 
-__all__: list[str] = []  # filled by _distribution
+__all__ = [
+    "bernoulli", "beta", "betabinom", "binomial", "categorical", "cauchy", "chisquare", "choice", "dirichlet",
+    "exponential", "gamma", "gengamma", "geometric", "gumbel", "halfcauchy", "halfnormal", "hypergeometric",
+    "integers", "invgamma", "laplace", "logistic", "lognormal", "multinomial", "multivariate_normal", "nbinom",
+    "negative_binomial", "normal", "pareto", "permutation", "poisson", "rayleigh", "standard_normal", "t",
+    "triangular", "truncated_normal", "truncexpon", "uniform", "vonmises", "wald", "weibull",
+]  # fmt: skip
 
 
 def _as_size(size: Any, who: str) -> list[TensorVariable] | None:
@@ -64,18 +71,40 @@ def _within(draw: TensorVariable, dtype: np.dtype[Any], who: str) -> TensorVaria
     return checked
 
 
+# The lengths of a draw, after _as_size.
+Lengths = Union[list[TensorVariable], None]
+
+
+class Distribution(Protocol):
+    """A distribution as a function: the parameters, then the keywords that all of them have."""
+
+    __name__: str
+
+    @overload
+    def __call__(
+        self, *parameters: TensorLike, size: ShapeLike | None = None, rng: Any = None, dtype: DTypeLike = None, name: str | None = None,
+        return_next_rng: Literal[False] = False, **named: Any,
+    ) -> TensorVariable: ...  # fmt: skip
+
+    @overload
+    def __call__(
+        self, *parameters: TensorLike, size: ShapeLike | None = None, rng: Any = None, dtype: DTypeLike = None, name: str | None = None,
+        return_next_rng: Literal[True], **named: Any,
+    ) -> tuple[RandomGeneratorVariable, TensorVariable]: ...  # fmt: skip
+
+
 class _Source:
     """The generator while several draws are made from it."""
 
     def __init__(self, rng: Any):
         self.rng = rng
 
-    def draw(self, name: str, parameters: Any, size: Any) -> TensorVariable:
+    def draw(self, name: str, parameters: tuple[TensorLike, ...], size: Lengths) -> TensorVariable:
         drawn: TensorVariable
         self.rng, drawn = _core.random_draw(name, self.rng, _parameters(*parameters), size)
         return drawn
 
-    def composed(self, name: str, parameters: Any, size: Any) -> TensorVariable:
+    def composed(self, name: str, parameters: tuple[TensorLike, ...], size: Lengths) -> TensorVariable:
         drawn: TensorVariable
         self.rng, drawn = _core.random_composed(name, self.rng, _parameters(*parameters), size)
         return drawn
@@ -131,17 +160,15 @@ def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
     return function
 
 
-def _distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
+def _distribution(make: Callable[..., TensorVariable]) -> Distribution:
     """One of the distributions here: a function of the module, and a method of generators."""
-    function = _as_function(make)
+    function: Distribution = _as_function(make)
     function.__doc__ = document(make, [name for name in list(inspect.signature(make).parameters)[1:] if name != "size"])
-    __all__.append(make.__name__)
-    globals()[make.__name__] = function
     METHODS[make.__name__] = function
     return function
 
 
-METHODS: dict[str, Callable[..., Any]] = {}  # of generators, by name
+METHODS: dict[str, Distribution] = {}  # of generators, by name
 _KEEPS_DTYPE = {"choice", "permutation"}
 _ZERO_OR_ONE = {"bernoulli"}
 
@@ -150,7 +177,7 @@ _ZERO_OR_ONE = {"bernoulli"}
 
 
 @_distribution
-def uniform(source: _Source, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> TensorVariable:
+def uniform(source: _Source, low: TensorLike = 0.0, high: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the continuous uniform distribution.
 
     low: Lower end of the interval, included.
@@ -160,7 +187,7 @@ def uniform(source: _Source, low: Any = 0.0, high: Any = 1.0, size: Any = None) 
 
 
 @_distribution
-def normal(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def normal(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the normal distribution.
 
     loc: Mean.
@@ -170,13 +197,13 @@ def normal(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) 
 
 
 @_distribution
-def standard_normal(source: _Source, size: Any = None) -> TensorVariable:
+def standard_normal(source: _Source, size: Lengths = None) -> TensorVariable:
     """Draw from the normal distribution with mean 0 and standard deviation 1."""
     return source.draw("standard_normal", (), size if size is not None else [])
 
 
 @_distribution
-def lognormal(source: _Source, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> TensorVariable:
+def lognormal(source: _Source, mean: TensorLike = 0.0, sigma: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the log-normal distribution.
 
     mean: Mean of the logarithm.
@@ -186,7 +213,7 @@ def lognormal(source: _Source, mean: Any = 0.0, sigma: Any = 1.0, size: Any = No
 
 
 @_distribution
-def exponential(source: _Source, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def exponential(source: _Source, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the exponential distribution.
 
     scale: Mean, non-negative.
@@ -195,7 +222,7 @@ def exponential(source: _Source, scale: Any = 1.0, size: Any = None) -> TensorVa
 
 
 @_distribution
-def gamma(source: _Source, shape: Any, rate: Any = None, scale: Any = None, size: Any = None) -> TensorVariable:
+def gamma(source: _Source, shape: TensorLike, rate: TensorLike | None = None, scale: TensorLike | None = None, size: Lengths = None) -> TensorVariable:
     """Draw from the gamma distribution.
 
     shape: Shape, non-negative.
@@ -206,12 +233,13 @@ def gamma(source: _Source, shape: Any, rate: Any = None, scale: Any = None, size
     if (rate is None) == (scale is None):
         raise ValueError("gamma: expected either scale or rate, " + ("got none" if rate is None else "got both"))
     if scale is None:
-        scale = 1.0 / _core.cast(_core.as_tensor_variable(rate), "float64")
+        (inverse,) = _parameters(rate)
+        scale = 1.0 / _core.cast(inverse, "float64")
     return source.draw("gamma", (shape, scale), size)
 
 
 @_distribution
-def beta(source: _Source, alpha: Any, beta: Any, size: Any = None) -> TensorVariable:
+def beta(source: _Source, alpha: TensorLike, beta: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the beta distribution.
 
     alpha: First parameter, positive.
@@ -222,7 +250,7 @@ def beta(source: _Source, alpha: Any, beta: Any, size: Any = None) -> TensorVari
 
 
 @_distribution
-def chisquare(source: _Source, df: Any, size: Any = None) -> TensorVariable:
+def chisquare(source: _Source, df: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the chi-squared distribution.
 
     df: Degrees of freedom, positive.
@@ -231,7 +259,7 @@ def chisquare(source: _Source, df: Any, size: Any = None) -> TensorVariable:
 
 
 @_distribution
-def weibull(source: _Source, shape: Any, size: Any = None) -> TensorVariable:
+def weibull(source: _Source, shape: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the Weibull distribution with scale 1.
 
     shape: Shape, non-negative.
@@ -240,7 +268,7 @@ def weibull(source: _Source, shape: Any, size: Any = None) -> TensorVariable:
 
 
 @_distribution
-def laplace(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def laplace(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the Laplace distribution.
 
     loc: Mean.
@@ -250,7 +278,7 @@ def laplace(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None)
 
 
 @_distribution
-def logistic(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def logistic(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the logistic distribution.
 
     loc: Mean.
@@ -260,7 +288,7 @@ def logistic(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None
 
 
 @_distribution
-def rayleigh(source: _Source, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def rayleigh(source: _Source, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the Rayleigh distribution.
 
     scale: Scale, non-negative: the mode.
@@ -270,7 +298,7 @@ def rayleigh(source: _Source, scale: Any = 1.0, size: Any = None) -> TensorVaria
 
 
 @_distribution
-def wald(source: _Source, mean: Any = 1.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def wald(source: _Source, mean: TensorLike = 1.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the Wald (inverse Gaussian) distribution.
 
     mean: Mean, positive.
@@ -280,7 +308,7 @@ def wald(source: _Source, mean: Any = 1.0, scale: Any = 1.0, size: Any = None) -
 
 
 @_distribution
-def vonmises(source: _Source, mu: Any, kappa: Any, size: Any = None) -> TensorVariable:
+def vonmises(source: _Source, mu: TensorLike, kappa: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the von Mises distribution on the interval [-pi, pi].
 
     mu: Mode.
@@ -290,7 +318,7 @@ def vonmises(source: _Source, mu: Any, kappa: Any, size: Any = None) -> TensorVa
 
 
 @_distribution
-def triangular(source: _Source, left: Any, mode: Any, right: Any, size: Any = None) -> TensorVariable:
+def triangular(source: _Source, left: TensorLike, mode: TensorLike, right: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the triangular distribution.
 
     left: Lower end.
@@ -301,7 +329,7 @@ def triangular(source: _Source, left: Any, mode: Any, right: Any, size: Any = No
 
 
 @_distribution
-def poisson(source: _Source, lam: Any = 1.0, size: Any = None) -> TensorVariable:
+def poisson(source: _Source, lam: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the Poisson distribution.
 
     lam: Mean, non-negative.
@@ -310,7 +338,7 @@ def poisson(source: _Source, lam: Any = 1.0, size: Any = None) -> TensorVariable
 
 
 @_distribution
-def geometric(source: _Source, p: Any, size: Any = None) -> TensorVariable:
+def geometric(source: _Source, p: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the geometric distribution of the number of trials up to the first success.
 
     p: Probability of success of a trial.
@@ -320,7 +348,7 @@ def geometric(source: _Source, p: Any, size: Any = None) -> TensorVariable:
 
 
 @_distribution
-def binomial(source: _Source, n: Any, p: Any, size: Any = None) -> TensorVariable:
+def binomial(source: _Source, n: TensorLike, p: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the binomial distribution of the number of successes.
 
     n: Number of trials, a non-negative integer.
@@ -330,7 +358,7 @@ def binomial(source: _Source, n: Any, p: Any, size: Any = None) -> TensorVariabl
 
 
 @_distribution
-def negative_binomial(source: _Source, n: Any, p: Any, size: Any = None) -> TensorVariable:
+def negative_binomial(source: _Source, n: TensorLike, p: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the negative binomial distribution of the number of failures before a number of successes.
 
     n: Number of successes, positive; it need not be an integer.
@@ -340,7 +368,7 @@ def negative_binomial(source: _Source, n: Any, p: Any, size: Any = None) -> Tens
 
 
 @_distribution
-def hypergeometric(source: _Source, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> TensorVariable:
+def hypergeometric(source: _Source, ngood: TensorLike, nbad: TensorLike, nsample: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the hypergeometric distribution of successes without replacement.
 
     ngood: Number of good elements.
@@ -351,7 +379,7 @@ def hypergeometric(source: _Source, ngood: Any, nbad: Any, nsample: Any, size: A
 
 
 @_distribution
-def integers(source: _Source, low: Any, high: Any = None, size: Any = None) -> TensorVariable:
+def integers(source: _Source, low: TensorLike, high: TensorLike | None = None, size: Lengths = None) -> TensorVariable:
     """Draw integers from a discrete uniform distribution.
 
     low: Lower end, included; or the upper end, with a lower end of 0, where `high` is None.
@@ -365,7 +393,7 @@ def integers(source: _Source, low: Any, high: Any = None, size: Any = None) -> T
 
 
 @_distribution
-def bernoulli(source: _Source, p: Any, size: Any = None) -> TensorVariable:
+def bernoulli(source: _Source, p: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the Bernoulli distribution.
 
     p: Probability of 1; otherwise the draw is 0.
@@ -374,7 +402,7 @@ def bernoulli(source: _Source, p: Any, size: Any = None) -> TensorVariable:
 
 
 @_distribution
-def halfnormal(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def halfnormal(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the half-normal distribution.
 
     loc: Lower end.
@@ -384,7 +412,7 @@ def halfnormal(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = No
 
 
 @_distribution
-def pareto(source: _Source, b: Any, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def pareto(source: _Source, b: TensorLike, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the Pareto distribution.
 
     b: Shape, positive.
@@ -395,7 +423,7 @@ def pareto(source: _Source, b: Any, scale: Any = 1.0, size: Any = None) -> Tenso
 
 
 @_distribution
-def gumbel(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def gumbel(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the right-skewed Gumbel distribution.
 
     loc: Mode.
@@ -406,7 +434,7 @@ def gumbel(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) 
 
 
 @_distribution
-def cauchy(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def cauchy(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the Cauchy distribution.
 
     loc: Median.
@@ -417,7 +445,7 @@ def cauchy(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) 
 
 
 @_distribution
-def halfcauchy(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def halfcauchy(source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the half-Cauchy distribution.
 
     loc: Lower end.
@@ -428,7 +456,7 @@ def halfcauchy(source: _Source, loc: Any = 0.0, scale: Any = 1.0, size: Any = No
 
 
 @_distribution
-def invgamma(source: _Source, shape: Any, scale: Any, size: Any = None) -> TensorVariable:
+def invgamma(source: _Source, shape: TensorLike, scale: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the inverse gamma distribution.
 
     shape: Shape, positive.
@@ -439,7 +467,7 @@ def invgamma(source: _Source, shape: Any, scale: Any, size: Any = None) -> Tenso
 
 
 @_distribution
-def truncexpon(source: _Source, b: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def truncexpon(source: _Source, b: TensorLike, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the truncated exponential distribution.
 
     b: Length of the interval in units of `scale`.
@@ -452,7 +480,7 @@ def truncexpon(source: _Source, b: Any, loc: Any = 0.0, scale: Any = 1.0, size: 
 
 @_distribution
 def truncated_normal(
-    source: _Source, loc: Any = 0.0, scale: Any = 1.0, lower: Any = -np.inf, upper: Any = np.inf, size: Any = None
+    source: _Source, loc: TensorLike = 0.0, scale: TensorLike = 1.0, lower: TensorLike = -np.inf, upper: TensorLike = np.inf, size: Lengths = None
 ) -> TensorVariable:
     """Draw from the truncated normal distribution.
 
@@ -466,7 +494,7 @@ def truncated_normal(
 
 
 @_distribution
-def t(source: _Source, df: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+def t(source: _Source, df: TensorLike, loc: TensorLike = 0.0, scale: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from Student's t distribution.
 
     df: Degrees of freedom, positive.
@@ -477,7 +505,7 @@ def t(source: _Source, df: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = No
 
 
 @_distribution
-def gengamma(source: _Source, alpha: Any = 1.0, p: Any = 1.0, lambd: Any = 1.0, size: Any = None) -> TensorVariable:
+def gengamma(source: _Source, alpha: TensorLike = 1.0, p: TensorLike = 1.0, lambd: TensorLike = 1.0, size: Lengths = None) -> TensorVariable:
     """Draw from the generalised gamma distribution.
 
     alpha: Shape of the power.
@@ -489,7 +517,7 @@ def gengamma(source: _Source, alpha: Any = 1.0, p: Any = 1.0, lambd: Any = 1.0, 
 
 
 @_distribution
-def betabinom(source: _Source, n: Any, a: Any, b: Any, size: Any = None) -> TensorVariable:
+def betabinom(source: _Source, n: TensorLike, a: TensorLike, b: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the beta-binomial distribution of the number of successes.
 
     n: Number of trials.
@@ -508,7 +536,7 @@ __all__.append("nbinom")
 
 
 @_distribution
-def multivariate_normal(source: _Source, mean: Any, cov: Any, size: Any = None, method: str = "cholesky") -> TensorVariable:
+def multivariate_normal(source: _Source, mean: TensorLike, cov: TensorLike, size: Lengths = None, method: str = "cholesky") -> TensorVariable:
     """Draw from the multivariate normal distribution.
 
     mean: Mean vectors.
@@ -523,7 +551,7 @@ def multivariate_normal(source: _Source, mean: Any, cov: Any, size: Any = None, 
 
 
 @_distribution
-def categorical(source: _Source, p: Any, size: Any = None) -> TensorVariable:
+def categorical(source: _Source, p: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the categorical distribution.
 
     p: Probabilities, along the last axis, whose sum is 1 up to 1.5e-8 (float32: 3.5e-4).
@@ -533,7 +561,7 @@ def categorical(source: _Source, p: Any, size: Any = None) -> TensorVariable:
 
 
 @_distribution
-def dirichlet(source: _Source, alphas: Any, size: Any = None) -> TensorVariable:
+def dirichlet(source: _Source, alphas: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the Dirichlet distribution.
 
     alphas: Concentrations, along the last axis.
@@ -543,7 +571,7 @@ def dirichlet(source: _Source, alphas: Any, size: Any = None) -> TensorVariable:
 
 
 @_distribution
-def multinomial(source: _Source, n: Any, p: Any, size: Any = None) -> TensorVariable:
+def multinomial(source: _Source, n: TensorLike, p: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw from the multinomial distribution of counts.
 
     n: Number of trials.
@@ -553,7 +581,7 @@ def multinomial(source: _Source, n: Any, p: Any, size: Any = None) -> TensorVari
 
 
 @_distribution
-def permutation(source: _Source, x: Any, size: Any = None) -> TensorVariable:
+def permutation(source: _Source, x: TensorLike, size: Lengths = None) -> TensorVariable:
     """Draw random permutations.
 
     x: Number of integers to permute, or tensor whose first axis is permuted.
@@ -562,7 +590,7 @@ def permutation(source: _Source, x: Any, size: Any = None) -> TensorVariable:
 
 
 @_distribution
-def choice(source: _Source, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> TensorVariable:
+def choice(source: _Source, a: TensorLike, size: Lengths = None, replace: bool = True, p: TensorLike | None = None) -> TensorVariable:
     """Draw elements at random.
 
     a: Tensor along whose first axis to choose, or number of integers to choose from.
@@ -570,5 +598,5 @@ def choice(source: _Source, a: Any, size: Any = None, replace: bool = True, p: A
     p: Probabilities of the elements.
     With replacement the draws are those of `integers` or `categorical`; without, those of NumPy's ``choice``.
     """
-    weights = None if p is None else _core.as_tensor_variable(p)
+    weights = None if p is None else _parameters(p)[0]
     return source.take(_core.random_choice, *_parameters(a), size, replace, weights)
