@@ -11,32 +11,15 @@ from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.elemwise import Elemwise
 
 import bitale.tensor as pt
+from bitale._class_factory import SCALAR_FUNCTIONS
 from bitale.pytensor.loop import Loop
 from bitale.pytensor.registry import NotConverted, converts
 
-# Scalar ops that are Bitale functions under another or the same name. Those that Bitale lacks are omitted.
-_NAMES = {
-    ps: dict(
-        LT="lt", GT="gt", LE="le", GE="ge", EQ="eq", NEQ="neq", IsNan="isnan", IsInf="isinf", Switch="switch", OR="or_", XOR="xor",
-        AND="and_", Invert="invert", Maximum="maximum", ScalarMaximum="maximum", Minimum="minimum", ScalarMinimum="minimum",
-        Add="add", Mul="mul", Sub="sub", TrueDiv="true_div", IntDiv="int_div", Mod="mod", Pow="pow", Clip="clip", Second="second",
-        Abs="abs", Sign="sign", Ceil="ceil", Floor="floor", Trunc="trunc", RoundHalfToEven="round", Neg="neg", Reciprocal="reciprocal",
-        Log="log", Log2="log2", Log10="log10", Log1p="log1p", Exp="exp", Exp2="exp2", Expm1="expm1", Sqr="sqr", Sqrt="sqrt",
-        Deg2Rad="deg2rad", Rad2Deg="rad2deg", Cos="cos", ArcCos="arccos", Sin="sin", ArcSin="arcsin", Tan="tan", ArcTan="arctan",
-        ArcTan2="arctan2", Cosh="cosh", ArcCosh="arccosh", Sinh="sinh", ArcSinh="arcsinh", Tanh="tanh", ArcTanh="arctanh",
-        Complex="complex", Real="real", Imag="imag", Angle="angle", Conj="conj", ComplexFromPolar="complex_from_polar",
-    ),
-    psm: dict(
-        Erf="erf", Erfc="erfc", Erfcx="erfcx", Erfinv="erfinv", Erfcinv="erfcinv", Owens_t="owens_t", Gamma="gamma", GammaLn="gammaln",
-        Psi="psi", TriGamma="tri_gamma", PolyGamma="polygamma", GammaInc="gammainc", GammaIncC="gammaincc", GammaIncInv="gammaincinv",
-        GammaIncCInv="gammainccinv", Jv="jv", J1="j1", J0="j0", I1="i1", I0="i0", Ive="ive", Kve="kve", Sigmoid="sigmoid",
-        Softplus="softplus", Log1mexp="log1mexp", NdtriExp="ndtri_exp", BetaInc="betainc", BetaIncInv="betaincinv", Hyp2F1="hyp2f1",
-    ),
-}
+# Those that either side lacks are omitted.
 _FUNCTIONS: dict[type, Callable[..., Any]] = {
     getattr(module, cls): getattr(pt, name)
-    for module, names in _NAMES.items()
-    for cls, name in names.items()
+    for module in (ps, psm)
+    for cls, name in SCALAR_FUNCTIONS.items()
     if hasattr(module, cls) and hasattr(pt, name)
 }
 # PyMC's own scalar ops, by name, because PyMC may not be installed.

@@ -7,35 +7,14 @@ from collections.abc import Callable
 from typing import Any
 
 import bitale.tensor as pt
+from bitale._class_factory import formula_class
 
 __all__: list[str] = []
 
 
-class FormulaClass:
-    """What takes the arguments of an op, and then its inputs."""
-
-    __slots__ = ("_arguments",)
-    _apply: Callable[..., Any]
-    _defaults: dict[str, Any]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        names = list(self._defaults)
-        unknown = [name for name in kwargs if name not in names]
-        if unknown or len(args) > len(names):
-            raise TypeError(f"{type(self).__name__}: expected as arguments {', '.join(names) or 'none'}, got {unknown or args}")
-        self._arguments = {**self._defaults, **dict(zip(names, args)), **kwargs}
-
-    def __call__(self, *inputs: Any) -> Any:
-        return type(self)._apply(*inputs, **self._arguments)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._arguments.items())})"
-
-
 def _class(name: str, doc: str, apply: Callable[..., Any], **defaults: Any) -> Any:
     __all__.append(name)
-    return type(name, (FormulaClass,), {"__doc__": doc, "__slots__": (), "__module__": __name__,
-                                                      "_apply": staticmethod(apply), "_defaults": defaults})  # fmt: skip
+    return formula_class(name, doc, apply, __name__, defaults)
 
 
 def _split(x: Any, axis: int, sizes: Any, len_splits: Any) -> Any:

@@ -4,12 +4,13 @@ class finds it here."""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from bitale import _core
-from bitale._core import Op
+from bitale._class_factory import Built, op_class
 
 __all__ = [
     "AdvancedIncSubtensor",
@@ -55,33 +56,11 @@ __all__ = [
 _flag, _integer, _real, _text, _dtype, _integers = "bool", "int", "float", "str", "dtype", "ints"  # as in _core.op_of_stored
 
 
-class _OfTheLibrary(Op):
-    __slots__ = ()
-    _is_of_the_library = True
-
-    def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
-        """Nothing: what __new__ returns is complete."""
+_class = functools.partial(op_class, module=__name__)
 
 
 def _op(name: str, *attributes: tuple[str, str, typing.Any]) -> typing.Any:
     return _core.op_of_stored(name, tuple(each for each in attributes if each[2] is not None))
-
-
-def _new(doc: str, make: Callable[..., typing.Any] | None) -> dict[str, typing.Any]:
-    def __new__(cls: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
-        if make is None:
-            raise TypeError(f"{cls.__name__}: ops of this class are made by functions of bitale.tensor")
-        return make(*args, **kwargs)
-
-    return {"__new__": __new__, "__doc__": doc, "__slots__": (), "__module__": "bitale.tensor.op_classes"}
-
-
-def _class(name: str, doc: str, make: Callable[..., typing.Any] | None = None, of: str | None = None) -> typing.Any:
-    """of: what the library calls these ops, unless it is the same."""
-    metaclass: typing.Any = type(Op)
-    made = metaclass(name, (_OfTheLibrary,), _new(doc, make))
-    _core.set_class_of_ops(of or name, made)
-    return made
 
 
 def _name_of_function(scalar_op: typing.Any) -> str:
@@ -102,7 +81,7 @@ def _elemwise(
         if inplace_pattern:
             raise NotImplementedError("Elemwise: inplace_pattern is not supported: only rewriting makes ops in-place")
         if hasattr(scalar_op, "of_tensors"):
-            return _Maker(name or f"Elemwise{{{scalar_op}}}", scalar_op.of_tensors)
+            return Built(name or f"Elemwise{{{scalar_op}}}", scalar_op.of_tensors)
         return scalar_op.as_elemwise(name, nfunc_spec)
     return _op("Elemwise", ("scalar_op", _text, _name_of_function(scalar_op)))
 
@@ -132,8 +111,7 @@ def _careduce(
     upcast_discrete_output: bool = False,
 ) -> typing.Any:
     name = _name_of_function(scalar_op)
-    reductions: tuple[typing.Any, ...] = (Sum, Prod, Max, Min, All, Any)
-    for reduction in reductions:
+    for reduction in (Sum, Prod, Max, Min, All, Any):
         if reduction.scalar_op == name.removesuffix("_"):
             return reduction(axis=axis, dtype=dtype, acc_dtype=acc_dtype)
     raise NotImplementedError(
@@ -148,29 +126,8 @@ def _argmax(axis: typing.Any = None) -> typing.Any:
     return _op("Argmax", ("axis", _integer, None if axes is None else axes[0]), ("smallest", _flag, False))
 
 
-class _Maker:
-    """What is built as an op of PyTensor's is, and makes nodes of the class: it takes the inputs that PyTensor's op takes, while the
-    node's op and inputs are those of this library."""
-
-    __slots__ = ("_apply", "_text")
-
-    def __init__(self, text: str, apply: Callable[..., typing.Any]):
-        self._text, self._apply = text, apply
-
-    def __call__(self, *inputs: typing.Any) -> typing.Any:
-        return self._apply(*inputs)
-
-    def make_node(self, *inputs: typing.Any) -> typing.Any:
-        """The Apply node of these inputs."""
-        out = self(*inputs)
-        return (out[0] if isinstance(out, (list, tuple)) else out).owner
-
-    def __repr__(self) -> str:
-        return self._text
-
-
 def _join(axis: int | None = None) -> typing.Any:
-    return _Maker("Join", _core.join) if axis is None else _op("Join", ("axis", _integer, axis))
+    return Built("Join", _core.join) if axis is None else _op("Join", ("axis", _integer, axis))
 
 
 def _signature_of(op: typing.Any) -> str:
@@ -186,13 +143,13 @@ def _signature_of(op: typing.Any) -> str:
 
 def _blockwise(core_op: typing.Any, signature: str | None = None, name: str | None = None) -> typing.Any:
     stated = signature or _signature_of(core_op)
-    return _Maker(name or f"Blockwise{{{core_op}, {stated}}}", _core.vectorize(core_op, stated))
+    return Built(name or f"Blockwise{{{core_op}, {stated}}}", _core.vectorize(core_op, stated))
 
 
 def _cumulate(axis: int | None = None, mode: str = "add") -> typing.Any:
     if mode not in ("add", "mul"):
         raise ValueError(f"CumOp: expected \"add\" or \"mul\" as mode, got {mode!r}")
-    return _Maker(f"CumOp{{{axis}, {mode}}}", lambda x: getattr(_core, "cumsum" if mode == "add" else "cumprod")(x, axis))
+    return Built(f"CumOp{{{axis}, {mode}}}", lambda x: getattr(_core, "cumsum" if mode == "add" else "cumprod")(x, axis))
 
 
 def _index(inputs: Sequence[typing.Any], idx_list: Sequence[typing.Any]) -> tuple[typing.Any, ...]:
@@ -202,7 +159,7 @@ def _index(inputs: Sequence[typing.Any], idx_list: Sequence[typing.Any]) -> tupl
 
 
 def _subtensor(idx_list: Sequence[typing.Any]) -> typing.Any:
-    return _Maker(f"Subtensor{{{idx_list}}}", lambda x, *inputs: _core.as_tensor_variable(x)[_index(inputs, idx_list)])
+    return Built(f"Subtensor{{{idx_list}}}", lambda x, *inputs: _core.as_tensor_variable(x)[_index(inputs, idx_list)])
 
 
 def _inc_subtensor(
@@ -215,7 +172,7 @@ def _inc_subtensor(
     def apply(x: typing.Any, y: typing.Any, *inputs: typing.Any) -> typing.Any:
         return change(_core.as_tensor_variable(x)[_index(inputs, idx_list)], y, **options)
 
-    return _Maker(f"{'Set' if set_instead_of_inc else 'Inc'}Subtensor{{{idx_list}}}", apply)
+    return Built(f"{'Set' if set_instead_of_inc else 'Inc'}Subtensor{{{idx_list}}}", apply)
 
 
 def _advanced_inc_subtensor(
@@ -251,7 +208,7 @@ def _make_ifelse(n_outs: int, as_view: bool = False, name: str | None = None) ->
         out = _core.ifelse_of_lists(condition, list(branches[:n_outs]), list(branches[n_outs:]))
         return out[0] if n_outs == 1 else out
 
-    return _Maker(name or "IfElse", apply)
+    return Built(name or "IfElse", apply)
 
 
 CAReduce = _class("CAReduce", "Reduces elements along axes: CAReduce(pt.add, axis=0). See Sum, Prod, Max, Min, All and Any.", _careduce)
@@ -267,29 +224,29 @@ Shape = _class("Shape", "All lengths of a tensor.", lambda: _op("Shape"))
 Alloc = _class("Alloc", "A value in a shape.", lambda: _op("Alloc"))
 Dot = _class("Dot", "The product of vectors and matrices.", lambda: _op("Dot"))
 BatchedDot = _class(
-    "BatchedDot", "Products of matrices, one per element of a batch.", lambda: _Maker("BatchedDot", lambda x, y: _core.matmul(x, y))
+    "BatchedDot", "Products of matrices, one per element of a batch.", lambda: Built("BatchedDot", lambda x, y: _core.matmul(x, y))
 )
 Blockwise = _class("Blockwise", "An op on each element of a batch: Blockwise(op, \"(m,n),(n)->(m)\")(a, b).", _blockwise)
 CumOp = _class("CumOp", "Running sums (mode \"add\") and products (\"mul\") along an axis.", _cumulate)
 SortOp = _class(
     "SortOp", "Elements in increasing order.",
-    lambda kind="quicksort", axis=-1: _Maker(f"SortOp{{{kind}, {axis}}}", lambda x: _core.sort(x, axis, kind)),
+    lambda kind="quicksort", axis=-1: Built(f"SortOp{{{kind}, {axis}}}", lambda x: _core.sort(x, axis, kind)),
 )  # fmt: skip
 ArgSortOp = _class(
     "ArgSortOp", "The positions of elements in increasing order.",
-    lambda kind="quicksort", axis=-1: _Maker(f"ArgSortOp{{{kind}, {axis}}}", lambda x: _core.argsort(x, axis, kind)),
+    lambda kind="quicksort", axis=-1: Built(f"ArgSortOp{{{kind}, {axis}}}", lambda x: _core.argsort(x, axis, kind)),
 )  # fmt: skip
 SearchsortedOp = _class(
     "SearchsortedOp", "Where elements would have to be inserted.",
-    lambda side="left": _Maker(f"SearchsortedOp{{{side}}}", lambda x, v, sorter=None: _core.searchsorted(x, v, side, sorter)),
+    lambda side="left": Built(f"SearchsortedOp{{{side}}}", lambda x, v, sorter=None: _core.searchsorted(x, v, side, sorter)),
     of="SearchSorted",
 )  # fmt: skip
 RFFTOp = _class("RFFTOp", "Fourier transforms of real numbers.", of="RFFT")
 IRFFTOp = _class("IRFFTOp", "Their inverse.", of="IRFFT")
-Nonzero = _class("Nonzero", "The positions of elements that are not 0.", lambda: _Maker("Nonzero", lambda x: _core.nonzero(x)))
+Nonzero = _class("Nonzero", "The positions of elements that are not 0.", lambda: Built("Nonzero", lambda x: _core.nonzero(x)))
 SpecifyShape = _class(
     "SpecifyShape", "A tensor whose lengths are stated, and checked.",
-    lambda: _Maker("SpecifyShape", lambda x, *shape: _core.specify_shape(x, shape)),
+    lambda: Built("SpecifyShape", lambda x, *shape: _core.specify_shape(x, shape)),
 )  # fmt: skip
 Subtensor = _class("Subtensor", "A slice, or an element: Subtensor([slice(0, None), 1])(x, i, j) is x[i:, j].", _subtensor)
 IncSubtensor = _class("IncSubtensor", "A tensor with a slice that is set or incremented.", _inc_subtensor)
@@ -319,59 +276,25 @@ GradScale = _class(
 )
 
 
-class _Reduction(type):
-    """Of CAReduce ops, those of one function."""
+def _reduction(name: str, doc: str, function: str, scalar_op: str) -> typing.Any:
+    """The class of CAReduce ops of one function."""
 
-    function: str
-    scalar_op: str
-
-    def __instancecheck__(cls, op: typing.Any) -> bool:
-        return isinstance(op, CAReduce) and dict(op.__props__).get("name") == cls.function
-
-    def __call__(cls, axis: typing.Any = None, dtype: typing.Any = None, acc_dtype: typing.Any = None) -> typing.Any:
+    def make(axis: typing.Any = None, dtype: typing.Any = None, acc_dtype: typing.Any = None) -> typing.Any:
         axes = None if axis is None else tuple(sorted(axis)) if isinstance(axis, (tuple, list)) else (axis,)
         if axes and axes[0] < 0:
-            raise ValueError(f"{cls.__name__}: an op counts axes from the front, got {axis}")
-        return _op(
-            "CAReduce",
-            ("scalar_op", _text, cls.scalar_op),
-            ("name", _text, cls.function),
-            ("axis", _integers, axes),
-            ("dtype", _dtype, dtype),
-        )
+            raise ValueError(f"{name}: an op counts axes from the front, got {axis}")
+        attributes = (("scalar_op", _text, scalar_op), ("name", _text, function), ("axis", _integers, axes), ("dtype", _dtype, dtype))
+        return _op("CAReduce", *attributes)
+
+    def holds(op: typing.Any) -> bool:
+        return isinstance(op, CAReduce) and dict(op.__props__).get("name") == function
+
+    return _class(name, doc, make, holds=holds, function=function, scalar_op=scalar_op)
 
 
-class Sum(metaclass=_Reduction):
-    """Sums over axes; the dtype is that of pt.sum unless it is given."""
-
-    function, scalar_op = "sum", "add"
-
-
-class Prod(metaclass=_Reduction):
-    """Products over axes; the dtype is that of pt.prod unless it is given."""
-
-    function, scalar_op = "prod", "mul"
-
-
-class Max(metaclass=_Reduction):
-    """Largest elements over axes."""
-
-    function, scalar_op = "max", "maximum"
-
-
-class Min(metaclass=_Reduction):
-    """Smallest elements over axes."""
-
-    function, scalar_op = "min", "minimum"
-
-
-class All(metaclass=_Reduction):
-    """Whether all elements over axes are true."""
-
-    function, scalar_op = "all", "and"
-
-
-class Any(metaclass=_Reduction):
-    """Whether any element over axes is true."""
-
-    function, scalar_op = "any", "or"
+Sum = _reduction("Sum", "Sums over axes; the dtype is that of pt.sum unless it is given.", "sum", "add")
+Prod = _reduction("Prod", "Products over axes; the dtype is that of pt.prod unless it is given.", "prod", "mul")
+Max = _reduction("Max", "Largest elements over axes.", "max", "maximum")
+Min = _reduction("Min", "Smallest elements over axes.", "min", "minimum")
+All = _reduction("All", "Whether all elements over axes are true.", "all", "and")
+Any = _reduction("Any", "Whether any element over axes is true.", "any", "or")
