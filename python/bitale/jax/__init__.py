@@ -9,6 +9,7 @@ from __future__ import annotations
 from bitale.jax.linker import compile_module, devices
 from bitale.jax.padded import compress, nonzero, unique
 from bitale.jax.primitive import as_jax
+from bitale.jax.processes import from_processes
 from bitale.jax.sharding import shard
 
-__all__ = ["as_jax", "compile_module", "compress", "devices", "nonzero", "shard", "unique"]
+__all__ = ["as_jax", "compile_module", "compress", "devices", "from_processes", "nonzero", "shard", "unique"]

@@ -15,7 +15,7 @@ def shard(function: Any, mesh: Any, in_specs: Sequence[Any], out_specs: Any) -> 
     out_specs: one for the output, or a list of them, one per output. XLA's partitioner decides what each device computes and
     where they exchange results, a sum over rows that are divided becoming an all-reduce, say. Arguments are divided as
     in_specs say; results are jax arrays divided as out_specs say. The same over several processes that
-    ``jax.distributed.initialize`` has joined, with arguments made by ``jax.make_array_from_process_local_data``.
+    ``jax.distributed.initialize`` has joined, with arguments made by ``from_processes``.
 
     ValueError for a number of specs that is not that of the inputs or outputs, an axis that the mesh does not have, or, at the
     call, a length that the devices along its axis do not divide; else as ``as_jax``.
