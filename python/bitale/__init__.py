@@ -185,7 +185,10 @@ if _typing.TYPE_CHECKING:
 
 # What the first function of a program does not need is imported when it is named. JAX's package may be missing.
 _LATER = {
-    **{name: f"bitale.{name}" for name in ("array_api", "assumptions", "breakpoint", "jax", "printing", "profile", "rewrite", "scalar")},
+    **{
+        name: f"bitale.{name}"
+        for name in ("array_api", "assumptions", "breakpoint", "checkpoint", "jax", "printing", "profile", "rewrite", "scalar")
+    },
     **dict.fromkeys(("debugprint", "dprint", "pp", "pprint"), "bitale.printing"),
 }
 

@@ -137,6 +137,17 @@ def test_wrong_result():
         execute(code, "wrong-result.md", names)
 
 
+def test_checkpoint(tmp_path, monkeypatch):
+    """The second time, the loop goes on from where it was left."""
+    monkeypatch.chdir(tmp_path)
+    for first in (None, 100):
+        names = {}
+        for code in blocks("checkpoint.md", "python"):
+            execute(code, "checkpoint.md", names)
+        assert (names["found"] and names["found"].step) == first
+        assert bt.checkpoint.steps("run") == [90, 100]
+
+
 def test_random():
     names = {}
     for code in blocks("random.md", "python"):
