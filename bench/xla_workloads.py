@@ -6,11 +6,7 @@ nodes, and a log density with its gradient in two processes against one.
 
 from __future__ import annotations
 
-import pathlib
-import socket
 import statistics
-import subprocess
-import sys
 import time
 from typing import Any, Callable
 
@@ -20,6 +16,7 @@ jax.config.update("jax_enable_x64", True)
 
 import numpy as np
 
+import xla_scaling
 from jax_workloads import workloads
 
 import bitale as bt
@@ -39,20 +36,6 @@ def median_ratio(ours: Callable[[], Any], theirs: Callable[[], Any], seconds: fl
         their_times.append(middle - start)
         quotients.append((time.perf_counter() - middle) / (middle - start))
     return statistics.median(quotients), statistics.median(their_times) * 1e6
-
-
-def milliseconds_of(processes: int) -> float:
-    """Of one call of a log density and its gradient, whose rows so many processes share."""
-    script = pathlib.Path(__file__).with_name("xla_two_processes.py")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    started = [
-        subprocess.Popen([sys.executable, script, str(k), str(processes), str(port)], stdout=subprocess.PIPE, text=True)
-        for k in range(processes)
-    ]
-    texts = [process.communicate(timeout=300)[0] for process in started]
-    return float(texts[0].split("milliseconds")[1])
 
 
 def main() -> None:
@@ -83,7 +66,10 @@ def main() -> None:
         times.append((time.perf_counter() - start) * 1e3)
     print(f"a module of 300 nodes is written in {statistics.median(times):.2f} ms")
 
-    alone, shared = (statistics.median(milliseconds_of(count) for _ in range(3)) for count in (1, 2))
+    def milliseconds(processes: int) -> float:
+        return statistics.median(xla_scaling.run(processes, 1, 1_000_000, 40, pin=True)["milliseconds"] for _ in range(3))
+
+    alone, shared = milliseconds(1), milliseconds(2)
     print(f"log density of a million rows: {alone:.1f} ms in one process, {shared:.1f} ms in two: {alone / shared:.2f} times as fast")
 
 
