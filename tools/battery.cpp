@@ -21,7 +21,7 @@ extern "C" {
 
 #include "bitale/bitale.hpp"
 #include "bitale/core/text.hpp"
-#include "ops/random_bits.hpp"
+#include "ops/random/bits.hpp"
 
 using namespace bitale;
 

@@ -38,82 +38,18 @@ void bind_stack(nb::module_& m, const char* name, Stacking function, const char*
 
 void bind_stacks(nb::module_& m) {
   bind_stack(m, "vstack", vstack,
-             R"(Tensors one below the other: joined along the first dimension.
-
-Parameters
-----------
-tup : sequence of tensor_like
-    Vectors are rows. ValueError for none.
-dtype : dtype
-    Of the result; by default the common one.
-
-Returns
--------
-TensorVariable
-    At least a matrix.
-
-Examples
---------
->>> pt.vstack([[1.0, 2.0], [3.0, 4.0]]).eval()
+             R"(>>> pt.vstack([[1.0, 2.0], [3.0, 4.0]]).eval()
 array([[1., 2.],
        [3., 4.]]))");
   bind_stack(m, "hstack", hstack,
-             R"(Tensors side by side: joined along the second dimension, vectors along their only one.
-
-Parameters
-----------
-tup : sequence of tensor_like
-    ValueError for none.
-dtype : dtype
-    Of the result; by default the common one.
-
-Returns
--------
-TensorVariable
-    At least a vector.
-
-Examples
---------
->>> pt.hstack([[1.0, 2.0], [3.0]]).eval()
+             R"(>>> pt.hstack([[1.0, 2.0], [3.0]]).eval()
 array([1., 2., 3.]))");
   bind_stack(m, "dstack", dstack,
-             R"(Tensors behind each other: joined along the third dimension.
-
-Parameters
-----------
-tup : sequence of tensor_like
-    Vectors are rows, and matrices have a third dimension of length 1. ValueError for none.
-dtype : dtype
-    Of the result; by default the common one.
-
-Returns
--------
-TensorVariable
-    At least of 3 dimensions.
-
-Examples
---------
->>> pt.dstack([[1.0, 2.0], [3.0, 4.0]]).eval()
+             R"(>>> pt.dstack([[1.0, 2.0], [3.0, 4.0]]).eval()
 array([[[1., 3.],
         [2., 4.]]]))");
   bind_stack(m, "column_stack", column_stack,
-             R"(Vectors as the columns of a matrix; matrices side by side.
-
-Parameters
-----------
-tup : sequence of tensor_like
-    ValueError for none.
-dtype : dtype
-    Of the result; by default the common one.
-
-Returns
--------
-TensorVariable
-    At least a matrix.
-
-Examples
---------
->>> pt.column_stack([[1.0, 2.0], [3.0, 4.0]]).eval()
+             R"(>>> pt.column_stack([[1.0, 2.0], [3.0, 4.0]]).eval()
 array([[1., 3.],
        [2., 4.]]))");
   define(
@@ -121,23 +57,7 @@ array([[1., 3.],
       nb::kw_only(), "axis"_a = 0,
       nb::sig(
           "def unstack(x: TensorVariable | numpy.typing.ArrayLike, *, axis: int = 0) -> tuple[TensorVariable, ...]"),
-      R"(The parts at each position along an axis.
-
-Parameters
-----------
-x : tensor_like
-    ValueError when its length along the axis is not known.
-axis : int
-    Which dimension the parts are without.
-
-Returns
--------
-tuple of TensorVariable
-    As many as the axis has elements.
-
-Examples
---------
->>> [part.eval().tolist() for part in pt.unstack(np.array([[1, 2], [3, 4]]))]
+      R"(>>> [part.eval().tolist() for part in pt.unstack(np.array([[1, 2], [3, 4]]))]
 [[1, 2], [3, 4]])");
 }
 
@@ -161,90 +81,16 @@ void bind_sets(nb::module_& m) {
       },
       "element"_a, "test_elements"_a, "assume_unique"_a = false, "invert"_a = false, nb::kw_only(),
       "kind"_a = nb::none(),
-      R"(For each element, whether it is among others.
-
-Parameters
-----------
-element : tensor_like
-    What is looked for.
-test_elements : tensor_like
-    Where it is looked for. nan is never found.
-assume_unique : bool
-    Accepted; it changes nothing.
-invert : bool
-    Whether it is not among them.
-kind : str or None
-    Accepted; it changes nothing.
-
-Returns
--------
-TensorVariable
-    bool, in the shape of element.
-
-Examples
---------
->>> pt.isin([1, 2, 3], [3, 1]).eval()
+      R"(>>> pt.isin([1, 2, 3], [3, 1]).eval()
 array([ True, False,  True]))");
   bind_joining(m, "union1d", union1d,
-               R"(The distinct elements of either tensor.
-
-Parameters
-----------
-ar1 : tensor_like
-    Flattened.
-ar2 : tensor_like
-    Flattened.
-
-Returns
--------
-TensorVariable
-    A vector in increasing order.
-
-Examples
---------
->>> pt.union1d([3, 1], [1, 2]).eval()
+               R"(>>> pt.union1d([3, 1], [1, 2]).eval()
 array([1, 2, 3]))");
   bind_joining_unique(m, "setdiff1d", setdiff1d,
-                      R"(The distinct elements of one tensor that are not in another.
-
-Parameters
-----------
-ar1 : tensor_like
-    Flattened.
-ar2 : tensor_like
-    Flattened.
-assume_unique : bool
-    Accepted; the result is sorted in any case.
-
-Returns
--------
-TensorVariable
-    A vector in increasing order.
-
-Examples
---------
->>> pt.setdiff1d([3, 1, 2, 3], [1]).eval()
+                      R"(>>> pt.setdiff1d([3, 1, 2, 3], [1]).eval()
 array([2, 3]))");
   bind_joining_unique(m, "setxor1d", setxor1d,
-                      R"(The distinct elements of exactly one of two tensors.
-
-Parameters
-----------
-ar1 : tensor_like
-    Flattened.
-ar2 : tensor_like
-    Flattened.
-assume_unique : bool
-    Accepted; it changes nothing.
-
-Returns
--------
-TensorVariable
-    A vector in increasing order.
-
-Examples
---------
->>> pt.setxor1d([3, 1], [1, 2]).eval()
+                      R"(>>> pt.setxor1d([3, 1], [1, 2]).eval()
 array([2, 3]))");
   define(
       m, "intersect1d",
@@ -256,27 +102,7 @@ array([2, 3]))");
       "ar1"_a, "ar2"_a, "assume_unique"_a = false, "return_indices"_a = false,
       nb::sig("def intersect1d(ar1: TensorVariable | numpy.typing.ArrayLike, ar2: TensorVariable | "
               "numpy.typing.ArrayLike, assume_unique: bool = False, return_indices: bool = False) -> typing.Any"),
-      R"(The distinct elements of both tensors.
-
-Parameters
-----------
-ar1 : tensor_like
-    Flattened. nan is in no other tensor.
-ar2 : tensor_like
-    Flattened. nan is in no other tensor.
-assume_unique : bool
-    Accepted; it changes nothing.
-return_indices : bool
-    Whether to return where each element is first in both tensors, too.
-
-Returns
--------
-TensorVariable, or tuple of three
-    A vector in increasing order, and vectors of positions.
-
-Examples
---------
->>> pt.intersect1d([3, 1, 4], [1, 2, 3]).eval()
+      R"(>>> pt.intersect1d([3, 1, 4], [1, 2, 3]).eval()
 array([1, 3]))");
 }
 
@@ -301,46 +127,10 @@ void bind_orders(nb::module_& m) {
       [](const Like& x, int axis) { return argsort(as_variable(x), axis, SortOrder::Decreasing); },
       nb::call_guard<AtCaller>(), "x"_a, "axis"_a);
   bind_parting(m, "partition", partition,
-               R"(The elements rearranged such that the kth is where a sort has it.
-
-Parameters
-----------
-a : tensor_like
-    Elements that have an order.
-kth : int or sequence of int
-    The places; ValueError for those that do not exist.
-axis : int or None
-    Along which dimension; None: of the flattened a.
-
-Returns
--------
-TensorVariable
-    All elements in increasing order, which has smaller ones before each place, and larger ones behind it.
-
-Examples
---------
->>> pt.partition([3.0, 1.0, 2.0], 1).eval()
+               R"(>>> pt.partition([3.0, 1.0, 2.0], 1).eval()
 array([1., 2., 3.]))");
   bind_parting(m, "argpartition", argpartition,
-               R"(The positions that partition takes its elements from.
-
-Parameters
-----------
-a : tensor_like
-    Elements that have an order.
-kth : int or sequence of int
-    The places; ValueError for those that do not exist.
-axis : int or None
-    Along which dimension; None: of the flattened a.
-
-Returns
--------
-TensorVariable
-    int64.
-
-Examples
---------
->>> pt.argpartition([3.0, 1.0, 2.0], 1).eval()
+               R"(>>> pt.argpartition([3.0, 1.0, 2.0], 1).eval()
 array([1, 2, 0]))");
   define(
       m, "lexsort",
@@ -349,23 +139,7 @@ array([1, 2, 0]))");
         return lexsort(as_variables(keys, "lexsort"), axis);
       },
       "keys"_a, "axis"_a = -1,
-      R"(The positions that sort by several keys.
-
-Parameters
-----------
-keys : sequence of tensor_like
-    Of one shape; the last one counts most. ValueError for none.
-axis : int
-    Along which dimension.
-
-Returns
--------
-TensorVariable
-    int64. Equal elements keep their order.
-
-Examples
---------
->>> pt.lexsort([[2, 1, 3], [1, 1, 0]]).eval()
+      R"(>>> pt.lexsort([[2, 1, 3], [1, 1, 0]]).eval()
 array([2, 1, 0]))");
 }
 
@@ -385,25 +159,7 @@ void bind_choices(nb::module_& m) {
                       as_variable(otherwise));
       },
       "condlist"_a, "choicelist"_a, "default"_a = 0,
-      R"(Each element of the choice whose condition is the first that holds.
-
-Parameters
-----------
-condlist : sequence of tensor_like
-    Conditions of dtype bool; TypeError for others.
-choicelist : sequence of tensor_like
-    As many; ValueError for another number, and for none.
-default : tensor_like
-    Where no condition holds.
-
-Returns
--------
-TensorVariable
-    All broadcast, in the common dtype.
-
-Examples
---------
->>> x = pt.dvector("x")
+      R"(>>> x = pt.dvector("x")
 >>> pt.select([x < 1, x < 3], [-x, x**2], 100.0).eval({x: [0.5, 2.0, 5.0]})
 array([ -0.5,   4. , 100. ]))");
   define(
@@ -419,30 +175,7 @@ array([ -0.5,   4. , 100. ]))");
       "x"_a, "condlist"_a, "funclist"_a, "args"_a, "kw"_a,
       nb::sig("def piecewise(x: TensorVariable | numpy.typing.ArrayLike, condlist: typing.Any, funclist: typing.Any, "
               "*args: typing.Any, **kw: typing.Any) -> TensorVariable"),
-      R"(A function that is given by other functions where conditions hold.
-
-Parameters
-----------
-x : tensor_like
-    Where it is computed.
-condlist : sequence of tensor_like
-    Conditions, which broadcast with x; where several hold, the last counts.
-funclist : sequence of callable or tensor_like
-    A function of x, or a value, for each condition; one more for where none holds, which otherwise gives 0. Functions
-    are elementwise, and get all of x. ValueError for another number.
-*args : Any
-    Further arguments of the functions.
-**kw : Any
-    Further arguments of the functions.
-
-Returns
--------
-TensorVariable
-    In the common dtype of x and of the values: integers are not cut.
-
-Examples
---------
->>> x = pt.dvector("x")
+      R"(>>> x = pt.dvector("x")
 >>> pt.piecewise(x, [x < 0, x >= 0], [lambda x: -x, pt.sqrt]).eval({x: [-2.0, 9.0]})
 array([2., 3.]))");
 }
@@ -458,29 +191,7 @@ void bind_application(nb::module_& m) {
       nb::sig(
           "def apply_along_axis(func1d: collections.abc.Callable[..., typing.Any], axis: int, arr: TensorVariable | "
           "numpy.typing.ArrayLike, *args: typing.Any, **kwargs: typing.Any) -> TensorVariable"),
-      R"(A function of vectors for each vector along an axis.
-
-Parameters
-----------
-func1d : callable
-    A function of a symbolic vector, which is called once.
-axis : int
-    Along which dimension; AxisError for one that does not exist.
-arr : tensor_like
-    The vectors.
-*args : Any
-    Further arguments of the function.
-**kwargs : Any
-    Further arguments of the function.
-
-Returns
--------
-TensorVariable
-    The dimensions of a result of the function, if it has any, are in the place of that axis.
-
-Examples
---------
->>> pt.apply_along_axis(lambda x: x.max() - x.min(), 0, np.array([[1.0, 5.0], [3.0, 9.0]])).eval()
+      R"(>>> pt.apply_along_axis(lambda x: x.max() - x.min(), 0, np.array([[1.0, 5.0], [3.0, 9.0]])).eval()
 array([2., 4.]))");
 }
 

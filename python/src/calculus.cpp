@@ -31,27 +31,7 @@ void bind_samples(nb::module_& m) {
         return trapezoid(as_variable(y), optional_operand(x), as_variable(dx), axis);
       },
       "y"_a, "x"_a = nb::none(), "dx"_a = 1.0, "axis"_a = -1,
-      R"(The integral of samples along an axis, by trapezoids.
-
-Parameters
-----------
-y : tensor_like
-    Samples.
-x : tensor_like or None
-    The points to which they belong: a vector, or a tensor that broadcasts with y.
-dx : tensor_like
-    The distance of points, where x is None.
-axis : int
-    Along which dimension.
-
-Returns
--------
-TensorVariable
-    Floats, without that dimension.
-
-Examples
---------
->>> pt.trapezoid([1.0, 2.0, 3.0], x=[4.0, 6.0, 8.0]).eval()
+      R"(>>> pt.trapezoid([1.0, 2.0, 3.0], x=[4.0, 6.0, 8.0]).eval()
 array(8.))");
   define(
       m, "gradient",
@@ -65,52 +45,11 @@ array(8.))");
       "f"_a, "varargs"_a, "axis"_a.none() = nb::none(), "edge_order"_a = 1,
       nb::sig("def gradient(f: TensorVariable | numpy.typing.ArrayLike, *varargs: typing.Any, axis: int | "
               "collections.abc.Sequence[int] | None = None, edge_order: int = 1) -> typing.Any"),
-      R"(The derivative of samples along each axis, by differences.
-
-Parameters
-----------
-f : tensor_like
-    Samples.
-*varargs : tensor_like
-    None for points at a distance of 1; one distance for all axes; or for each axis a distance or a vector of points.
-    ValueError for another number.
-axis : int, sequence of int, or None
-    Along which dimensions; all by default.
-edge_order : {1, 2}
-    How the ends are computed: from two points, or from three. ValueError for fewer points than that.
-
-Returns
--------
-TensorVariable or tuple of them
-    One for each axis, in the shape of f.
-
-See Also
---------
-bitale.grad : The derivative of an expression.
-
-Examples
---------
->>> pt.gradient([1.0, 2.0, 4.0, 7.0]).eval()
+      R"(>>> pt.gradient([1.0, 2.0, 4.0, 7.0]).eval()
 array([1. , 1.5, 2.5, 3. ]))");
   define(
       m, "polyval", [](const Like& p, const Like& x) { return polyval(as_variable(p), as_variable(x)); }, "p"_a, "x"_a,
-      R"(A polynomial at x, by Horner's rule.
-
-Parameters
-----------
-p : tensor_like
-    A vector of coefficients, that of the highest power first. ValueError for another rank.
-x : tensor_like
-    Where it is computed.
-
-Returns
--------
-TensorVariable
-    In the shape of x.
-
-Examples
---------
->>> pt.polyval([3, 0, 1], 5).eval()
+      R"(>>> pt.polyval([3, 0, 1], 5).eval()
 array(76))");
   define(
       m, "vander",
@@ -118,25 +57,7 @@ array(76))");
         return vander(as_variable(x), optional_operand(n), increasing);
       },
       "x"_a, "N"_a = nb::none(), "increasing"_a = false,
-      R"(The powers of the elements of a vector: Vandermonde's matrix.
-
-Parameters
-----------
-x : tensor_like
-    A vector; ValueError for another rank.
-N : int or scalar
-    The number of powers; by default as many as x has elements.
-increasing : bool
-    Whether the powers increase from 0; otherwise they decrease to 0.
-
-Returns
--------
-TensorVariable
-    A row for each element.
-
-Examples
---------
->>> pt.vander(np.array([2, 3]), 3).eval()
+      R"(>>> pt.vander(np.array([2, 3]), 3).eval()
 array([[4, 2, 1],
        [9, 3, 1]]))");
   define(
@@ -147,31 +68,7 @@ array([[4, 2, 1],
                      {.axisa = all.value_or(axisa), .axisb = all.value_or(axisb), .axisc = all.value_or(axisc)});
       },
       "a"_a, "b"_a, "axisa"_a = -1, "axisb"_a = -1, "axisc"_a = -1, "axis"_a.none() = nb::none(),
-      R"(The cross products of vectors.
-
-Parameters
-----------
-a : tensor_like
-    Vectors of length 3; ValueError for other lengths. Other dimensions broadcast.
-b : tensor_like
-    Vectors of length 3; ValueError for other lengths. Other dimensions broadcast.
-axisa : int
-    The dimensions of the vectors in a, in b and in the result.
-axisb : int
-    The dimensions of the vectors in a, in b and in the result.
-axisc : int
-    The dimensions of the vectors in a, in b and in the result.
-axis : int or None
-    The same for all three.
-
-Returns
--------
-TensorVariable
-    Vectors of length 3.
-
-Examples
---------
->>> pt.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).eval()
+      R"(>>> pt.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).eval()
 array([0., 0., 1.]))");
 }
 
@@ -200,54 +97,13 @@ void bind_distributions(nb::module_& m) {
       nb::sig("def histogram(a: TensorVariable | numpy.typing.ArrayLike, bins: typing.Any = 10, range: typing.Any = "
               "None, density: bool | None = None, weights: typing.Any = None) -> tuple[TensorVariable, "
               "TensorVariable]"),
-      R"(How many elements lie in each bin.
-
-Parameters
-----------
-a : tensor_like
-    Real numbers, flattened. nan does not count.
-bins : int or tensor_like
-    A number of bins of equal lengths, or a vector of increasing edges; ValueError for others.
-range : pair of numbers, or None
-    The outermost edges of equal bins; by default the extremes of a.
-density : bool
-    Whether the counts are divided by their sum and by the lengths of the bins.
-weights : tensor_like or None
-    What each element counts, in the shape of a.
-
-Returns
--------
-tuple of two TensorVariables
-    The counts, int64 or in the dtype of the weights, and the edges. A bin includes its lower edge, the last one the
-    upper edge as well.
-
-Examples
---------
->>> [part.eval().tolist() for part in pt.histogram([1.0, 2.0, 1.0], bins=[0.0, 1.0, 2.0, 3.0])]
+      R"(>>> [part.eval().tolist() for part in pt.histogram([1.0, 2.0, 1.0], bins=[0.0, 1.0, 2.0, 3.0])]
 [[0, 2, 1], [0.0, 1.0, 2.0, 3.0]])");
   define(
       m, "corrcoef",
       [](const Like& x, const Any& y, Flag rowvar) { return corrcoef(as_variable(x), optional_operand(y), rowvar); },
       "x"_a, "y"_a = nb::none(), "rowvar"_a = true,
-      R"(The correlation coefficients of variables.
-
-Parameters
-----------
-x : tensor_like
-    Observations of variables, which are rows, or columns unless rowvar; vectors are one variable.
-y : tensor_like
-    Observations of variables, which are rows, or columns unless rowvar; vectors are one variable.
-rowvar : bool
-    Whether rows are variables.
-
-Returns
--------
-TensorVariable
-    A matrix with ones on the diagonal; a scalar for one variable.
-
-Examples
---------
->>> pt.corrcoef([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).eval()
+      R"(>>> pt.corrcoef([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).eval()
 array([[ 1., -1.],
        [-1.,  1.]]))");
 }

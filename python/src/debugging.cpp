@@ -26,9 +26,9 @@
 #include "graph/evaluate.hpp"
 #include "hooks.hpp"
 #include "numpy_bridge.hpp"
-#include "ops/breakpoint.hpp"
-#include "ops/check_and_raise.hpp"
-#include "ops/print.hpp"
+#include "ops/control/breakpoint.hpp"
+#include "ops/control/check_and_raise.hpp"
+#include "ops/control/print.hpp"
 #include "values.hpp"
 
 namespace bitale::python {

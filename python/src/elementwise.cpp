@@ -11,8 +11,8 @@
 #include "bind.hpp"
 #include "bitale/core/text.hpp"
 #include "define.hpp"
-#include "ops/elemwise.hpp"
-#include "ops/scalar_op.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 #include "program/expr.hpp"
 
 namespace bitale::python {

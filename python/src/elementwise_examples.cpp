@@ -11,7 +11,7 @@ array([2., 3.]))"},
     {"add", R"(>>> pt.add([1.0, 2.0], 10.0, 100.0).eval()
 array([111., 112.]))"},
     {"and_", R"(>>> pt.and_(12, 10).eval()
-array(8, dtype=int8))"},
+array(8))"},
     {"arccos", R"(>>> pt.arccos([1.0, 0.0]).eval()
 array([0.        , 1.57079633]))"},
     {"arccosh", R"(>>> pt.arccosh([1.0, 2.0]).eval()
@@ -201,7 +201,7 @@ array([-1.,  2.]))"},
     {"neq", R"(>>> pt.neq([1, 2, 3], [1, 0, 3]).eval()
 array([False,  True, False]))"},
     {"or_", R"(>>> pt.or_(12, 10).eval()
-array(14, dtype=int8))"},
+array(14))"},
     {"owens_t", R"(>>> pt.owens_t(0.5, [0.0, 1.0]).eval()
 array([0.        , 0.10667106]))"},
     {"poch", R"(>>> pt.special.poch(3.0, [0, 2]).eval()
@@ -255,7 +255,7 @@ array([0.        , 2.71828183]))"},
     {"xlogy", R"(>>> pt.xlogy([0.0, 2.0], [0.0, np.e]).eval()
 array([0., 2.]))"},
     {"xor", R"(>>> pt.xor(12, 10).eval()
-array(6, dtype=int8))"},
+array(6))"},
   };
   return examples;
 }

@@ -29,9 +29,9 @@
 #include "hooks.hpp"
 #include "numpy_bridge.hpp"
 #include "opaque.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 #include "ops/registry.hpp"
-#include "ops/scalar_op.hpp"
 #include "python_op.hpp"
 #include "values.hpp"
 

@@ -66,36 +66,7 @@ void bind_networks(nb::module_& m) {
       },
       "input"_a, "filters"_a, "border_mode"_a = "valid", "subsample"_a = nb::make_tuple(1, 1), "filter_flip"_a = true,
       "filter_dilation"_a = nb::make_tuple(1, 1), "num_groups"_a = 1,
-      R"(Images convolved with filters, as of Theano; a product of matrices.
-
-Parameters
-----------
-input : tensor_like
-    Images [batch, channels, rows, columns].
-filters : tensor_like
-    [filters, channels / num_groups, rows, columns], whose lengths are known; NotImplementedError otherwise.
-border_mode : str, int, or pair of int
-    "valid" for places at which a filter lies within the image; "half" for as many places as the image has elements, for
-    filters of odd lengths; "full" for all places at which a filter touches the image; or a number of zeros that are
-    added at each end.
-subsample : int or pair of int
-    The distance between places.
-filter_flip : bool
-    Whether filters are turned around, as convolutions are defined; otherwise it is a correlation.
-filter_dilation : int or pair of int
-    The distance between elements of a filter.
-num_groups : int
-    Groups of channels, each of which has filters of its own.
-
-Returns
--------
-TensorVariable
-    [batch, filters, rows, columns]. ShapeError for other ranks, for channels that don't fit, and for images that are
-    smaller than filters.
-
-Examples
---------
->>> x = np.arange(9.0).reshape(1, 1, 3, 3)
+      R"(>>> x = np.arange(9.0).reshape(1, 1, 3, 3)
 >>> pt.conv2d(x, np.ones((1, 1, 2, 2))).eval()[0, 0]
 array([[ 8., 12.],
        [20., 24.]]))");
@@ -113,31 +84,7 @@ array([[ 8., 12.],
       },
       "input"_a, "ws"_a, "ignore_border"_a = true, "stride"_a = nb::none(), "pad"_a = nb::make_tuple(0, 0),
       "mode"_a = "max",
-      R"(The last two dimensions, reduced over windows, as of Theano.
-
-Parameters
-----------
-input : tensor_like
-    Images; leading dimensions are batches.
-ws : int or pair of int
-    The lengths of a window.
-ignore_border : bool
-    Windows lie within the image. NotImplementedError for False.
-stride : int, pair of int, or None
-    The distance between windows; by default their lengths.
-pad : int or pair of int
-    Elements that are added at each end, fewer than a window has; ValueError otherwise.
-mode : {"max", "sum", "average_inc_pad", "average_exc_pad"}
-    What of a window is computed; averages with or without the added elements. ValueError for another.
-
-Returns
--------
-TensorVariable
-    Averages of integers are float64.
-
-Examples
---------
->>> pt.pool_2d(np.arange(16.0).reshape(4, 4), 2).eval()
+      R"(>>> pt.pool_2d(np.arange(16.0).reshape(4, 4), 2).eval()
 array([[ 5.,  7.],
        [13., 15.]]))");
 }

@@ -204,8 +204,7 @@ void bind_known(nb::module_& m) {
       m, "is_flat", [](const Like& var, int ndim) { return is_flat(as_variable(var), ndim); }, "var"_a, "ndim"_a = 1);
   for (const char* name : {"tensor_copy", "identity"})
     define(
-        m, name, [](const Like& x) { return as_variable(x); }, "x"_a,
-        "Return x: the values of a graph never change, so there is nothing to copy.");
+        m, name, [](const Like& x) { return tensor_copy(as_variable(x)); }, "x"_a);
   for (const char* name : {"tensor_from_scalar", "scalar_from_tensor"})
     define(
         m, name, [](const Like& s) { return tensor_from_scalar(as_variable(s)); }, "s"_a,

@@ -21,7 +21,7 @@
 #include "function_graph.hpp"
 #include "function_object.hpp"
 #include "held.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 #include "ops/registry.hpp"
 
 namespace bitale::python {

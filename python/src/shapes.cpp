@@ -11,6 +11,7 @@
 #include "bind.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/known.hpp"
 #include "define.hpp"
 #include "numpy_bridge.hpp"
 
@@ -320,8 +321,8 @@ void bind_conversion(nb::module_& m) {
       m, "fill", [](const Like& x, const Like& value) { return second(as_variable(x), as_variable(value)); }, "value"_a,
       "The value broadcast to x's shape.");
   define_method(
-      m, "copy", [](const Like& x) { return as_variable(x); },
-      "x: values in a graph never change, so there is nothing to copy.");
+      m, "copy", [](const Like& x) { return tensor_copy(as_variable(x)); },
+      "A variable of its own with the value of the tensor.");
 }
 
 void bind_products(nb::module_& m) {

@@ -45,26 +45,7 @@ void bind_signal(nb::module_& m) {
         return convolve(as_variable(a), as_variable(v), as_mode(mode, "convolve"));
       },
       "a"_a, "v"_a, "mode"_a = "full",
-      R"(The convolution of two vectors, as numpy.convolve.
-
-Parameters
-----------
-a : tensor_like
-    Vectors. ShapeError for other ranks, and for vectors without elements.
-v : tensor_like
-    Vectors. ShapeError for other ranks, and for vectors without elements.
-mode : {"full", "valid", "same"}
-    All n + k - 1 sums; those in which the shorter vector lies entirely within the longer; or as many in the middle as
-    the longer one has elements. ValueError for another.
-
-Returns
--------
-TensorVariable
-    A vector: element i is the sum over j of a[i - j] * v[j].
-
-Examples
---------
->>> pt.convolve([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]).eval()
+      R"(>>> pt.convolve([1.0, 2.0, 3.0], [0.0, 1.0, 0.5]).eval()
 array([0. , 1. , 2.5, 4. , 1.5]))");
   define(
       m, "correlate",
@@ -72,25 +53,7 @@ array([0. , 1. , 2.5, 4. , 1.5]))");
         return correlate(as_variable(a), as_variable(v), as_mode(mode, "correlate"));
       },
       "a"_a, "v"_a, "mode"_a = "valid",
-      R"(The correlation of two vectors, as numpy.correlate.
-
-Parameters
-----------
-a : tensor_like
-    Vectors. ShapeError for other ranks, and for vectors without elements.
-v : tensor_like
-    Vectors. ShapeError for other ranks, and for vectors without elements.
-mode : {"full", "valid", "same"}
-    As of convolve.
-
-Returns
--------
-TensorVariable
-    A vector: element k is the sum over j of a[j + k] * conj(v[j]).
-
-Examples
---------
->>> pt.correlate([1.0, 2.0, 3.0], [0.0, 1.0, 0.5], "full").eval()
+      R"(>>> pt.correlate([1.0, 2.0, 3.0], [0.0, 1.0, 0.5], "full").eval()
 array([0.5, 2. , 3.5, 3. , 0. ]))");
 }
 

@@ -4,7 +4,7 @@
 
 #include "bitale/autodiff/gradient.hpp"
 #include "graph/calculus.hpp"
-#include "ops/batched_graph.hpp"
+#include "ops/control/batched_graph.hpp"
 
 namespace bitale {
 

@@ -11,7 +11,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
-#include "ops/batched_graph.hpp"
+#include "ops/control/batched_graph.hpp"
 
 namespace bitale {
 

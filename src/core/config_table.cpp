@@ -47,10 +47,12 @@ const std::vector<Flag>& declarations() {
        "Dtype of variables made without one. float16 is stored in 16 bits and computed in float32."},
       {"cast_policy",
        "enum",
-       {"custom", "numpy+floatX"},
+       {"custom", "pytensor", "numpy+floatX"},
        "custom",
-       "How Python numbers get a dtype: custom takes the smallest integer that holds an int and the smallest float, up "
-       "to floatX, that holds a float exactly; numpy+floatX takes int64 and floatX."},
+       "How Python numbers get a dtype: pytensor takes the smallest integer that holds an int and the smallest float, "
+       "up "
+       "to floatX, that holds a float exactly; custom does the same, but takes int64 where an operation has no operand "
+       "but such integers, since nothing else says how many bits are wanted; numpy+floatX takes int64 and floatX."},
 
       {"mode",
        "enum",

@@ -11,9 +11,9 @@
 #include "graph/pointer_map.hpp"
 #include "graph/walk.hpp"
 #include "link/part.hpp"
-#include "ops/guarded.hpp"
-#include "ops/inner_graph_queries.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/control/guarded.hpp"
+#include "ops/control/inner_graph_queries.hpp"
 #include "ops/lowering.hpp"
 #include "ops/tensor_lowering.hpp"
 

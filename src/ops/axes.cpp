@@ -6,7 +6,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/arrange.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
 
 namespace bitale {
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "bitale/core/config.hpp"
+#include "graph/literal.hpp"
 
 namespace bitale {
 
@@ -25,10 +26,10 @@ bool is_exact_in_float32(double value) {
 Variable Operand::number(bool value) { return constant(Array(value)); }
 
 Variable Operand::number(std::int64_t value) {
-  if (holds<std::int8_t>(value)) return constant(Array(std::int8_t(value)));
-  if (holds<std::int16_t>(value)) return constant(Array(std::int16_t(value)));
-  if (holds<std::int32_t>(value)) return constant(Array(std::int32_t(value)));
-  return constant(Array(value));
+  if (holds<std::int8_t>(value)) return literal(Array(std::int8_t(value)));
+  if (holds<std::int16_t>(value)) return literal(Array(std::int16_t(value)));
+  if (holds<std::int32_t>(value)) return literal(Array(std::int32_t(value)));
+  return literal(Array(value));
 }
 
 Variable Operand::number(std::uint64_t value) {

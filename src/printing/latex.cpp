@@ -9,7 +9,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 #include "printing/formula.hpp"
 #include "printing/leaf_text.hpp"
 

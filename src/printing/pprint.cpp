@@ -6,7 +6,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/printing/printing.hpp"
 #include "graph/pointer_map.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 #include "printing/formula.hpp"
 #include "printing/leaf_text.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bitale/rewriting/rules.hpp"
-#include "ops/exact.hpp"
+#include "ops/elementwise/exact.hpp"
 
 namespace bitale::rewriting {
 

@@ -12,7 +12,7 @@
 #include "bitale/ops/ops.hpp"
 #include "core/limits.hpp"
 #include "graph/evaluate.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 #include "rewriting/agreement.hpp"
 #include "rewriting/check_derivatives.hpp"
 #include "rewriting/equation.hpp"

@@ -5,7 +5,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
-#include "ops/range.hpp"
+#include "ops/analysis/range.hpp"
 
 namespace bitale::rewriting {
 

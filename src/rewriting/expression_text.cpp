@@ -1,6 +1,6 @@
 // One line of text for an expression: formulas for elementwise operations, label(inputs) for others.
 #include "bitale/core/text.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 #include "rewriting/engine.hpp"
 
 namespace bitale::rewriting {

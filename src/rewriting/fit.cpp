@@ -5,7 +5,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/rules.hpp"
-#include "ops/known_number.hpp"
+#include "ops/analysis/known_number.hpp"
 
 namespace bitale::rewriting {
 

@@ -10,7 +10,7 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/rules.hpp"
 #include "graph/evaluate.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 
 namespace bitale::rewriting {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bitale/graph/function_graph.hpp"
-#include "ops/scalar_op.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 
 namespace bitale::rewriting {
 

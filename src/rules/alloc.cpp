@@ -1,12 +1,12 @@
 // Rules on repeated values (Alloc). Elementwise operations broadcast their operands, so an Alloc among the operands is
 // rarely needed; where repetition is needed, it is moved behind the computation.
-#include "ops/alloc.hpp"
+#include "ops/shapes/alloc.hpp"
 
 #include <algorithm>
 
-#include "ops/dimshuffle.hpp"
-#include "ops/elemwise.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/shapes/dimshuffle.hpp"
 #include "rules/subtensor_bounds.hpp"
 #include "rules/vocabulary.hpp"
 

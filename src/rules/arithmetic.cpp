@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "core/limits.hpp"
-#include "ops/range.hpp"
+#include "ops/analysis/range.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

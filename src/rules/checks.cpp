@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "bitale/ops/debugging.hpp"
-#include "ops/check_and_raise.hpp"
+#include "ops/control/check_and_raise.hpp"
 #include "ops/registry.hpp"
 #include "rules/vocabulary.hpp"
 

@@ -1,11 +1,11 @@
 // Joins: empty parts are removed, and adjacent parts that can be expressed as one are merged.
 #include <algorithm>
 
-#include "ops/alloc.hpp"
-#include "ops/join.hpp"
-#include "ops/lengths.hpp"
-#include "ops/make_vector.hpp"
-#include "ops/subtensor.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/indexing/subtensor.hpp"
+#include "ops/shapes/alloc.hpp"
+#include "ops/shapes/join.hpp"
+#include "ops/shapes/make_vector.hpp"
 #include "rules/subtensor_bounds.hpp"
 #include "rules/vocabulary.hpp"
 

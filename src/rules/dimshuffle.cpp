@@ -1,11 +1,11 @@
 // DimShuffle rules: nested views are composed, identity views are removed, and elementwise operations are computed at
 // the lowest possible rank.
-#include "ops/dimshuffle.hpp"
+#include "ops/shapes/dimshuffle.hpp"
 
 #include <algorithm>
 
-#include "ops/elemwise.hpp"
-#include "ops/make_vector.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/shapes/make_vector.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

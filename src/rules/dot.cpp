@@ -1,11 +1,11 @@
 // Matrix products: transposes are moved to the operands, where they cost nothing.
-#include "ops/dot.hpp"
+#include "ops/linalg/dot.hpp"
 
 #include <numeric>
 
-#include "ops/alloc.hpp"
-#include "ops/dimshuffle.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/shapes/alloc.hpp"
+#include "ops/shapes/dimshuffle.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

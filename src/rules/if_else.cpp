@@ -1,10 +1,10 @@
 // IfElse nodes whose choice is decided: by a constant condition, by equal branches, or by an outer IfElse on the same
 // condition; and lengths that don't depend on the choice.
-#include "ops/if_else.hpp"
+#include "ops/control/if_else.hpp"
 
 #include "bitale/ops/ifelse.hpp"
-#include "ops/lengths.hpp"
-#include "ops/shape.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/shapes/shape.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

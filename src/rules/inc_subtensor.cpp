@@ -1,16 +1,16 @@
 // Updates of a part of an array: updates that change nothing or everything are removed, updates of the same part are
 // merged, and reads after a write are forwarded past it.
-#include "ops/inc_subtensor.hpp"
+#include "ops/indexing/inc_subtensor.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "ops/advanced_inc_subtensor.hpp"
-#include "ops/advanced_subtensor.hpp"
-#include "ops/alloc.hpp"
-#include "ops/lengths.hpp"
-#include "ops/shape.hpp"
-#include "ops/subtensor.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/indexing/advanced_inc_subtensor.hpp"
+#include "ops/indexing/advanced_subtensor.hpp"
+#include "ops/indexing/subtensor.hpp"
+#include "ops/shapes/alloc.hpp"
+#include "ops/shapes/shape.hpp"
 #include "rules/subtensor_bounds.hpp"
 #include "rules/vocabulary.hpp"
 

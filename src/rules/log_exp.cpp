@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/limits.hpp"
-#include "ops/range.hpp"
+#include "ops/analysis/range.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

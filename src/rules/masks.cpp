@@ -2,14 +2,14 @@
 // positions nor memory for the selected elements, and is one loop together with the surrounding computation.
 #include <algorithm>
 
-#include "ops/advanced_inc_subtensor.hpp"
-#include "ops/advanced_subtensor.hpp"
-#include "ops/check_mask.hpp"
-#include "ops/elemwise.hpp"
-#include "ops/lengths.hpp"
-#include "ops/nonzero.hpp"
-#include "ops/reduce.hpp"
-#include "ops/reshape.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/indexing/advanced_inc_subtensor.hpp"
+#include "ops/indexing/advanced_subtensor.hpp"
+#include "ops/indexing/check_mask.hpp"
+#include "ops/indexing/nonzero.hpp"
+#include "ops/reductions/reduce.hpp"
+#include "ops/shapes/reshape.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "bitale/ops/search.hpp"
-#include "ops/blockwise.hpp"
-#include "ops/dimshuffle.hpp"
-#include "ops/dot.hpp"
+#include "ops/analysis/lengths.hpp"
 #include "ops/from_attributes.hpp"
-#include "ops/lengths.hpp"
+#include "ops/linalg/blockwise.hpp"
+#include "ops/linalg/dot.hpp"
+#include "ops/shapes/dimshuffle.hpp"
 
 namespace bitale::rewriting {
 

@@ -2,11 +2,11 @@
 // those of their parts. Both are recognized as expressions over products, shapes and joins.
 #include "rules/matrix_blocks.hpp"
 #include "bitale/ops/contraction.hpp"
-#include "ops/dimshuffle.hpp"
-#include "ops/join.hpp"
-#include "ops/lengths.hpp"
-#include "ops/range.hpp"
-#include "ops/reshape.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/analysis/range.hpp"
+#include "ops/shapes/dimshuffle.hpp"
+#include "ops/shapes/join.hpp"
+#include "ops/shapes/reshape.hpp"
 
 namespace bitale::rewriting {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "bitale/ops/contraction.hpp"
-#include "ops/advanced_subtensor.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/analysis/range.hpp"
 #include "ops/from_attributes.hpp"
-#include "ops/lengths.hpp"
-#include "ops/range.hpp"
+#include "ops/indexing/advanced_subtensor.hpp"
 #include "rules/matrix_blocks.hpp"
 
 namespace bitale::rewriting {

@@ -3,8 +3,8 @@
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
+#include "ops/analysis/lengths.hpp"
 #include "ops/from_attributes.hpp"
-#include "ops/lengths.hpp"
 #include "rules/matrices.hpp"
 
 namespace bitale::rewriting {

@@ -1,8 +1,8 @@
 // Permutations, selections of rows and columns, and other orthogonal matrices: products become gathers, and
 // determinants are 1 or -1.
 #include "bitale/ops/ordered.hpp"
-#include "ops/advanced_subtensor.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/indexing/advanced_subtensor.hpp"
 #include "rules/matrices.hpp"
 
 namespace bitale::rewriting {

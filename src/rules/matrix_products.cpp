@@ -1,9 +1,9 @@
 // Products of matrices with known structure, and reads of parts of products.
 #include <algorithm>
 
-#include "ops/advanced_subtensor.hpp"
-#include "ops/lengths.hpp"
-#include "ops/range.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/analysis/range.hpp"
+#include "ops/indexing/advanced_subtensor.hpp"
 #include "rules/matrices.hpp"
 #include "rules/signed_terms.hpp"
 

@@ -1,8 +1,8 @@
 // Shared factorizations: systems and determinants of the same general matrix, determinants next to decompositions,
 // tridiagonal systems, and batches of right sides with one matrix.
 #include "bitale/ops/search.hpp"
+#include "ops/analysis/lengths.hpp"
 #include "ops/from_attributes.hpp"
-#include "ops/lengths.hpp"
 #include "rules/matrices.hpp"
 
 namespace bitale::rewriting {

@@ -1,7 +1,7 @@
 // Systems of equations and inverses, specialized by what is known of their matrices.
 #include "bitale/ops/debugging.hpp"
-#include "ops/dimshuffle.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/shapes/dimshuffle.hpp"
 #include "rules/matrices.hpp"
 
 namespace bitale::rewriting {

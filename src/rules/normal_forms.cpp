@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

@@ -1,18 +1,18 @@
 // Reductions: nested reductions are merged, views and repetitions of their operands are removed, and factors that are
 // the same for all terms are moved out of a sum.
-#include "ops/reduce.hpp"
+#include "ops/reductions/reduce.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "bitale/core/text.hpp"
-#include "ops/alloc.hpp"
-#include "ops/dimshuffle.hpp"
-#include "ops/elemwise.hpp"
-#include "ops/join.hpp"
-#include "ops/lengths.hpp"
-#include "ops/make_vector.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/shapes/alloc.hpp"
+#include "ops/shapes/dimshuffle.hpp"
+#include "ops/shapes/join.hpp"
+#include "ops/shapes/make_vector.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

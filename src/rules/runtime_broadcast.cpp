@@ -1,7 +1,7 @@
 // Removes a RuntimeBroadcast that has no effect: the lengths are known, or are the same.
-#include "ops/runtime_broadcast.hpp"
+#include "ops/shapes/runtime_broadcast.hpp"
 
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

@@ -10,8 +10,8 @@
 #include "bitale/rewriting/passes.hpp"
 #include "graph/expression_hash.hpp"
 #include "graph/hash.hpp"
-#include "ops/lengths.hpp"
-#include "ops/subtensor.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/indexing/subtensor.hpp"
 #include "rules/scan_loop.hpp"
 
 namespace bitale::rewriting {

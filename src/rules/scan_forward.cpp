@@ -7,7 +7,7 @@
 
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/passes.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 #include "rules/scan_loop.hpp"
 
 namespace bitale::rewriting {

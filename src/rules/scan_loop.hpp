@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/pointer_map.hpp"
-#include "ops/scan.hpp"
+#include "ops/scan/scan.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

@@ -4,8 +4,8 @@
 
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/passes.hpp"
-#include "ops/dimshuffle.hpp"
-#include "ops/dot.hpp"
+#include "ops/linalg/dot.hpp"
+#include "ops/shapes/dimshuffle.hpp"
 #include "rules/scan_loop.hpp"
 #include "rules/signed_terms.hpp"
 

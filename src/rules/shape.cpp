@@ -1,17 +1,17 @@
 // Lengths are computed without computing values, redundant shape promises (specify_shape) are removed, and trivial
 // reshapes become views.
-#include "ops/shape.hpp"
+#include "ops/shapes/shape.hpp"
 
 #include <algorithm>
 
 #include "bitale/graph/complex.hpp"
-#include "ops/dimshuffle.hpp"
-#include "ops/elemwise.hpp"
-#include "ops/inc_subtensor.hpp"
-#include "ops/lengths.hpp"
-#include "ops/make_vector.hpp"
-#include "ops/reshape.hpp"
-#include "ops/specify_shape.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/indexing/inc_subtensor.hpp"
+#include "ops/shapes/dimshuffle.hpp"
+#include "ops/shapes/make_vector.hpp"
+#include "ops/shapes/reshape.hpp"
+#include "ops/shapes/specify_shape.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "ops/dimshuffle.hpp"
-#include "ops/reduce.hpp"
+#include "ops/reductions/reduce.hpp"
+#include "ops/shapes/dimshuffle.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

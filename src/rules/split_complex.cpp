@@ -9,7 +9,7 @@
 #include "bitale/rewriting/passes.hpp"
 #include "bitale/rewriting/rules.hpp"
 #include "graph/evaluate.hpp"
-#include "ops/complex.hpp"
+#include "ops/complex/complex.hpp"
 #include "rewriting/inner_graphs.hpp"
 
 namespace bitale::rewriting {

@@ -1,16 +1,16 @@
 // Basic indexing: redundant bounds are removed, known negative positions become positive, nested indices are composed,
 // and gathers of evenly spaced positions become slices.
-#include "ops/subtensor.hpp"
+#include "ops/indexing/subtensor.hpp"
 
 #include <algorithm>
 
-#include "ops/advanced_inc_subtensor.hpp"
-#include "ops/advanced_subtensor.hpp"
-#include "ops/arange.hpp"
-#include "ops/dimshuffle.hpp"
-#include "ops/elemwise.hpp"
-#include "ops/lengths.hpp"
-#include "ops/shape.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/indexing/advanced_inc_subtensor.hpp"
+#include "ops/indexing/advanced_subtensor.hpp"
+#include "ops/shapes/arange.hpp"
+#include "ops/shapes/dimshuffle.hpp"
+#include "ops/shapes/shape.hpp"
 #include "rules/subtensor_bounds.hpp"
 #include "rules/vocabulary.hpp"
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "ops/advanced_inc_subtensor.hpp"
-#include "ops/advanced_index.hpp"
-#include "ops/basic_index.hpp"
-#include "ops/inc_subtensor.hpp"
-#include "ops/lengths.hpp"
-#include "ops/slice_arithmetic.hpp"
-#include "ops/subtensor.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/indexing/advanced_inc_subtensor.hpp"
+#include "ops/indexing/advanced_index.hpp"
+#include "ops/indexing/basic_index.hpp"
+#include "ops/indexing/inc_subtensor.hpp"
+#include "ops/indexing/slice_arithmetic.hpp"
+#include "ops/indexing/subtensor.hpp"
 
 namespace bitale::rewriting {
 

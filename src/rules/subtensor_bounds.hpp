@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bitale/graph/op.hpp"
-#include "ops/index_pattern.hpp"
+#include "ops/indexing/index_pattern.hpp"
 
 namespace bitale::rewriting {
 

@@ -1,8 +1,8 @@
 // Switches whose choice is decided, casts that change nothing, and comparisons with a known result.
-#include "ops/check_mask.hpp"
-#include "ops/dimshuffle.hpp"
-#include "ops/elemwise.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/indexing/check_mask.hpp"
+#include "ops/shapes/dimshuffle.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

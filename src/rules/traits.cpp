@@ -1,7 +1,7 @@
 // Rules derived from the traits in the scalar ops' records: one equation per record and trait, and neutral and
 // absorbing elements.
 #include "bitale/core/text.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/alloc.hpp"
-#include "ops/elemwise.hpp"
-#include "ops/lengths.hpp"
-#include "ops/shape.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/shapes/alloc.hpp"
+#include "ops/shapes/shape.hpp"
 
 namespace bitale::rewriting {
 

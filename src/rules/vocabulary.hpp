@@ -8,7 +8,7 @@
 
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/rules.hpp"
-#include "ops/scalar_op.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 
 namespace bitale::rewriting {
 

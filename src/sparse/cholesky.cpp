@@ -5,8 +5,8 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
-#include "ops/lengths.hpp"
-#include "ops/sparse_factor.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/sparse/factor.hpp"
 #include "sparse/ordering.hpp"
 
 namespace bitale::sparse {

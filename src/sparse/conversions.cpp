@@ -3,7 +3,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/sparse/functions.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
 
 namespace bitale::sparse {
 

@@ -3,7 +3,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
 
 namespace bitale::sparse {
 

@@ -11,7 +11,7 @@
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/segments.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
 
 namespace bitale::sparse {
 

@@ -7,7 +7,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/segments.hpp"
 #include "bitale/sparse/functions.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
 
 namespace bitale::sparse {
 

@@ -7,7 +7,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "ops/lapack_forms.hpp"
+#include "ops/linalg/lapack_forms.hpp"
 
 namespace bitale::stablehlo {
 

@@ -9,7 +9,7 @@
 #include "bitale/graph/traversal.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/expansion.hpp"
-#include "ops/dimshuffle.hpp"
+#include "ops/shapes/dimshuffle.hpp"
 #include "stablehlo/builder.hpp"
 
 namespace bitale::stablehlo {

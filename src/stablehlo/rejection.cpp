@@ -7,7 +7,7 @@
 #include <numbers>
 #include <utility>
 
-#include "ops/random_words.hpp"
+#include "ops/random/words.hpp"
 #include "program/math/math.hpp"
 #include "runtime/random/from_uniform.hpp"
 #include "runtime/random/ziggurat.hpp"

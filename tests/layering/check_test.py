@@ -61,6 +61,7 @@ class Layering(unittest.TestCase):
         self.assert_refused("src/link/bad.cpp", "<llvm-c/Core.h>", "LLVM")
         self.assert_refused("src/codegen/c/bad.cpp", "<llvm-c/Core.h>", "LLVM")
         self.assert_refused("src/ops/bad.cpp", "<boost/math/tools/roots.hpp>", "Boost")
+        self.assert_refused("src/ops/bad.cpp", "<Eigen/SparseCore>", "Eigen")
         self.assert_refused("src/runtime/bad.cpp", "<boost/multiprecision/cpp_bin_float.hpp>", "many digits")
         self.assert_refused("src/compile/bad.cpp", "<nanobind/nanobind.h>", "Python")
         self.assert_refused("src/ops/bad.cpp", "<cblas.h>", "BLAS")

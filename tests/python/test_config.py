@@ -81,6 +81,28 @@ def test_dtypes_of_python_numbers_follow_the_cast_policy():
     assert (b + 1).dtype == "int8"
 
 
+def test_operations_on_nothing_but_literals_have_room():
+    x, b = pt.dvector("x"), pt.bvector("b")
+    cases = {
+        "switch": (lambda: pt.switch(x > 0, 1, 0) * 100 + 100, [200, 100]),
+        "product": (lambda: pt.as_tensor(100) * 2, 200),
+        "sum": (lambda: pt.add(100, 100), 200),
+        "square": (lambda: pt.sqr(100), 10000),
+        "full": (lambda: pt.full((2,), 100) * 2, [200, 200]),
+        "where": (lambda: pt.where(x > 0, 100, 27) + 100, [200, 127]),
+    }
+    for name, (make, right) in cases.items():
+        result = make()
+        assert result.dtype == "int64", name
+        assert result.eval({x: [1.0, -1.0]}, on_unused_input="ignore").tolist() == right, name
+    # Beside an operand with a dtype, a literal takes as few bits as it needs; what has a dtype keeps it.
+    assert (pt.as_tensor(100) * b).dtype == "int8" and pt.switch(x > 0, b, 0).dtype == "int8"
+    assert (pt.as_tensor(np.int8(100)) * 2).dtype == "int8"
+    with bt.config.change_flags(cast_policy="pytensor"):
+        for name, (make, _) in cases.items():
+            assert make().dtype in ("int8", "int16"), name
+
+
 @pytest.mark.parametrize(
     "name, good, bad",
     [("openmp", [True, False, "True", 0], ["yes", 2, None]), ("profiling__n_apply", [5, "7"], ["many", None, 2j]),

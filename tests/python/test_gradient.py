@@ -184,3 +184,13 @@ def test_derivatives_of_a_logarithm_ignore_elements_that_are_not_selected():
     scale, x = pt.dvector("scale"), pt.dmatrix("x")
     cost = pt.log(pt.diagonal(pt.exp(scale)[:, None] * x)).sum()  # log(x) is -inf off the diagonal
     np.testing.assert_array_equal(bt.function([scale, x], bt.grad(cost, x))([1.0, 2.0], np.diag([2.0, 4.0])), np.diag([0.5, 0.25]))
+
+
+def test_a_copy_is_a_variable_of_its_own():
+    x = pt.dvector("x")
+    for copied in [x.copy(), pt.tensor_copy(x), pt.identity(x)]:
+        assert copied is not x and copied.type == x.type
+        by_copy, by_x = bt.grad((copied**2 - x**2).sum(), [copied, x], consider_constant=None)
+        f = bt.function([x], [copied, by_copy, by_x])
+        assert [each.tolist() for each in f([1.0, 2.0])] == [[1, 2], [2, 4], [0, 0]]
+        assert len(bt.function([x], copied + 1).maker.fgraph.apply_nodes) == len(bt.function([x], x + 1).maker.fgraph.apply_nodes)

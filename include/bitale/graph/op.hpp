@@ -20,7 +20,7 @@ namespace bitale {
 class Lowering;     // ops/lowering.hpp: the interface of ops to the lowering
 class InputRanges;  // graph/range.hpp
 struct Range;
-struct ScalarOp;  // ops/scalar_op.hpp: the record of an elementwise operation
+struct ScalarOp;  // ops/elementwise/scalar_op.hpp: the record of an elementwise operation
 
 // The lengths of one tensor: an int64 scalar per dimension.
 using Shape = Variables;

@@ -9,9 +9,9 @@
 namespace bitale {
 
 inline Variable as_tensor_variable(const Operand& x) { return x.variable; }
-// Returns x: values in a graph never change, so there is nothing to copy.
-inline Variable tensor_copy(const Operand& x) { return x.variable; }
-inline Variable identity(const Operand& x) { return x.variable; }
+// A variable of its own with the value of x: a derivative by it is that by what is computed from it, not from x.
+Variable tensor_copy(const Operand& x);
+inline Variable identity(const Operand& x) { return tensor_copy(x); }
 // A scalar, which is a tensor without dimensions. TypeError for others.
 Variable tensor_from_scalar(const Operand& x);
 inline Variable scalar_from_tensor(const Operand& x) { return tensor_from_scalar(x); }

@@ -7,7 +7,7 @@
 
 #include "bitale/core/dtype.hpp"
 #include "bitale/core/text.hpp"
-#include "ops/scalar_op.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 
 namespace bitale::python {
 

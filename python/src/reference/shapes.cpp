@@ -174,9 +174,9 @@ dtype: Dtype; by default that of `x`.
 ~ eye
 
 = identity tensor_copy
-Return the tensor itself.
+Copy a tensor.
 x: Tensor.
--> `x`; values in a graph never change, so there is nothing to copy.
+-> A variable of its own with the value of `x`. A derivative by it is that of what is computed from the copy.
 
 = tri
 Matrix with ones on and below a diagonal.

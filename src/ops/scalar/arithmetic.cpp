@@ -1,6 +1,6 @@
 // Arithmetic: sums, products, quotients, powers. Division and remainder follow Python (towards minus infinity);
 // integers wrap, and dividing an integer by zero gives 0, as in NumPy.
-#include "ops/interval.hpp"
+#include "ops/analysis/interval.hpp"
 #include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
 #include "runtime/special.hpp"

@@ -1,5 +1,5 @@
 // Comparisons and predicates: their outputs are bool, and have no derivative.
-#include "ops/interval.hpp"
+#include "ops/analysis/interval.hpp"
 #include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
 

@@ -7,7 +7,7 @@
 #include <complex>
 #include <numbers>
 
-#include "ops/complex.hpp"
+#include "ops/complex/complex.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {

@@ -2,7 +2,7 @@
 // parts of the operands, which native code computes. A record without one refuses complex operands.
 #pragma once
 
-#include "ops/scalar_op.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 
 namespace bitale::records {
 

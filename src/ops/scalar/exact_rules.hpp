@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "ops/scalar_op.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 #include "runtime/exact.hpp"
 
 namespace bitale::records {

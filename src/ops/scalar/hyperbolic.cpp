@@ -1,5 +1,5 @@
 // Hyperbolic functions and their inverses.
-#include "ops/interval.hpp"
+#include "ops/analysis/interval.hpp"
 #include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
 

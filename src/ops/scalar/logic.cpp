@@ -1,5 +1,5 @@
 // Bitwise logic of integers; for bools it is boolean logic.
-#include "ops/interval.hpp"
+#include "ops/analysis/interval.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {

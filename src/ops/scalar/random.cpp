@@ -10,7 +10,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "ops/random_words.hpp"
+#include "ops/random/words.hpp"
 #include "ops/scalar/record.hpp"
 #include "runtime/random/bit_generators.hpp"
 #include "runtime/random/from_uniform.hpp"

@@ -9,9 +9,9 @@
 
 #include "bitale/ops/ops.hpp"
 #include "core/limits.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 #include "ops/scalar/complex.hpp"
-#include "ops/scalar_op.hpp"
 #include "program/expr.hpp"
 #include "program/math/math.hpp"
 

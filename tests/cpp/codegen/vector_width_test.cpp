@@ -15,7 +15,7 @@
 #include "codegen/target.hpp"
 #include "codegen/vector_width.hpp"
 #include "compile/vector_width_due.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 #include "support/directory.hpp"
 #include "support/math_reference.hpp"
 

@@ -1,5 +1,5 @@
 // Elemwise: broadcasting, its errors, static shapes, and derivatives at special points.
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Indexing: Python's slice rules in all three arithmetics, basic and advanced indexing with NumPy's semantics, updates.
-#include "ops/slice_arithmetic.hpp"
+#include "ops/indexing/slice_arithmetic.hpp"
 
 #include "ops/structure_support.hpp"
 #include "program/interpret.hpp"

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "bitale/bitale.hpp"
-#include "ops/elemwise.hpp"
-#include "ops/scalar_op.hpp"
+#include "ops/elementwise/elemwise.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 #include "runtime/random/from_uniform.hpp"
 
 using namespace bitale;

@@ -1,5 +1,5 @@
 // Bounds of values, inferred from expressions: never tighter than the values.
-#include "ops/range.hpp"
+#include "ops/analysis/range.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Reductions and functions composed of them: dtypes, axes, empty and special inputs, labels, accuracy, and derivatives.
-#include "ops/reduce.hpp"
+#include "ops/reductions/reduce.hpp"
 
 #include <doctest/doctest.h>
 

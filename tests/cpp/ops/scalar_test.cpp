@@ -1,6 +1,6 @@
 // Records of scalar ops: the native expansion compared with the reference loop for every record and dtype, dtype rules,
 // and error-prone values.
-#include "ops/scalar_op.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/evaluate.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 #include "program/interpret.hpp"
 #include "runtime/functions.hpp"
 

@@ -8,8 +8,8 @@
 #include "bitale/graph/traversal.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/evaluate.hpp"
+#include "ops/analysis/support_masks.hpp"
 #include "ops/registry.hpp"
-#include "ops/support_masks.hpp"
 
 using namespace bitale;
 

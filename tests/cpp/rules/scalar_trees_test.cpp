@@ -20,7 +20,7 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 #include "graph/evaluate.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 #include "rewriting/database.hpp"
 #include "rewriting/engine.hpp"
 #include "rewriting/equation.hpp"

@@ -7,8 +7,8 @@
 #include "bitale/bitale.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/traversal.hpp"
-#include "ops/advanced_subtensor.hpp"
-#include "ops/lengths.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/indexing/advanced_subtensor.hpp"
 #include "ops/registry.hpp"
 
 using namespace bitale;

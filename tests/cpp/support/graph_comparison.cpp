@@ -11,8 +11,8 @@
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "graph/evaluate.hpp"
-#include "ops/blockwise.hpp"
-#include "ops/linalg_core.hpp"
+#include "ops/linalg/blockwise.hpp"
+#include "ops/linalg/linalg_core.hpp"
 
 namespace bitale::test {
 

@@ -15,7 +15,7 @@
 
 #include "bitale/graph/function_graph.hpp"
 #include "bitale/ops/ops.hpp"
-#include "ops/elemwise.hpp"
+#include "ops/elementwise/elemwise.hpp"
 
 namespace bitale::test {
 

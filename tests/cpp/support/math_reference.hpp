@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "link/linker.hpp"
-#include "ops/scalar_op.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 
 namespace bitale::test {
 

@@ -9,8 +9,8 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "graph/evaluate.hpp"
+#include "ops/elementwise/scalar_op.hpp"
 #include "ops/registry.hpp"
-#include "ops/scalar_op.hpp"
 #include "support/graph_comparison.hpp"
 
 namespace bitale::test {

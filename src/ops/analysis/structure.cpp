@@ -1,0 +1,190 @@
+// Structure facts about matrices, found through their expressions. The search is iterative, and limited to some
+// thousand nodes: facts further away are not found.
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "bitale/core/array.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/graph/op.hpp"
+#include "bitale/ops/assume.hpp"
+#include "ops/analysis/lengths.hpp"
+
+namespace bitale {
+
+namespace {
+
+constexpr int max_steps = 4000;
+constexpr std::int64_t max_inspected_elements = 10000;
+
+using KnownStructures = std::unordered_map<const VariableNode*, Structure>;
+
+// Facts that the elements show. For a batch: those of all its matrices.
+Structure structure_of_values(const Array& value) {
+  const int ndim = value.ndim();
+  if (value.size() > max_inspected_elements || is_complex(value.dtype())) return {};
+  const std::int64_t rows = value.shape(ndim - 2), columns = value.shape(ndim - 1), size = rows * columns;
+  const Array flat = value.astype(DType::Float64).contiguous();
+  bool lower = true, upper = true, symmetric = rows == columns, unit = symmetric, positive = symmetric;
+  for (std::int64_t at = 0; at < flat.size(); ++at) {
+    const double* matrix = flat.data_as<double>() + at / size * size;
+    const std::int64_t i = at % size / columns, j = at % columns;
+    const double x = matrix[i * columns + j];
+    if (std::isnan(x)) return {};
+    lower &= j <= i || x == 0;
+    upper &= j >= i || x == 0;
+    symmetric = symmetric && x == matrix[j * columns + i];
+    unit &= i != j || x == 1;
+    positive &= i != j || x > 0;
+  }
+  Structure out;
+  out.add(Fact::Square, rows == columns);
+  if (lower) out.add(Fact::LowerTriangular);
+  if (upper) out.add(Fact::UpperTriangular);
+  if (symmetric) out.add(Fact::Symmetric);
+  if (unit) out.add(Fact::UnitDiagonal);
+  if (positive) out.add(Fact::PositiveDiagonal);
+  return out;
+}
+
+// For a graph: the facts that were stated about its variables, and those that follow, which are kept until the graph
+// changes.
+class StructureFeature final : public Feature {
+ public:
+  std::string name() const override { return "structure"; }
+  void on_import(FunctionGraph&, const Apply&, std::string_view) override { known.clear(); }
+  void on_prune(FunctionGraph&, const Apply& node, std::string_view) override {
+    known.clear();
+    if (stated.empty()) return;
+    for (auto& output : node.outputs()) stated.erase(output.node());
+  }
+  // The replacement of a variable has its value, so the stated facts hold for it, too.
+  void on_change_input(FunctionGraph&, const Client&, const Variable& before, const Variable& after,
+                       std::string_view) override {
+    known.clear();
+    if (const auto found = stated.find(before.node()); found != stated.end()) {
+      const Structure facts = found->second;
+      stated[after.node()].add(facts);
+    }
+  }
+  KnownStructures known, stated;
+};
+
+StructureFeature& structure_feature(FunctionGraph& graph) {
+  if (auto* found = graph.feature<StructureFeature>()) return *found;
+  const auto made = std::make_shared<StructureFeature>();
+  graph.attach(made);
+  return *made;
+}
+
+class StructureSearch {
+ public:
+  // Searches in a graph, or in an expression by itself.
+  StructureSearch(KnownStructures& known, const FunctionGraph* graph, const KnownStructures* stated)
+      : known_(known), graph_(graph), stated_(stated) {}
+
+  // A node is queried; if it needs facts about an input that are not known yet, those are found first, and the node is
+  // queried again.
+  Structure of(const Variable& variable) {
+    Variables waiting{variable};
+    int steps = 0;
+    while (!waiting.empty()) {
+      const Variable v = waiting.back();
+      if (known_.contains(v.node())) {
+        waiting.pop_back();
+        continue;
+      }
+      if (++steps > max_steps) return {};
+      missing_.clear();
+      const Structure found = derive_structure(v);
+      if (missing_.empty()) {
+        known_.emplace(v.node(), found);
+        waiting.pop_back();
+      } else {
+        waiting.insert(waiting.end(), missing_.begin(), missing_.end());
+      }
+    }
+    return known_.at(variable.node());
+  }
+
+ private:
+  class Inputs final : public InputStructures {
+   public:
+    Inputs(StructureSearch& search, const Apply& node) : search_(search), node_(node) {}
+    Structure of(int input) override {
+      const Variable& v = node_.input(input);
+      const auto found = search_.known_.find(v.node());
+      if (found != search_.known_.end()) return found->second;
+      search_.missing_.push_back(v);
+      return {};
+    }
+
+   private:
+    StructureSearch& search_;
+    const Apply& node_;
+  };
+
+  Structure derive_structure(const Variable& v) {
+    if (!as_tensor(v.type()) || is_complex(v.dtype())) return {};
+    if (v.is_constant()) return v.ndim() < 2 ? Structure() : structure_of_values(*v.constant());
+    Structure out;
+    if (const Dims& shape = v.static_shape(); shape.size() >= 2 && shape.back() == 1 && shape[shape.size() - 2] == 1)
+      out.add(Fact::Diagonal);  // a single element
+    if (stated_)
+      if (const auto found = stated_->find(v.node()); found != stated_->end()) out = found->second;
+    if (graph_ && graph_->contains(v))
+      for (auto& client : graph_->clients(v))
+        if (client.node)
+          if (const auto* op = dynamic_cast<const StatesStructure*>(client.node->op.get()))
+            out.add(op->stated_of_input(client.index));
+    if (!v.has_owner()) return out;
+    const auto* op = dynamic_cast<const StatesStructure*>(v.owner_op());
+    if (!op) return out;
+    const Apply node = v.owner();
+    Inputs inputs(*this, node);
+    out.add(op->structure(node, int(v.index()), inputs));
+    const bool matters = out.is_triangular() || out.is(Fact::PositiveDiagonal);
+    if (matters && missing_.empty() && !out.is(Fact::Square) && has_equal_lengths(v)) out.add(Fact::Square);
+    return out;
+  }
+
+  // Rows and columns.
+  static bool has_equal_lengths(const Variable& v) {
+    const Dims& shape = v.static_shape();
+    if (shape.size() < 2) return false;
+    const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
+    if (rows != unknown_length && columns != unknown_length) return rows == columns;
+    return is_same_length(length_of(v, v.ndim() - 2), length_of(v, v.ndim() - 1));
+  }
+
+  KnownStructures& known_;
+  const FunctionGraph* graph_;
+  const KnownStructures* stated_;
+  Variables missing_;
+};
+
+}  // namespace
+
+Structure structure_of(const Variable& x) {
+  KnownStructures known;
+  return StructureSearch(known, nullptr, nullptr).of(x);
+}
+
+Structure structure_of(FunctionGraph& graph, const Variable& x) {
+  StructureFeature& feature = structure_feature(graph);
+  KnownStructures own;  // for a variable outside the graph, which may be freed at any time
+  const Structure found = StructureSearch(graph.contains(x) ? feature.known : own, &graph, &feature.stated).of(x);
+  if (found.is_conflict())
+    throw ConflictingAssumptionsError(cat("`", x.str(), "` is both known to be and known not to be ",
+                                          join(found.contradictions(), ", "),
+                                          ", by what was assumed and what follows"));
+  return found;
+}
+
+void add_statement(FunctionGraph& graph, const Variable& x, const Structure& facts) {
+  StructureFeature& feature = structure_feature(graph);
+  feature.known.clear();
+  feature.stated[x.node()].add(facts);
+}
+
+}  // namespace bitale

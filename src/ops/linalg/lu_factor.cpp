@@ -1,0 +1,268 @@
+// LU factorization with partial pivoting, the permutation that its pivots define, and solutions of systems with the
+// factors.
+#include <algorithm>
+
+#include "bitale/ops/ops.hpp"
+#include "core/call_scope.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/complex/decomposition.hpp"
+#include "ops/linalg/lapack_forms.hpp"
+#include "ops/linalg/linalg_core.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+#include "runtime/decompositions.hpp"
+#include "runtime/functions.hpp"
+
+namespace bitale {
+
+namespace {
+
+// Exchanges place i with place pivots[i] sequentially. Out-of-range pivots, which LUFactor never gives, exchange
+// nothing.
+void permute_by_pivots(std::int64_t n, std::int64_t inverse, const std::int32_t* pivots, std::int64_t* out) noexcept {
+  for (std::int64_t i = 0; i < n; ++i) out[i] = i;
+  for (std::int64_t step = 0; step < n; ++step) {
+    // `inverse`: rows in the order in which they were picked; else where each row went.
+    const std::int64_t i = inverse ? step : n - 1 - step, other = pivots[i];
+    if (other >= 0 && other < n) std::swap(out[i], out[other]);
+  }
+}
+
+const runtime::RegisterFunctions pivot_functions{
+    runtime::runtime_function("bt_pivots", permute_by_pivots, "n inverse pivots out")};
+
+class LUFactor final : public DecompositionOp, public EmitsTensors {
+ public:
+  std::string_view name() const override { return "LUFactor"; }
+  std::string signature() const override { return "(m,n)->(m,n),(k)"; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    const Variable x = matrix_of(inputs);
+    const std::int64_t m = x.static_shape()[0], n = x.static_shape()[1];
+    const std::int64_t k = least_length(m, n);
+    return Apply(OpRef(this), {x}, {tensor_type(x.dtype(), {m, n}), tensor_type(DType::Int32, Dims{k})});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
+    return {inputs[0], {lengths::min(inputs[0][0], inputs[0][1])}};
+  }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const Array a = in[0].contiguous();
+    const std::int64_t m = a.shape(0), n = a.shape(1);
+    out[0] = Array::empty(a.dtype(), {m, n});
+    out[1] = Array::empty(DType::Int32, {std::min(m, n)});
+    with_float(a.dtype(), [&]<class T>(T) {
+      check(runtime::lu_factor<T>(m, n, a.data_as<T>(), out[0].data_as<T>(), out[1].data_as<std::int32_t>()));
+    });
+  }
+  bool emit(Lowering& to, const Apply& node) const override {
+    call_runtime(to, node, {to.shape_in(0)[0], to.shape_in(0)[1], InputData{0}, OutputData{0}, OutputData{1}});
+    return true;
+  }
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    require_lapack(to);
+    const TensorLU made = lu_of(to.builder(), to.in(0));
+    to.out(0, made.factors);
+    to.out(1, made.pivots);
+  }
+
+  // With L and U extended to square matrices by ones on their diagonals, P^T dA = L (tril(F, -1) + triu(F)) U for F =
+  // L^-1 P^T dA U^-1, so that dL = L tril(F, -1) and dU = triu(F) U.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (cotangents[0].is_disconnected()) return no_gradients(node);
+    const Variable factors = node.output(0), &g = cotangents[0];
+    const Variable rows = length_of(factors, 0), columns = length_of(factors, 1), k = lengths::min(rows, columns);
+    const Slice stretch{.start = {}, .stop = Operand(k), .step = {}};
+    const auto unit = [&](const Variable& n) { return eye(n, {}, 0, factors.dtype()); };
+    const Variable left = subtensor(factors, {Slice{}, stretch}), above = subtensor(factors, {stretch});
+    const Variable of_left = tril(subtensor(g, {Slice{}, stretch}), -1), of_above = triu(subtensor(g, {stretch}));
+    const Variable lower =
+        set_subtensor(unit(rows), {Slice{}, stretch}, add(tril(left, -1), first_columns(rows, k, factors.dtype())));
+    const Variable upper = set_subtensor(unit(columns), {stretch}, triu(above));
+    // dL = (L F_-)[:, :k] and dU = (F_+ U)[:k], F being [rows, columns]
+    const Variable to_left =
+        set_subtensor(zeros({rows, columns}, factors.dtype()), {Slice{}, stretch}, dot(t(lower), of_left));
+    const Variable to_above =
+        set_subtensor(zeros({rows, columns}, factors.dtype()), {stretch}, dot(of_above, t(upper)));
+    const Variable of_f = add(tril(to_left, -1), triu(to_above));
+    const Variable half = solve_triangular(lower, of_f, {.lower = true, .trans = true, .unit_diagonal = true});
+    const Variable permuted = t(solve_triangular(upper, t(half), {.lower = false}));
+    const Variable order = pivot_to_permutation(all_pivots(node), false);
+    return {with_static_shape_of(node.input(0), take(permuted, order, 0))};
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{true, false}}; }
+
+ private:
+  std::string runtime_name() const override { return "lu_factor"; }
+  const char* who() const override { return "lu_factor"; }
+  static Variable first_columns(const Variable& rows, const Variable& k, DType dtype) {
+    return eye(rows, Operand(k), 0, dtype);
+  }
+  // One pivot per row: rows beyond the last column are not exchanged.
+  static Variable all_pivots(const Apply& node) {
+    const Variable pivots = node.output(1), rest = arange(length_of(pivots, 0), length_of(node.output(0), 0), 1);
+    return concatenate({pivots, cast(rest, DType::Int32)}, 0);
+  }
+};
+
+class PivotToPermutations final : public MatrixOp, public EmitsTensors {
+ public:
+  explicit PivotToPermutations(bool inverse) : inverse(inverse) {}
+  bool inverse;
+  static constexpr auto fields = attribute_list(attribute("inverse", &PivotToPermutations::inverse));
+  std::string_view name() const override { return "PivotToPermutations"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  std::string signature() const override { return "(m)->(m)"; }
+  std::string_view failure() const override { return "pivots can't be permuted"; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 1);
+    const bool is_whole =
+        bitale::kind(inputs[0].dtype()) == DTypeKind::Int || bitale::kind(inputs[0].dtype()) == DTypeKind::UInt;
+    if (!is_whole) throw TypeError(cat("pivot_to_permutation: expected integers, got ", inputs[0].str()));
+    const Variable pivots = cast(inputs[0], DType::Int32);
+    if (pivots.ndim() != 1)
+      throw ShapeError(
+          cat("pivot_to_permutation: expected a vector, got ", pivots.str(), " with ", pivots.ndim(), " dimensions"));
+    return Apply(OpRef(this), {pivots}, {tensor_type(DType::Int64, pivots.static_shape())});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const Array pivots = in[0].contiguous();
+    out[0] = Array::empty(DType::Int64, pivots.shape());
+    permute_by_pivots(pivots.size(), inverse, pivots.data_as<std::int32_t>(), out[0].data_as<std::int64_t>());
+  }
+  bool emit(Lowering& to, const Apply&) const override {
+    to.call("bt_pivots", {to.shape_in(0)[0], to.pool().integer(inverse), InputData{0}, OutputData{0}});
+    return true;
+  }
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    to.out(0, permutation_of(to.builder(), to.in(0), inverse));
+  }
+  Variables pullback(const Apply& node, std::span<const Variable>) const override { return no_gradients(node); }
+  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{false}}; }
+};
+
+std::vector<Sample> lu_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, const Dims& type, const Dims& shape, bool smooth = true) {
+    Array a = sample_values(DType::Float64, shape).copy();
+    for (std::int64_t k = 0; k < std::min(shape[0], shape[1]); ++k)
+      a.data_as<double>()[(k + 1) % shape[0] * shape[1] + k] += 9;
+    const Variable x[] = {sample_input(dtype, type, "x")};
+    out.push_back({make_ref<LUFactor>()->make_node(x), {a.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
+  };
+  add(DType::Float64, {any, any}, {3, 3});
+  add(DType::Float64, {4, 4}, {4, 4});
+  add(DType::Float64, {any, any}, {4, 2});
+  add(DType::Float64, {any, any}, {2, 4});
+  add(DType::Float32, {any, any}, {3, 3});
+  add(DType::Float64, {any, any}, {20, 18}, false);
+  add(DType::Float64, {any, any}, {0, 2}, false);
+  add(DType::Int64, {any, any}, {3, 3});
+  return out;
+}
+
+std::vector<Sample> pivot_samples() {
+  std::vector<Sample> out;
+  for (const bool inverse : {true, false}) {
+    const Variable x[] = {sample_input(DType::Int32, {unknown_length}, "pivots")};
+    const auto node = make_ref<PivotToPermutations>(inverse)->make_node(x);
+    out.push_back({node, {Array{2, 3, 3, 3}.astype(DType::Int32)}});
+    out.push_back({node, {Array::empty(DType::Int32, {0})}});
+  }
+  return out;
+}
+
+REGISTER_OP(LUFactor, "The LU factors of a matrix in one, and the rows that were exchanged.", lu_samples);
+REGISTER_OP(PivotToPermutations, "The permutation of rows that the pivots of LU factors make.", pivot_samples);
+
+}  // namespace
+
+LUFactors lu_factor(const Operand& a) {
+  const LocationScope here(a.where);
+  const Variable inputs[] = {require_matrices("lu_factor", a)};
+  if (is_complex(inputs[0])) return complex_lu_factor(inputs[0]);
+  const auto op = make_ref<LUFactor>();
+  const Apply node = blockwise(op, op->signature(), inputs);
+  return {node.output(0), node.output(1)};
+}
+
+Variable pivot_to_permutation(const Operand& pivots, bool inverse) {
+  const LocationScope here(pivots.where);
+  if (pivots.ndim() < 1) throw ShapeError("pivot_to_permutation: expected a vector, or a batch of them");
+  const Variable inputs[] = {pivots.variable};
+  return apply_matrices(make_ref<PivotToPermutations>(inverse), inputs);
+}
+
+namespace {
+
+// The factors of one matrix or of a batch: L [m, k], U [k, n], and the order of rows: row i of the matrix is row
+// order[i] of L U.
+struct LUParts {
+  Variable lower, upper, order;
+};
+LUParts lu_parts(const Variable& a) {
+  const auto [factors, pivots] = lu_factor(a);
+  const int ndim = factors.ndim();
+  const Variable rows = length_of(factors, ndim - 2), columns = length_of(factors, ndim - 1);
+  const Variable k = lengths::min(rows, columns);
+  const Slice stretch{.start = {}, .stop = Operand(k), .step = {}};
+  const Variable left = subtensor(factors, {Ellipsis{}, stretch});
+  const Variable lower = add(tril(left, -1), eye(rows, Operand(k), 0, factors.dtype()));
+  const Variable upper = triu(subtensor(factors, {Ellipsis{}, stretch, Slice{}}));
+  const auto known_k = known_integer(k), known_rows = known_integer(rows);
+  Variable all = pivots;
+  if (!known_k || !known_rows || *known_k != *known_rows) {  // rows beyond the last column are not exchanged
+    Variable rest = cast(arange(k, rows, 1), DType::Int32);
+    if (ndim > 2) {
+      Variables shape;
+      for (int axis = 0; axis < ndim - 2; ++axis) shape.push_back(length_of(factors, axis));
+      shape.push_back(length_of(rest, 0));
+      rest = broadcast_to(rest, shape);
+    }
+    all = concatenate({pivots, rest}, ndim - 2);
+  }
+  return {lower, upper, pivot_to_permutation(all, false)};
+}
+
+}  // namespace
+
+Variables lu(const Operand& a, bool permute_l, bool p_indices) {
+  const LocationScope here(a.where);
+  const auto [lower, upper, order] = lu_parts(require_matrices("lu", a));
+  if (p_indices && !permute_l) return {cast(order, DType::Int32), lower, upper};
+  // P[i, order[i]] = 1: row i of A is row order[i] of L U.
+  const Variable rows = length_of(order, order.ndim() - 1);
+  const Variable ones_there = eq(expand_dims(order, order.ndim()), arange(rows));
+  const Variable p = cast(ones_there, component_dtype(lower.dtype()));
+  if (permute_l) return {matmul(p, lower), upper};
+  return {p, lower, upper};
+}
+
+Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& b, bool trans, int b_ndim) {
+  const LocationScope here(factors.where);
+  const CallScope call("lu_solve");
+  const Variable both = required_square("lu_solve", require_matrices("lu_solve", factors));
+  const int core = b_ndim ? b_ndim : std::min(b.ndim(), 2);
+  if (b.ndim() < core || core < 1)
+    throw ShapeError(cat("lu_solve: expected b to be a vector or a matrix, got ", b.variable.str(), " with ", b.ndim(),
+                         " dimensions"));
+  const Variable right = core == 1 ? expand_dims(b.variable, b.ndim()) : b.variable;
+  const Variable columns = required_equal(right, length_of(both, both.ndim() - 1), length_of(right, right.ndim() - 2),
+                                          "lu_solve: expected b to have as many rows as the factors");
+  // A = P L U; P is applied as a matrix, which works for batches of any kind.
+  const Variable order = pivot_to_permutation(pivots, false), rows = length_of(order, order.ndim() - 1);
+  const Variable p = cast(eq(expand_dims(order, order.ndim()), arange(rows)), component_dtype(both.dtype()));
+  const SolveTriangularOptions lower{.lower = true, .trans = trans, .unit_diagonal = true, .b_ndim = 2};
+  const SolveTriangularOptions upper{.lower = false, .trans = trans, .b_ndim = 2};
+  Variable out;
+  if (trans)
+    out = matmul(p, solve_triangular(both, solve_triangular(both, columns, upper), lower));
+  else
+    out = solve_triangular(both, solve_triangular(both, matmul(t(p), columns), lower), upper);
+  return core == 1 ? squeeze(out, Axes{{out.ndim() - 1}}) : out;
+}
+
+}  // namespace bitale

@@ -1,0 +1,245 @@
+// General systems of equations.
+#include "bitale/ops/ops.hpp"
+#include "core/call_scope.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/complex/decomposition.hpp"
+#include "ops/linalg/lapack_forms.hpp"
+#include "ops/linalg/linalg_core.hpp"
+#include "ops/linalg/solve_structured.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+#include "runtime/functions.hpp"
+#include "runtime/lu.hpp"
+
+namespace bitale {
+
+namespace {
+
+class Solve final : public MatrixOp, public EmitsTensors {
+ public:
+  Solve(bool trans, int b_ndim, std::string on_error) : trans(trans), b_ndim(b_ndim), on_error(std::move(on_error)) {
+    require_on_error("solve", this->on_error);
+    if (b_ndim != 1 && b_ndim != 2) throw ValueError(cat("solve: expected b_ndim 1 or 2, got ", b_ndim));
+  }
+  bool trans;
+  int b_ndim;
+  std::string on_error;
+  static constexpr auto fields = attribute_list(attribute("trans", &Solve::trans), attribute("b_ndim", &Solve::b_ndim),
+                                                attribute("on_error", &Solve::on_error));
+
+  std::string_view name() const override { return "Solve"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  std::string signature() const override { return b_ndim == 1 ? "(m,m),(m)->(m)" : "(m,m),(m,k)->(m,k)"; }
+  std::string_view failure() const override { return runtime::function_named("bt_solve_f64").failure; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    return system_node(OpRef(this), "solve", b_ndim, inputs);
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
+
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    require_square("solve", in[0]);
+    const std::int64_t n = in[0].shape(0), columns = b_ndim == 1 ? 1 : in[1].shape(1);
+    if (in[1].shape(0) != n) throw ShapeError(cat("solve: a has ", n, " rows, and b has ", in[1].shape(0)));
+    const Array a = in[0].contiguous();
+    out[0] = in[1].copy();
+    const Array factor = Array::empty(a.dtype(), {n, n}), pivots = Array::empty(DType::Int32, {n});
+    std::int64_t place = 0;
+    visit_dtype(a.dtype(), [&]<class T>() {
+      if constexpr (std::is_floating_point_v<T>)
+        place = runtime::solve(n, columns, trans, on_error == "nan", a.data_as<T>(), out[0].data_as<T>(),
+                               factor.data_as<T>(), pivots.data_as<std::int32_t>());
+    });
+    if (place)
+      raise_linalg(cat("solve: the matrix is singular: no pivot is left at place ", place - 1),
+                   "on_error=\"nan\" gives a solution that is all nan instead");
+  }
+
+  bool emit(Lowering& to, const Apply& node) const override {
+    const auto a = to.shape_in(0), b = to.shape_in(1);
+    const Expr n = b[0], one = to.pool().integer(1);
+    to.require(equal(a[0], a[1]), "solve: expected square matrices");
+    to.require(equal(a[0], n), "solve: a and b have different numbers of rows");
+    const DType dtype = node.output().dtype();
+    const bool transposed = to.matrix(0).transposed;
+    to.call(lapack_name("solve", dtype),
+            {n, b_ndim == 1 ? one : b[1], to.pool().integer(trans != transposed), to.pool().integer(on_error == "nan"),
+             InputData{0}, OutputData{0, {}, 1}, Scratch{dtype, n * n}, Scratch{DType::Int32, n}});
+    return true;
+  }
+
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    TensorBuilder& builder = to.builder();
+    const TensorValue a = to.in(0), b = to.in(1);
+    const std::size_t rows = a.lengths.size() - 2;
+    if (a.lengths[rows] != a.lengths[rows + 1]) throw ShapeError("solve: expected square matrices");
+    if (a.lengths[rows] != b.lengths[rows]) throw ShapeError("solve: a and b have different numbers of rows");
+    require_lapack(to);
+    Dims as_matrix = b.lengths;
+    if (b_ndim == 1) as_matrix.push_back(1);
+    const TensorValue x = solve_by_lu(to, a, builder.reshape(b, as_matrix), TransposedForm(trans), on_error, failure());
+    to.out(0, builder.reshape(x, b.lengths));
+  }
+
+  // For x = op(a)^-1 b: g_b = op(a)^-T g, and the gradient of op(a) is -g_b x^T, which is transposed if op(a) is a^T.
+  // Giles 2008.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (cotangents[0].is_disconnected()) return no_gradients(node);
+    const Variable x = node.output(), of_b = solved(!trans, node.input(0), cotangents[0]);
+    const Variable &left = trans ? x : of_b, &right = trans ? of_b : x;
+    const Variable product = b_ndim == 1 ? outer(left, right) : dot(left, transpose(right));
+    return {with_static_shape_of(node.input(0), neg(product)), with_static_shape_of(node.input(1), of_b)};
+  }
+  // op(a)^-1 (db - op(da) x)
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
+    Variable right = tangents[1];
+    if (!tangents[0].is_disconnected()) {
+      const Variable moved = dot(trans ? transpose(tangents[0]) : tangents[0], node.output());
+      right = right.is_disconnected() ? neg(moved) : sub(right, moved);
+    }
+    if (right.is_disconnected()) return {disconnected()};
+    return {solved(trans, node.input(0), right)};
+  }
+  bool has_pushforward() const override { return true; }
+  // The inverse of a structured matrix.
+  Structure structure(const Apply&, int, InputStructures& inputs) const override {
+    if (b_ndim != 2 || !inputs.of(1).is_identity()) return {};
+    const Structure a = inputs.of(0);
+    return inverse_structure(trans ? a.transposed() : a);
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
+
+ private:
+  Variable solved(bool transposed, const Variable& a, const Variable& b) const {
+    return (*make_ref<Solve>(transposed, b_ndim, on_error))({a, b});
+  }
+};
+
+std::vector<Sample> solve_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, std::int64_t n, const Dims& b_type, const Dims& b_shape, bool trans,
+                       bool smooth = true, const char* on_error = "raise") {
+    Array a = sample_values(DType::Float64, {n, n}).copy();  // pivots are not on the diagonal
+    for (std::int64_t k = 0; k < n; ++k) a.data_as<double>()[k * n + (k + 1) % n] += 3 * double(n);
+    const Variable both[] = {sample_input(dtype, {any, any}, "a"), sample_input(dtype, b_type, "b")};
+    out.push_back({make_ref<Solve>(trans, int(b_type.size()), on_error)->make_node(both),
+                   {a.astype(dtype), sample_values(dtype, b_shape, 1)},
+                   1e-6,
+                   smooth && dtype == DType::Float64});
+  };
+  for (const bool trans : {true, false}) {
+    add(DType::Float64, 3, {any}, {3}, trans);
+    add(DType::Float64, 3, {any, 2}, {3, 2}, trans);
+    add(DType::Float32, 4, {any, any}, {4, 3}, trans);
+    add(DType::Float64, 33, {any}, {33}, trans, false);
+    add(DType::Float64, 33, {any, any}, {33, 5}, trans, false);
+  }
+  add(DType::Float64, 1, {1, any}, {1, 3}, false);
+  add(DType::Float64, 0, {any, any}, {0, 3}, false);
+  add(DType::Float64, 3, {any, any}, {3, 0}, false);
+  add(DType::Int64, 3, {any}, {3}, false);
+  add(DType::Float64, 3, {any, any}, {3, 2}, true, true, "nan");
+  return out;
+}
+
+// A matrix of which one triangle is read is completed; bands use the real matrix of twice the length
+// (complex_matrices.hpp).
+Variable solve_complex(const Variable& a, const Variable& b, const SolveOptions& options, int b_ndim) {
+  const std::string& kind = options.assume_a;
+  const auto is = [&](std::string_view brief, std::string_view full) { return kind == brief || kind == full; };
+  const auto general = [&](const Variable& matrix) {
+    return complex_solve(matrix, b, options.transposed, b_ndim, options.on_error);
+  };
+  if (kind == "lower triangular" || kind == "upper triangular")
+    return solve_triangular(a, b,
+                            {.lower = kind == "lower triangular",
+                             .trans = options.transposed,
+                             .b_ndim = b_ndim,
+                             .on_error = options.on_error});
+  if (is("gen", "general")) return general(a);
+  if (is("sym", "symmetric")) return general(mirrored(required_square("solve", a), options.lower));
+  if (is("her", "hermitian")) return general(hermitian(required_square("solve", a), options.lower));
+  if (is("pos", "positive definite")) {  // its transpose is the conjugate, with the conjugate factor
+    const Variable factor = cholesky(a, options.lower, options.on_error);
+    return cho_solve(options.transposed ? conj(factor) : factor, options.lower, b, b_ndim);
+  }
+  if (kind != "diagonal" && kind != "tridiagonal" && kind != "banded")
+    return solve(real(a), real(b), options);  // which reports what is expected
+  const int width = kind == "diagonal" ? 0 : 1;
+  const Variable matrix = kind == "banded" ? a : triu(tril(a, width), -width);
+  if (options.on_error == OnError::Nan) return general(matrix);
+  const Variable square = required_square("solve", matrix);
+  const Variable blocks = as_blocks(options.transposed ? matrix_transpose(square) : square);
+  return of_columns(solve(blocks, as_columns(b, b_ndim), {.assume_a = "banded", .b_ndim = b_ndim}), b_ndim);
+}
+
+REGISTER_OP(Solve, "The solution of a general system of equations, by LU factors with partial pivoting.",
+            solve_samples);
+
+}  // namespace
+
+Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) {
+  const LocationScope here(a.where);
+  if (a.ndim() < 2 || b.ndim() < 1)
+    throw ShapeError(cat("solve: expected a matrix a and a vector or matrix b, or batches of them, got ",
+                         a.variable.str(), " with ", a.ndim(), " dimensions and ", b.variable.str(), " with ",
+                         b.ndim()));
+  const std::string& kind = options.assume_a;
+  const CallScope call(kind == "gen" || kind == "general" ? nullptr : "solve");
+  const int b_ndim = core_ndim(options.b_ndim, b.variable);
+  if (any_complex({a.variable, b.variable})) {
+    const auto [left, right] = in_common_dtype(a.variable, b.variable);
+    return solve_complex(left, right, options, b_ndim);
+  }
+  const auto triangular = [&](bool lower) {
+    return solve_triangular(
+        a, b, {.lower = lower, .trans = options.transposed, .b_ndim = b_ndim, .on_error = options.on_error});
+  };
+  const auto general = [&](const Variable& matrix, bool transposed) {
+    const Variable inputs[] = {matrix, b.variable};
+    return apply_matrices(make_ref<Solve>(transposed, b_ndim, on_error_name(options.on_error)), inputs);
+  };
+  const auto diagonal_of = [&](int k) { return diagonal(a, k, a.ndim() - 2, a.ndim() - 1); };
+  if (kind == "gen" || kind == "general") return general(a.variable, options.transposed);
+  if (kind == "banded")
+    return solve_structured("banded", a.variable, b.variable, b_ndim, options.transposed, options.on_error);
+  if (kind == "pos" || kind == "positive definite")
+    return cho_solve(cholesky(a, options.lower, options.on_error), options.lower, b, b_ndim);
+  if (kind == "lower triangular") return triangular(true);
+  if (kind == "upper triangular") return triangular(false);
+  if (kind == "sym" || kind == "symmetric" || kind == "her" || kind == "hermitian")
+    return solve_structured("symmetric", mirrored(required_square("solve", a.variable), options.lower), b.variable,
+                            b_ndim, false, options.on_error);
+  // Elements outside the diagonals are not read; for a singular matrix only the general solver gives nan.
+  const bool has_nan = options.on_error == OnError::Nan;
+  if (kind == "diagonal") {
+    const Variable d = diagonal_of(0);
+    if (has_nan) return general(mul(expand_dims(d, d.ndim()), eye(length_of(d, d.ndim() - 1))), false);
+    const Variable beside = zeros_like(diagonal_of(1));
+    return solve_tridiagonal(beside, d, beside, b, b_ndim);
+  }
+  if (kind == "tridiagonal") {
+    require_square("solve", a.variable);
+    if (has_nan) return general(triu(tril(a, 1), -1), options.transposed);
+    const int below = options.transposed ? 1 : -1;
+    return solve_tridiagonal(diagonal_of(below), diagonal_of(0), diagonal_of(-below), b, b_ndim);
+  }
+  throw ValueError(
+      cat("solve: expected assume_a \"gen\", \"sym\", \"her\", \"pos\", \"diagonal\", \"tridiagonal\", \"banded\", "
+          "\"lower triangular\" or \"upper triangular\", got \"",
+          kind, "\""));
+}
+
+Variable inv(const Operand& a) {
+  const LocationScope here(a.where);
+  const CallScope call("inv");
+  if (a.ndim() < 2)
+    throw ShapeError(
+        cat("inv: expected a matrix, or a batch of them, got ", a.variable.str(), " with ", a.ndim(), " dimensions"));
+  const DType dtype = is_complex(a.dtype()) ? a.dtype() : matrix_dtype({&a.variable, 1});
+  return solve(a, eye(length_of(a.variable, a.ndim() - 1), {}, 0, dtype), {.b_ndim = 2});
+}
+
+}  // namespace bitale

@@ -1,0 +1,183 @@
+// pad: gathers with computed positions for modes that repeat elements of x, and concatenations for modes that add
+// values.
+#include "bitale/ops/arrange.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/creation.hpp"
+#include "bitale/ops/search.hpp"
+#include "ops/analysis/lengths.hpp"
+
+namespace bitale {
+
+namespace {
+
+const Padding& of_axis(const std::vector<Padding>& pairs, int axis) {
+  return pairs[pairs.size() == 1 ? 0 : std::size_t(axis)];
+}
+
+void require_pairs(const std::vector<Padding>& pairs, int ndim, const char* what) {
+  if (pairs.size() > 1 && int(pairs.size()) != ndim)
+    throw ValueError(cat("pad: expected one pair or ", ndim, " pairs as ", what, ", got ", pairs.size()));
+}
+
+Variable width_of(const Operand& width) {
+  const Variable length = as_length(width.variable, "pad");
+  if (const auto known = known_integer(length); known && *known < 0)
+    throw ValueError(cat("pad: expected widths of at least 0, got ", *known));
+  return length;
+}
+
+Variable part_of(const Variable& x, int axis, const Slice& slice) {
+  std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
+  items.push_back(slice);
+  return subtensor(x, items);
+}
+
+// The first or the last slice along the axis, which is kept as a dimension of static length 1.
+Variable edge_of(const Variable& x, int axis, int index) {
+  std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
+  items.push_back(IndexItem(index));
+  return expand_dims(subtensor(x, items), axis);
+}
+
+// For each place of the padded axis, which of the n elements it repeats.
+Variable repeated_places(const std::string& mode, const Variable& n, const Variable& before, const Variable& after) {
+  const Variable total = lengths::add(lengths::add(before, n), after), one = int64_constant(1);
+  const Variable place = sub(arange(total), before), last = sub(n, one);
+  if (mode == "edge") return clip(place, int64_constant(0), last);
+  if (mode == "wrap") return mod(place, n);
+  const bool reflects = mode == "reflect";  // the edge element occurs once, in "symmetric" twice
+  const Variable period = reflects ? lengths::max(mul(int64_constant(2), last), one) : mul(int64_constant(2), n);
+  const Variable within = mod(place, period);
+  return switch_(lt(within, n), within, sub(reflects ? period : sub(period, one), within));
+}
+
+// x reflected repeatedly at the points at its edges. A value beyond an edge is 2 * edge - x; a value two reflections
+// away is x, shifted by twice the difference of the edges.
+Variable mirrored_at_points(const Variable& x, int axis, const Variable& before, const Variable& after, bool reflects) {
+  const Variable n = length_of(x, axis), one = int64_constant(1), last = sub(n, one);
+  const Variable place = sub(arange(lengths::add(lengths::add(before, n), after)), before);
+  const Variable step = reflects ? lengths::max(last, one) : n;
+  const Variable count = int_div(place, step);  // of reflections, negative before x
+  const Variable within = sub(place, mul(count, step));
+  const Variable turned = neq(mod(count, int64_constant(2)), int64_constant(0)), behind = gt(count, int64_constant(0));
+  std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
+  items.push_back(IndexItem(switch_(turned, sub(last, within), within)));
+  const Variable value = subtensor(x, items), first_edge = edge_of(x, axis, 0), last_edge = edge_of(x, axis, -1);
+  std::vector<int> order(std::size_t(x.ndim()), new_axis);
+  order[std::size_t(axis)] = 0;
+  const auto along = [&](const Variable& vector) { return dimshuffle(vector, order); };
+  const Variable edge = switch_(along(behind), last_edge, first_edge);
+  const Variable base = switch_(along(turned), sub(add(edge, edge), value), value);
+  const Variable shifts = switch_(turned, switch_(behind, sub(count, one), add(count, one)), count);
+  const Variable shifted = add(base, mul(cast(along(shifts), x.dtype()), sub(last_edge, first_edge)));
+  // 0 times an infinite difference would be nan.
+  const Variable mirrored = switch_(along(eq(shifts, int64_constant(0))), base, shifted);
+  // The elements of x itself are kept, and so is a single element, which NumPy repeats: a reflection at itself would be
+  // nan if it is infinite.
+  const Variable is_own = and_(ge(place, int64_constant(0)), le(place, last));
+  return switch_(or_(along(is_own), eq(n, one)), value, mirrored);
+}
+
+// `count` repetitions of a slice of length 1.
+Variable repeated(const Variable& slice, int axis, const Variable& count) {
+  Variables lengths = lengths_of(slice);
+  lengths[std::size_t(axis)] = count;
+  return alloc(slice, Operands(lengths));
+}
+
+Variable statistic(const std::string& mode, const Variable& x, int axis) {
+  const std::vector<int> axes{axis};
+  if (mode == "maximum") return max(x, axes, true);
+  if (mode == "minimum") return min(x, axes, true);
+  const Variable value = mode == "mean" ? mean(x, axes, true) : median(x, axes, true);
+  return cast(is_discrete(x.dtype()) ? round(value) : value, x.dtype());
+}
+
+// A ramp from `value` at the outer end to the edge, which is not part of it.
+Variable ramp(const Variable& edge, int axis, const Variable& value, const Variable& count, bool before) {
+  const DType dtype = is_float(edge.dtype()) ? edge.dtype() : DType::Float64;
+  std::vector<int> order(std::size_t(edge.ndim()), new_axis);
+  order[std::size_t(axis)] = 0;
+  const Variable step = cast(dimshuffle(arange(count), order), dtype);
+  const Variable from_end = before ? step : sub(cast(sub(count, int64_constant(1)), dtype), step);
+  const Variable end = cast(value, dtype);
+  const Variable slope = (cast(edge, dtype) - end) / cast(lengths::max(count, int64_constant(1)), dtype);
+  const Variable values = end + from_end * slope;
+  return cast(is_discrete(edge.dtype()) ? trunc(values) : values, edge.dtype());
+}
+
+constexpr std::array<std::string_view, 10> modes{"constant", "edge",   "linear_ramp", "maximum",   "minimum",
+                                                 "mean",     "median", "wrap",        "symmetric", "reflect"};
+
+}  // namespace
+
+Variable pad(const Operand& x, const std::vector<Padding>& widths, const std::string& mode, const PadOptions& options) {
+  const LocationScope here(x.where);
+  if (std::find(modes.begin(), modes.end(), mode) == modes.end()) {
+    std::vector<std::string> known(modes.begin(), modes.end());
+    throw ValueError(cat("pad: expected a mode of ", join(known, ", "), ", got \"", mode, "\""));
+  }
+  const bool mirrors = mode == "symmetric" || mode == "reflect";
+  if (options.is_odd && !mirrors)
+    throw ValueError(cat("pad: only modes \"symmetric\" and \"reflect\" mirror at points, got \"", mode, "\""));
+  if (options.is_odd && x.dtype() == DType::Bool)
+    throw NotImplementedError("pad: reflections at points (\"odd\") of bools; cast them first");
+  if (widths.empty() && x.ndim() > 0) throw ValueError("pad: expected widths");
+  require_pairs(widths, x.ndim(), "widths");
+  require_pairs(options.values, x.ndim(), "values");
+  require_pairs(options.stat_length, x.ndim(), "lengths of statistics");
+  Variable out = x.variable;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    const Variable before = width_of(of_axis(widths, axis).before), after = width_of(of_axis(widths, axis).after);
+    if (known_integer(before) == 0 && known_integer(after) == 0) continue;
+    const Variable n = length_of(out, axis);
+    if (options.is_odd) {
+      out = mirrored_at_points(out, axis, before, after, mode == "reflect");
+      continue;
+    }
+    if (mode == "edge" || mode == "wrap" || mirrors) {
+      std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
+      items.push_back(IndexItem(repeated_places(mode, n, before, after)));
+      out = subtensor(out, items);
+      continue;
+    }
+    Variable left, right;
+    const auto value_of = [&](bool first) {
+      if (options.values.empty()) return cast(Operand(0), out.dtype());
+      const Padding& pair = of_axis(options.values, axis);
+      return cast(first ? pair.before : pair.after, out.dtype());
+    };
+    if (mode == "constant") {
+      const auto filled = [&](bool first, const Variable& count) {
+        Variables lengths = lengths_of(out);
+        lengths[std::size_t(axis)] = count;
+        return alloc(value_of(first), Operands(lengths));
+      };
+      left = filled(true, before);
+      right = filled(false, after);
+    } else if (mode == "linear_ramp") {
+      left = ramp(edge_of(out, axis, 0), axis, value_of(true), before, true);
+      right = ramp(edge_of(out, axis, -1), axis, value_of(false), after, false);
+    } else {
+      const auto length_at = [&](bool first) {
+        const Padding& pair = of_axis(options.stat_length, axis);
+        return lengths::min(width_of(first ? pair.before : pair.after), n);
+      };
+      const bool all = options.stat_length.empty();
+      const Variable first = all ? out : part_of(out, axis, Slice{{}, Operand(length_at(true)), {}});
+      const Variable last = all ? out : part_of(out, axis, Slice{Operand(lengths::sub(n, length_at(false))), {}, {}});
+      left = repeated(statistic(mode, first, axis), axis, before);
+      right = repeated(statistic(mode, last, axis), axis, after);
+    }
+    out = concatenate(Operands({left, out, right}), axis);
+  }
+  return out;
+}
+
+}  // namespace bitale

@@ -1,0 +1,99 @@
+// Interpolation in one dimension, composed of searchsorted and indexing.
+#include "bitale/ops/interpolate.hpp"
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ordered.hpp"
+#include "bitale/ops/search.hpp"
+#include "ops/analysis/lengths.hpp"
+
+namespace bitale {
+
+namespace {
+
+void require_points(const Operand& x, const Operand& y, const char* who) {
+  if (x.ndim() != 1 || y.ndim() != 1)
+    throw ValueError(
+        cat(who, ": the points must be two vectors, but have ", x.ndim(), " and ", y.ndim(), " dimensions"));
+  const std::int64_t n = x.variable.static_shape()[0], m = y.variable.static_shape()[0];
+  if (n != unknown_length && m != unknown_length && n != m)
+    throw ValueError(cat(who, ": the points must be as many in x as in y, but are ", n, " and ", m));
+  if (n == 0 || m == 0) throw ValueError(cat(who, ": there must be at least one point"));
+}
+
+Variable values_at(const Variable& x, const Variable& places) { return subtensor(x, {IndexItem(places)}); }
+Variable values_at(const Variable& x, int place) { return subtensor(x, {IndexItem(place)}); }
+
+struct Points {
+  Variable x, y;  // x increases
+};
+
+// The value on the line through the last point not above `where` and the next one; outside the points, on the line
+// through the first or last two points.
+Variable on_line(const Points& p, const Variable& where) {
+  const Variable zero = int64_constant(0), one = int64_constant(1), n = length_of(p.x, 0);
+  const Variable low =
+      clip(sub(searchsorted(p.x, where, SearchSide::Right), one), zero, lengths::max(sub(n, int64_constant(2)), zero));
+  const Variable high = minimum(add(low, one), sub(n, one));
+  return values_at(p.y, low) + (values_at(p.y, high) - values_at(p.y, low)) /
+                                   (values_at(p.x, high) - values_at(p.x, low)) * (where - values_at(p.x, low));
+}
+
+Variable on_step(const std::string& method, const Points& p, const Variable& where) {
+  const Variable zero = int64_constant(0), one = int64_constant(1), last = sub(length_of(p.x, 0), one);
+  const Variable place = searchsorted(p.x, where);
+  if (method == "first") return values_at(p.y, clip(sub(place, one), zero, last));
+  if (method == "last") return values_at(p.y, clip(place, zero, last));
+  const Variable high = clip(place, lengths::min(one, last), last), low = maximum(sub(high, one), zero);
+  if (method == "mean") return (values_at(p.y, low) + values_at(p.y, high)) / 2;
+  return switch_(le(where - values_at(p.x, low), values_at(p.x, high) - where), values_at(p.y, low),
+                 values_at(p.y, high));
+}
+
+}  // namespace
+
+std::function<Variable(const Operand&)> interpolate1d(const Operand& x, const Operand& y,
+                                                      const InterpolationOptions& options) {
+  const std::string& method = options.method;
+  if (method != "linear" && method != "nearest" && method != "first" && method != "last" && method != "mean")
+    throw NotImplementedError(
+        cat("interpolate1d: method must be one of linear, nearest, first, last, mean, not \"", method, "\""));
+  require_points(x, y, "interpolate1d");
+  const Variable order = argsort(x);
+  const Points points{values_at(x.variable, order), values_at(y.variable, order)};
+  const Variable left = options.left_pad ? options.left_pad->variable : values_at(points.y, 0);
+  const Variable right = options.right_pad ? options.right_pad->variable : values_at(points.y, -1);
+  return [points, left, right, method, extrapolate = options.extrapolate](const Operand& operand) {
+    const LocationScope here(operand.where);
+    const Variable& where = operand.variable;
+    Variable out = method == "linear" ? on_line(points, where) : on_step(method, points, where);
+    if (!extrapolate) {
+      const Variable first = values_at(points.x, 0), last = values_at(points.x, -1);
+      // The last point's value is exact, without the rounding of the line; this includes a single point.
+      if (method == "linear") out = switch_(eq(where, last), values_at(points.y, -1), out);
+      out = switch_(lt(where, first), left, switch_(gt(where, last), right, out));
+    }
+    return is_float(where.dtype()) ? switch_(isnan(where), where, out) : out;
+  };
+}
+
+Variable interp(const Operand& x, const Operand& xp, const Operand& fp, const InterpOptions& options) {
+  const LocationScope here(x.where);
+  require_points(xp, fp, "interp");
+  if (!options.period)
+    return interpolate1d(xp, fp, {.left_pad = options.left, .right_pad = options.right, .extrapolate = false})(x);
+  if (const Array* known = options.period->variable.constant(); known && known->ndim() == 0 && known->item() == 0)
+    throw ValueError("interp: period must not be 0");
+  const Variable period = abs(*options.period);
+  Variable points = mod(xp, period), values = fp.variable;
+  const Variable order = argsort(points);
+  points = values_at(points, order);
+  values = values_at(values, order);
+  const Slice first{{}, Operand(1), {}}, last{Operand(-1), {}, {}};
+  const auto ends = [](const Variable& v, const Slice& slice) { return subtensor(v, {IndexItem(slice)}); };
+  points = concatenate({sub(ends(points, last), period), points, add(ends(points, first), period)});
+  values = concatenate({ends(values, last), values, ends(values, first)});
+  return interpolate1d(points, values)(mod(x, period));
+}
+
+}  // namespace bitale

@@ -1,0 +1,99 @@
+// SparseCholesky: the Cholesky factor of a sparse matrix, and its derivative as an op of its own.
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/linalg/linalg_core.hpp"
+#include "ops/sparse/factor.hpp"
+
+namespace bitale {
+
+namespace {
+
+// The gradient by the lower triangle, given the factor and the gradient by its elements.
+class SparseCholeskyGradient final : public Op {
+ public:
+  std::string_view name() const override { return "SparseCholeskyGradient"; }
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 4);
+    const Variables own = sparse_factor::checked_values("cholesky", inputs.first(2), inputs.subspan(2));
+    return Apply(OpRef(this), own, {own[0].type()});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const sparse_factor::Columns columns(in[2], in[3], in[0].size());
+    if (in[1].size() != in[0].size()) throw ShapeError("cholesky: the gradient and the factor have different lengths");
+    const Array factor = in[0].contiguous();
+    out[0] = in[1].copy();
+    with_float(factor.dtype(), [&]<class T>(T) {
+      runtime::sparse_cholesky_gradient(columns.pattern(), factor.data_as<T>(), out[0].data_as<T>());
+    });
+  }
+  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
+    return blockwise(OpRef(this), "(p),(p),(b),(p)->(p)", batched);
+  }
+  Variables pullback(const Apply& node, std::span<const Variable>) const override {
+    Variables out = no_gradients(node);
+    for (int k : {0, 1})
+      out[std::size_t(k)] = undefined_gradient(
+          "second derivatives of the elements of a sparse Cholesky factor are not implemented; those of solve are");
+    return out;
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
+};
+
+// Inputs: the lower triangle, the pattern, and the number of each row in the user's matrix.
+class SparseCholesky final : public Op {
+ public:
+  std::string_view name() const override { return "SparseCholesky"; }
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 4);
+    const Variables own = sparse_factor::checked_values("cholesky", inputs.first(1), inputs.subspan(1));
+    return Apply(OpRef(this), own, {own[0].type()});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const sparse_factor::Columns columns(in[1], in[2], in[0].size());
+    out[0] = in[0].copy();
+    const std::int64_t failed = with_float(
+        out[0].dtype(), [&]<class T>(T) { return runtime::sparse_cholesky(columns.pattern(), out[0].data_as<T>()); });
+    if (failed == 0) return;
+    const std::int64_t position[] = {failed - 1};
+    const Array order = in[3].astype(DType::Int64);
+    throw LinAlgError(cat("cholesky: the sparse matrix is not positive definite: elimination fails at row ",
+                          failed <= order.size() ? std::int64_t(order.at(position)) : failed - 1));
+  }
+  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
+    return blockwise(OpRef(this), "(p),(b),(p),(n)->(p)", batched);
+  }
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    Variables out = no_gradients(node);
+    if (!cotangents[0].is_disconnected())
+      out[0] = (*make_ref<SparseCholeskyGradient>())({node.output(), cotangents[0], node.input(1), node.input(2)});
+    return out;
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 1); }
+};
+
+// ---- samples --------------------------------------------------------------------------------------------------------
+
+std::vector<Sample> sparse_cholesky_gradient_samples() {
+  return {sparse_factor::sample(make_ref<SparseCholeskyGradient>(), "lgp", false)};
+}
+REGISTER_OP(SparseCholeskyGradient, "The gradient of a sparse Cholesky factor by the lower triangle.",
+            sparse_cholesky_gradient_samples);
+
+std::vector<Sample> sparse_cholesky_samples() {
+  return {sparse_factor::sample(make_ref<SparseCholesky>(), "tpo", true)};
+}
+REGISTER_OP(SparseCholesky, "The Cholesky factor of a sparse matrix, in a pattern that is given.",
+            sparse_cholesky_samples);
+
+}  // namespace
+
+Variable sparse_cholesky(const Variable& triangle, const Variable& bounds, const Variable& rows,
+                         const Variable& order) {
+  return (*make_ref<SparseCholesky>())({triangle, bounds, rows, order});
+}
+
+}  // namespace bitale

@@ -1,0 +1,75 @@
+#include "ops/sparse/factor.hpp"
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/ops/segments.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/sample_values.hpp"
+
+namespace bitale::sparse_factor {
+
+Columns::Columns(const Array& given_bounds, const Array& given_rows, std::int64_t elements)
+    : bounds(given_bounds.astype(DType::Int64).contiguous()), rows(given_rows.astype(DType::Int64).contiguous()) {
+  const auto [size, at, row] = pattern();
+  bool fits = bounds.size() > 0 && rows.size() == elements && at[0] == 0 && at[size] == elements;
+  for (std::int64_t j = 0; fits && j < size; ++j) {
+    fits = at[j] < at[j + 1] && at[j + 1] <= elements && row[at[j]] == j;
+    for (std::int64_t p = at[j] + 1; fits && p < at[j + 1]; ++p) fits = row[p] > row[p - 1] && row[p] < size;
+  }
+  if (!fits)
+    throw ValueError(
+        "sparse factor: expected columns in order, each with its diagonal element first and its rows ascending");
+}
+
+runtime::FactorPattern Columns::pattern() const {
+  return {bounds.size() - 1, bounds.data_as<std::int64_t>(), rows.data_as<std::int64_t>()};
+}
+
+Variables checked_values(std::string_view who, std::span<const Variable> values, std::span<const Variable> pattern) {
+  DType dtype = DType::Float32;
+  for (auto& value : values) {
+    if (is_complex(value.dtype()))
+      throw NotImplementedError(cat(who, ": sparse factors of complex matrices are not implemented"));
+    dtype = promote(dtype, value.dtype());
+  }
+  for (auto& each : pattern)
+    if (each.ndim() != 1 || !is_integer(each.dtype()))
+      throw TypeError(
+          cat(who, ": expected a pattern of integer vectors, got ", each.str(), " of type ", each.type()->str()));
+  Variables out;
+  for (auto& value : values) out.push_back(cast(value, dtype == DType::Float32 ? dtype : DType::Float64));
+  out.insert(out.end(), pattern.begin(), pattern.end());
+  return out;
+}
+
+Sample sample(const OpRef& op, std::string_view inputs, bool smooth) {
+  const auto integers = [](std::initializer_list<int> list) {
+    return Array(std::vector<std::int64_t>(list.begin(), list.end()));
+  };
+  Variables variables;
+  std::vector<Array> values;
+  const auto add = [&](const Array& value) {
+    variables.push_back(sample_input(value.dtype(), Dims(std::size_t(value.ndim()), unknown_length)));
+    values.push_back(value);
+  };
+  for (const char each : inputs) switch (each) {
+      case 't': add(Array{4.0, 1.0, 5.0, -1.0, 6.0}); break;
+      case 'l': add(Array{2.0, 0.5, 2.25, -0.5, 2.5}); break;
+      case 'g': add(Array{1.0, -2.0, 0.5, 3.0, -1.0}); break;
+      case 'p': add(integers({0, 2, 4, 5})), add(integers({0, 1, 1, 2, 2})); break;
+      case 'o': add(integers({2, 0, 1})); break;
+      case 'v': add(Array{1.0, -2.0, 3.0}); break;
+      default: add(sample_values(DType::Float64, {3, 2}));
+    }
+  return {.node = op->make_node(variables), .values = std::move(values), .smooth = smooth};
+}
+
+Variable column_of(const Variable& bounds, const Variable& rows) { return segment_ids(bounds, length_of(rows, 0)); }
+
+Variable products(const Variable& x, const Variable& y, const Variable& bounds, const Variable& rows) {
+  const Variable terms = subtensor(x, {IndexItem(rows)}) * subtensor(y, {IndexItem(column_of(bounds, rows))});
+  return x.ndim() == 1 ? terms : sum(terms, {1});
+}
+
+}  // namespace bitale::sparse_factor
