@@ -100,11 +100,11 @@ def softmax(dtype: str, rows: int, columns: int) -> Workload:
 
 def layer_norm(dtype: str, rows: int, columns: int) -> Workload:
     X, gain, shift = tensor("X", 2, dtype), tensor("gain", 1, dtype), tensor("shift", 1, dtype)
-    least = np.dtype(dtype).type(1e-6)
+    epsilon = np.dtype(dtype).type(1e-6)
 
     def normed(X: Any, gain: Any, shift: Any, m: Any) -> Any:
         centred = X - X.mean(axis=1, keepdims=True)
-        return centred / m.sqrt((centred**2).mean(axis=1, keepdims=True) + least) * gain + shift
+        return centred / m.sqrt((centred**2).mean(axis=1, keepdims=True) + epsilon) * gain + shift
 
     values = arrays(dtype, normal(rows, columns), normal(columns), normal(columns, seed=1))
     return Workload([X, gain, shift], normed(X, gain, shift, pt), lambda *each: normed(*each, jnp), values)

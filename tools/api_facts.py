@@ -46,8 +46,8 @@ class _Leaf:
     is_index: bool = False
 
 
-_matrix, _vector, _scalar, _places = _Leaf(2), _Leaf(1), _Leaf(0), _Leaf(1, True)
-_tensors: list[Any] = [_matrix, _vector, _scalar, _places]
+_matrix, _vector, _scalar, _indices = _Leaf(2), _Leaf(1), _Leaf(0), _Leaf(1, True)
+_tensors: list[Any] = [_matrix, _vector, _scalar, _indices]
 _integers = [_Leaf(2, True)]
 
 
@@ -62,7 +62,7 @@ _by_name: dict[str, list[Any]] = {
 
 def _choices(name: str, parameter: Any) -> list[Any]:
     if name in _by_name:
-        known = {"lvector": _places, "lmatrix": _Leaf(2, True)}
+        known = {"lvector": _indices, "lmatrix": _Leaf(2, True)}
         return [known[each] if isinstance(each, str) and each in known else each for each in _by_name[name]]
     if parameter == "*":
         return [(), (_matrix, _matrix), (_vector, _vector), (_matrix,), (_scalar, _scalar)]

@@ -36,7 +36,7 @@ class Block:
     code: str
     shown: str | None
     line: int  # of the page, of the first line of the code
-    place: tuple[int, int]  # where in the page what is printed stands, with its fence; empty where there is none
+    lines: tuple[int, int]  # where in the page what is printed stands, with its fence; empty where there is none
 
 
 def blocks(page: Path, language: str) -> list[Block]:
@@ -119,7 +119,7 @@ def differences(page: Path, language: str, printed: list[str], write: bool = Fal
         if checker.check_output(_lines(block.shown or ""), got, doctest.ELLIPSIS):
             continue
         found.insert(0, f"{page}:{block.line}: shows\n{block.shown or ''}but prints\n{got}")
-        start, end = block.place
+        start, end = block.lines
         text = text[:start] + (f"\n```text\n{got}```\n" if got else "") + text[end:]
     if write and found:
         page.write_text(text, encoding="utf-8")

@@ -14,7 +14,7 @@ def main():
     for name in ("FAST_RUN", "DebugMode"):
         function = functools.partial(bt.function, mode=name)
         rivals[name], compiling[name] = symbolic(pt, bt.shared, bt.grad, function)
-    print(json.dumps({"step": in_turn(rivals, at_least=0.05, rounds=5), "compile": compiling}))
+    print(json.dumps({"step": in_turn(rivals, min_seconds=0.05, rounds=5), "compile": compiling}))
 
 
 if __name__ == "__main__":

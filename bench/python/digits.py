@@ -137,7 +137,7 @@ def main():
 
     first = {name: float(call()) for name, call in rivals.items() if name != "PyTensor"}
     assert max(first.values()) - min(first.values()) < 1e-9, first
-    print(json.dumps({"step": in_turn(rivals, at_least=0.05), "compile": compiling}))
+    print(json.dumps({"step": in_turn(rivals, min_seconds=0.05), "compile": compiling}))
 
 
 if __name__ == "__main__":

@@ -153,7 +153,7 @@ def memory():
     address = [ctypes.c_void_p(a.ctypes.data) for a in (x, y, out)]
     size = ctypes.c_int64(n)
     times = in_turn({"read": lambda: fast.sum_all(size, address[0], address[2]),
-                     "triad": lambda: fast.axpy(size, *address)}, at_least=0.01, rounds=7)
+                     "triad": lambda: fast.axpy(size, *address)}, min_seconds=0.01, rounds=7)
     return {"read": 8 * n / times["read"], "triad": 24 * n / times["triad"]}
 
 
@@ -178,7 +178,7 @@ def main():
     clock = cycle()
     for workload in workloads():
         if not wanted or any(part in workload.name for part in wanted):
-            found["kernels"][workload.name] = in_turn(rivals_of(workload), at_least=0.01, rounds=11)
+            found["kernels"][workload.name] = in_turn(rivals_of(workload), min_seconds=0.01, rounds=11)
             found["moved"][workload.name] = workload.moved
             seconds = found["kernels"][workload.name]["Bitale"]
             found["bound"][workload.name] = share_of_bound(workload, seconds, clock)

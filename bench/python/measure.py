@@ -19,8 +19,8 @@ def seconds_per_call(call, repeat):
     return (clock() - before) / repeat
 
 
-def in_turn(rivals, at_least=0.02, rounds=15):
-    """{name: function} -> {name: median seconds a call}. Each round times every rival for `at_least` seconds.
+def in_turn(rivals, min_seconds=0.02, rounds=15):
+    """{name: function} -> {name: median seconds a call}. Each round times every rival for `min_seconds`.
 
     Always in another order, and after a call that doesn't count: caches are not as the rival before has left them.
     """
@@ -28,7 +28,7 @@ def in_turn(rivals, at_least=0.02, rounds=15):
     for name, call in rivals.items():
         for _ in range(2):
             call()  # compiles, and fills caches
-        repeats[name] = max(1, int(at_least / max(seconds_per_call(call, 3), 1e-8)))
+        repeats[name] = max(1, int(min_seconds / max(seconds_per_call(call, 3), 1e-8)))
     times = {name: [] for name in rivals}
     order, shuffle = list(rivals), random.Random(1).shuffle
     gc.disable()

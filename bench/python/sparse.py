@@ -1,4 +1,4 @@
-"""Sparse matrices side by side: Bitale with a static pattern, Bitale with the places given in each call, and SciPy, on the same
+"""Sparse matrices side by side: Bitale with a static pattern, Bitale with the positions given in each call, and SciPy, on the same
 matrix, one thread. Medians of processor time, alternating. Arguments: the number of rows and of elements.
 """
 
@@ -15,8 +15,8 @@ from measure import in_turn
 
 
 def matrix(rows, elements, random):
-    places = random.integers(0, rows, (2, elements))
-    out = scipy.sparse.csr_array(scipy.sparse.coo_array((random.normal(size=elements), tuple(places)), shape=(rows, rows)))
+    positions = random.integers(0, rows, (2, elements))
+    out = scipy.sparse.csr_array(scipy.sparse.coo_array((random.normal(size=elements), tuple(positions)), shape=(rows, rows)))
     out.sum_duplicates()
     out.indices, out.indptr = out.indices.astype("int32"), out.indptr.astype("int32")
     return out

@@ -132,8 +132,8 @@ def rows_and_columns():
         return (x - x.mean(axis=1, keepdims=True)) / xp.sqrt(x.var(axis=1, keepdims=True) + 1e-5)
 
     def logsumexp(xp, x):
-        most = x.max(axis=1)
-        return xp.log(xp.exp(x - most[:, None]).sum(axis=1)) + most
+        largest = x.max(axis=1)
+        return xp.log(xp.exp(x - largest[:, None]).sum(axis=1)) + largest
 
     square = [n, x]
     bytes_ = 8 * n * n

@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-_TENSORS = ("tensor.op_classes", "tensor.formula_classes", "tensor.unexported", "tensor.index_lists", "tensor")
+_TENSORS = ("tensor.op_classes", "tensor.formula_classes", "tensor.pytensor_functions", "tensor.index_lists", "tensor")
 
 # Module: (what it has in PyTensor, the modules whose names it finds).
 MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -36,7 +36,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "tensor.blockwise": ("functions of tensors and classes of ops", _TENSORS),
     "tensor.einsum": ("some names of bitale.tensor", _TENSORS),
     "tensor.elemwise": ("some names of bitale.tensor", _TENSORS),
-    "tensor.exceptions": ("exceptions of tensors", ("tensor", "tensor.unexported")),
+    "tensor.exceptions": ("exceptions of tensors", ("tensor", "tensor.pytensor_functions")),
     "tensor.functional": ("functions of tensors and classes of ops", _TENSORS),
     "tensor.linalg.constructors": ("matrices made of others", ("tensor.linalg", "tensor")),
     "tensor.linalg.decomposition": ("decompositions", ("tensor.linalg", "tensor")),
@@ -68,8 +68,8 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "tensor.slinalg": ("functions of matrices", ("tensor.linalg", "tensor")),
     "tensor.sort": ("some names of bitale.tensor", _TENSORS),
     "tensor.subtensor": ("some names of bitale.tensor", _TENSORS),
-    "tensor.var": ("tensor variables", ("tensor.variable", "tensor", "tensor.unexported")),
-    "tensor.type_other": ("slices and None in graphs", ("tensor", "tensor.unexported")),
+    "tensor.var": ("tensor variables", ("tensor.variable", "tensor", "tensor.pytensor_functions")),
+    "tensor.type_other": ("slices and None in graphs", ("tensor", "tensor.pytensor_functions")),
 }
 
 

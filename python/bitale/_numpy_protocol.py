@@ -103,7 +103,7 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **keywords: An
 
 # ---- other functions -------------------------------------------------------------------------------------------------
 
-_places = {"numpy": "", "numpy.linalg": "linalg", "numpy.fft": "fft"}
+_NAMESPACES = {"numpy": "", "numpy.linalg": "linalg", "numpy.fft": "fft"}
 _about_variables: dict[str, Callable[[Any], Any]] = {
     "ndim": lambda a: a.ndim,
     "size": lambda a: a.size,
@@ -121,11 +121,11 @@ _by_position = {"where": 3, "clip": 3}
 def _counterpart(func: Any) -> Callable[..., Any] | None:
     import bitale.tensor as pt
 
-    place = _places.get(getattr(func, "__module__", ""))
-    if place is None:
+    namespace = _NAMESPACES.get(getattr(func, "__module__", ""))
+    if namespace is None:
         return None
     name = _other_names.get(func.__name__, func.__name__)
-    return getattr(getattr(pt, place, None) if place else pt, name, None)
+    return getattr(getattr(pt, namespace, None) if namespace else pt, name, None)
 
 
 def _as_bound(func: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -137,13 +137,13 @@ def _as_bound(func: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tup
         return args, keywords
     positional: list[Any] = []
     named: dict[str, Any] = {}
-    for place, (name, value) in enumerate(bound.arguments.items()):
+    for position, (name, value) in enumerate(bound.arguments.items()):
         parameter = parameters[name]
         if parameter.kind is parameter.VAR_POSITIONAL:
             positional += value
         elif parameter.kind is parameter.VAR_KEYWORD:
             named.update(value)
-        elif parameter.default is parameter.empty or place < _by_position.get(func.__name__, 0):
+        elif parameter.default is parameter.empty or position < _by_position.get(func.__name__, 0):
             positional.append(value)
         elif value is not parameter.default and value is not np._NoValue:
             named[name] = value

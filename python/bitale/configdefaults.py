@@ -1,4 +1,4 @@
-"""PyTensor's place for the configuration."""
+"""PyTensor's module for the configuration."""
 
 from bitale.configuration import config
 

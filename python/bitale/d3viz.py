@@ -1,4 +1,4 @@
-"""PyTensor's place for graphs in the browser. The page is that of bitale.printing.html, which needs no other file."""
+"""PyTensor's module for graphs in the browser. The page is that of bitale.printing.html, which needs no other file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def d3viz(fct: Any, outfile: Any, copy_deps: bool = True, *args: Any, **kwargs: 
 
     >>> import os, tempfile
     >>> from bitale.d3viz import d3viz
-    >>> place = os.path.join(tempfile.mkdtemp(), "graph.html")
-    >>> d3viz(pt.exp(pt.dvector("x")), place)
-    >>> open(place).read().startswith("<!DOCTYPE html>")
+    >>> file = os.path.join(tempfile.mkdtemp(), "graph.html")
+    >>> d3viz(pt.exp(pt.dvector("x")), file)
+    >>> open(file).read().startswith("<!DOCTYPE html>")
     True
     """
     html(fct, outfile, *args, **kwargs)

@@ -57,7 +57,7 @@ _missing_of_modules = {
 
 
 # Names that PyTensor's tensor and scalar modules use internally. Reasons for names of bitale.scalar are given above.
-_missing_places = {
+_missing_names = {
     r"tensor\.(basic|math|shape|subtensor|extra_ops|elemwise|interpolate|reshape|sharedvar|variable|type_other)\.(CachedEquilibrimDB|infer_shape_db|"
     r"register_infer_shape|isn?inf_?|isnan_|makeKeepDims|mod_check|register_shape\w*_c_code|as_scalar_index_variable|as_tensor_index_variable|basic_shape|"
     r"get_constant_idx|get_slice_elements|group_indices|slice_static_length|broadcast_shape_iter|\w+_|get_normalized_batch_axes|pad_or_return|"
@@ -82,11 +82,11 @@ _missing_places = {
 }  # fmt: skip
 
 
-def reason_missing_at(place: str) -> str | None:
-    for pattern, reason in _missing_places.items():
-        if re.fullmatch(pattern, place):
+def reason_missing_at(name: str) -> str | None:
+    for pattern, reason in _missing_names.items():
+        if re.fullmatch(pattern, name):
             return reason
-    return reason_missing_of_module(re.sub(r"^scalar\.(basic|math)\.", "scalar.", place)) if place.startswith("scalar.") else None
+    return reason_missing_of_module(re.sub(r"^scalar\.(basic|math)\.", "scalar.", name)) if name.startswith("scalar.") else None
 
 
 def reason_missing(name: str) -> str | None:

@@ -75,19 +75,19 @@ class Run:
         else:
             self.failure(*message[1:])
 
-    def failure(self, seed: int, name: str, case: Any, mode: str | None, way: str, text: str) -> None:
+    def failure(self, seed: int, name: str, case: Any, mode: str | None, configuration: str, text: str) -> None:
         from .case import script, to_json
 
         self.found.setdefault(name, []).append(seed)
         if len(self.found[name]) > 1:
             return
-        print(f"\n==== seed {seed}: {way}: {text}")
+        print(f"\n==== seed {seed}: {configuration}: {text}")
         if case is not None:
             print(script(case, mode or ""), flush=True)
             if self.options.keep:
                 folder = pathlib.Path(self.options.keep)
                 folder.mkdir(parents=True, exist_ok=True)
-                (folder / f"{seed}.json").write_text(to_json(case, way=way, message=text))
+                (folder / f"{seed}.json").write_text(to_json(case, configuration=configuration, message=text))
 
     def watch(self) -> None:
         """Records a failure for each worker that died or hangs, and starts a new worker at the following graph."""

@@ -1,4 +1,4 @@
-"""Checks one case: runs it in several ways and compares the results with the oracle."""
+"""Checks one case: runs it in several configurations and compares the results with the oracle."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .coverage import Coverage
 from .exported import AS_C, AS_OBJECT, Exported
 from .generate import Refused, random_case
 from .gradients import wrong_gradient
-from .ways import ALWAYS, AS_BUILT, OFTEN, RARELY, Way
+from .configurations import ALWAYS, AS_BUILT, OFTEN, RARELY, Configuration
 
 
 @dataclasses.dataclass
 class Failure:
     case: Case
-    way: Way | None  # None if the graph cannot be built
+    configuration: Configuration | None  # None if the graph cannot be built
     message: str
     seed: int | None = None
 
@@ -35,38 +35,38 @@ class Failure:
         return self.message
 
 
-def run(case: Case, bt: Any, way: Way, ensemble: Ensemble) -> Failure | None:
+def run(case: Case, bt: Any, configuration: Configuration, ensemble: Ensemble) -> Failure | None:
     try:
-        got = way.results(case, bt)
+        got = configuration.results(case, bt)
     except Exception as error:
-        if isinstance(error, NotImplementedError) and isinstance(way, Exported):
+        if isinstance(error, NotImplementedError) and isinstance(configuration, Exported):
             return None  # some functions cannot be exported, and the export then raises NotImplementedError
         first = str(error).strip().split("\n")[0]
-        return Failure(case, way, f"raises {type(error).__name__}: {first}")
+        return Failure(case, configuration, f"raises {type(error).__name__}: {first}")
     for label, value in got.items():
         message = difference(value, label.split(" ")[0], ensemble)
         if message:
-            return Failure(case, way, message)
+            return Failure(case, configuration, message)
     return None
 
 
 def is_promised(failure: Failure, bt: Any, ensemble: Ensemble) -> bool:
     """Whether documented domain-widening rules explain the failure: the reference is not finite, and the case passes
     without them."""
-    way = failure.way
-    if way is None or not way.rewrites or failure.kind != "elements are wrong":
+    configuration = failure.configuration
+    if configuration is None or not configuration.rewrites or failure.kind != "elements are wrong":
         return False
     finite = all(np.isfinite(each.array).all() for each in ensemble.native.values() if each.dtype.kind == "f")
-    return not finite and run(failure.case, bt, way.without("domain"), ensemble) is None
+    return not finite and run(failure.case, bt, configuration.without("domain"), ensemble) is None
 
 
-def check(case: Case, bt: Any, ways: Iterable[Way], coverage: Coverage | None = None) -> Failure | None:
+def check(case: Case, bt: Any, configurations: Iterable[Configuration], coverage: Coverage | None = None) -> Failure | None:
     """The first failure that is neither promised (see is_promised) nor listed in known.py."""
     ensemble = Ensemble(case)
-    for way in ways:
-        failure = run(case, bt, way, ensemble)
+    for configuration in configurations:
+        failure = run(case, bt, configuration, ensemble)
         if coverage is not None:
-            coverage.counts[f"by {way.name}"] += 1
+            coverage.counts[f"by {configuration.name}"] += 1
         if failure is None:
             continue
         if is_promised(failure, bt, ensemble):
@@ -81,18 +81,18 @@ def check(case: Case, bt: Any, ways: Iterable[Way], coverage: Coverage | None = 
     return None
 
 
-def ways_for(rng: np.random.Generator) -> list[Way]:
-    """The ways of ALWAYS, and a random choice of the others."""
-    ways = list(ALWAYS)
-    ways.append(OFTEN[int(rng.integers(len(OFTEN)))])
+def configurations_for(rng: np.random.Generator) -> list[Configuration]:
+    """The configurations of ALWAYS, and a random choice of the others."""
+    configurations = list(ALWAYS)
+    configurations.append(OFTEN[int(rng.integers(len(OFTEN)))])
     if rng.random() < 0.06:
         rare = [*RARELY, AS_OBJECT, AS_C] if Exported.is_possible() else RARELY
-        ways.append(rare[int(rng.integers(len(rare)))])
-    return ways
+        configurations.append(rare[int(rng.integers(len(rare)))])
+    return configurations
 
 
 def check_seed(seed: int, bt: Any, kinds: Any, coverage: Coverage) -> Failure | None:
-    """Checks the graph of a seed in some of the ways; one seed in eight gets an expression that must raise, another one
+    """Checks the graph of a seed in some of the configurations; one seed in eight gets an expression that must raise, another one
     a graph of complex numbers."""
     coverage.counts["graphs"] += 1
     if seed % 8 == 7:
@@ -123,25 +123,25 @@ def check_seed(seed: int, bt: Any, kinds: Any, coverage: Coverage) -> Failure | 
             return failure
     env = build(case, bt)
     coverage.note_graph([env[name] for name in case.results])
-    failure = check(case, bt, ways_for(np.random.default_rng(seed)), coverage)
+    failure = check(case, bt, configurations_for(np.random.default_rng(seed)), coverage)
     if failure:
         failure.seed = seed
     return failure
 
 
 def fails_alike(failure: Failure, bt: Any) -> Any:
-    """The predicate that holds throughout shrinking: the smaller case fails in the same way."""
+    """The predicate that holds throughout shrinking: the smaller case fails in the same configuration."""
 
     def fails(case: Case) -> bool:
-        if failure.way is None:
+        if failure.configuration is None:
             return False
         if failure.kind == "invalid":
-            return still_gives_a_value(case, bt, failure.way)
+            return still_gives_a_value(case, bt, failure.configuration)
         if "gradient is wrong" in failure.message:
             return wrong_gradient(case, np.random.default_rng(failure.seed)) is not None
         evaluate_by_ops(case)  # raises if the smaller case is invalid
         ensemble = Ensemble(case)
-        found = run(case, bt, failure.way, ensemble)
+        found = run(case, bt, failure.configuration, ensemble)
         return (
             found is not None
             and found.kind == failure.kind
@@ -159,15 +159,15 @@ def again(small: Case, failure: Failure, bt: Any) -> Failure:
     if failure.kind == "gradient is wrong":
         message = wrong_gradient(small, np.random.default_rng(failure.seed))
         return dataclasses.replace(failure, case=small, message=message or failure.message)
-    return run(small, bt, failure.way, Ensemble(small)) or failure
+    return run(small, bt, failure.configuration, Ensemble(small)) or failure
 
 
-def still_gives_a_value(case: Case, bt: Any, way: Way) -> bool:
-    """Whether a case for which the oracle raises returns a value in this way of running."""
+def still_gives_a_value(case: Case, bt: Any, configuration: Configuration) -> bool:
+    """Whether a case for which the oracle raises returns a value in this configuration."""
     try:
         evaluate(case)
         return False
     except (ValueError, IndexError, TypeError, AssertionError):
         pass
-    way.results(case, bt)
+    configuration.results(case, bt)
     return True

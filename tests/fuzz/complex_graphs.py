@@ -1,4 +1,4 @@
-"""Random graphs of complex numbers, compared with the same text evaluated by NumPy and SciPy, in the ways of all other
+"""Random graphs of complex numbers, compared with the same text evaluated by NumPy and SciPy, in the configurations of all other
 graphs.
 
 The tolerance comes from evaluations in which every step's result is perturbed by a few rounding errors, so that it is
@@ -19,7 +19,7 @@ from .case import Case, Input, Step, build, define, evaluate_text
 from .data import layouts
 from .exported import Exported
 from .generate import Rejected
-from .ways import ALWAYS, OFTEN, RARELY, Way
+from .configurations import ALWAYS, OFTEN, RARELY, Configuration
 
 GRADIENT = "bt.grad("
 MOST = 1e4  # largest magnitude: a larger number would mask the effect of all later steps
@@ -78,11 +78,11 @@ _bt = types.SimpleNamespace(
 )
 
 
-_of_place = re.compile(r"_subtensor\((\w+)\[(\w+)\], ")
+_of_index = re.compile(r"_subtensor\((\w+)\[(\w+)\], ")
 
 
 def _value(text: str, env: dict[str, Any]) -> np.ndarray:
-    text = _of_place.sub(r"_subtensor((\1, \2), ", text)
+    text = _of_index.sub(r"_subtensor((\1, \2), ", text)
     with np.errstate(all="ignore"):
         out = evaluate_text(text, _bt, env)
     return np.asarray(out)
@@ -144,20 +144,20 @@ class _Generator:
         self.values[given.name] = given.value
         return given.name
 
-    def pick(self, kinds: str = "c", ndim: int | None = None, least: int = 0, shape: tuple[int, ...] | None = None, nonempty: bool = False) -> str:
+    def pick(self, kinds: str = "c", ndim: int | None = None, min_ndim: int = 0, shape: tuple[int, ...] | None = None, nonempty: bool = False) -> str:
         fit = [
             name
             for name, value in self.values.items()
             if value.dtype.kind in kinds
             and (ndim is None or value.ndim == ndim)
-            and value.ndim >= least
+            and value.ndim >= min_ndim
             and (shape is None or value.shape == shape)
             and (not nonempty or value.size)
         ]
         if fit and not self.chance(0.1):
             return fit[-1] if self.chance(0.4) else self.choice(fit)
         if shape is None:
-            count = ndim if ndim is not None else max(least, self.choice([0, 1, 2, 2]))
+            count = ndim if ndim is not None else max(min_ndim, self.choice([0, 1, 2, 2]))
             shape = tuple(self.choice([n for n in self.lengths if n] or [2]) for _ in range(count))
         return self.new_input(kinds[0], shape)
 
@@ -205,7 +205,7 @@ class _Generator:
         return f"pt.{name}({x}, axis={axis})" if name != "prod" or self.values[x].dtype.kind == "f" or self.chance(0.4) else f"pt.sum({x}, axis={axis})"
 
     def _move(self) -> str:
-        x = self.pick(least=1)
+        x = self.pick(min_ndim=1)
         shape = self.values[x].shape
         forms = [f"{x}.T", f"{x}[::-1]", f"{x}[1:]", f"pt.flip({x}, axis=0)", f"pt.reshape({x}, (-1,))" if 0 not in shape else f"{x}.T",
                  f"pt.cumsum({x}, axis={len(shape) - 1})", f"pt.stack([{x}, {x}])", f"pt.switch({self.pick('b', shape=shape)}, {x}, {self.partner(x)})"]  # fmt: skip
@@ -216,17 +216,17 @@ class _Generator:
         return self.choice(forms)
 
     def _put(self) -> str:
-        x = self.pick(least=1, nonempty=True)
+        x = self.pick(min_ndim=1, nonempty=True)
         y = self.pick(self.choice("cf"), shape=self.values[x].shape[1:])
-        place = self.pick("b", shape=self.values[x].shape[:1]) if self.chance(0.3) else int(self.rng.integers(self.values[x].shape[0]))
-        return f"pt.{self.choice(['set', 'inc'])}_subtensor({x}[{place}], {y})"
+        index = self.pick("b", shape=self.values[x].shape[:1]) if self.chance(0.3) else int(self.rng.integers(self.values[x].shape[0]))
+        return f"pt.{self.choice(['set', 'inc'])}_subtensor({x}[{index}], {y})"
 
     def _join(self) -> str:
-        x = self.pick(least=1)
+        x = self.pick(min_ndim=1)
         return f"pt.concatenate([{x}, {self.pick(self.choice('cf'), shape=self.values[x].shape)}], axis=0)"
 
     def _dot(self) -> str:
-        x = self.pick(least=1)
+        x = self.pick(min_ndim=1)
         shape = self.values[x].shape
         if len(shape) > 2:
             raise Rejected
@@ -244,7 +244,7 @@ class _Generator:
             s = self.pick()
             step = self.choice(["pt.tanh(s)", "s * 0.5", "pt.conj(s) / 2.0"] if self.wide else ["pt.tanh(s)", "pt.conj(s) / 2"])
             return f"bt.scan(lambda s: {step}, outputs_info={s}, n_steps={int(self.rng.integers(0, 4))}, return_updates=False)"
-        x = self.pick("cf", least=1)
+        x = self.pick("cf", min_ndim=1)
         value = self.values[x]
         s = self.pick(shape=value.shape[1:])
         steps = ["pt.tanh(s + e)", "s * e", "pt.sin(s) - e", "pt.conj(s) + pt.abs(e)", "s + pt.exp(e * 0)"]
@@ -375,17 +375,17 @@ def _gradient_by_differences(case: Case, step: Step) -> tuple[np.ndarray, float]
     return found[1], float(np.abs(found[0] - found[1]).max(initial=0))
 
 
-def ways_for(seed: int) -> list[Way]:
+def configurations_for(seed: int) -> list[Configuration]:
     rng = np.random.default_rng(seed)
-    ways = [*ALWAYS, OFTEN[int(rng.integers(len(OFTEN)))]]
+    configurations = [*ALWAYS, OFTEN[int(rng.integers(len(OFTEN)))]]
     if rng.random() < 0.1:
         rare = [*RARELY, ComplexExported("object"), ComplexExported("c")] if Exported.is_possible() else RARELY
-        ways.append(rare[int(rng.integers(len(rare)))])
-    return ways
+        configurations.append(rare[int(rng.integers(len(rare)))])
+    return configurations
 
 
-def wrong(case: Case, bt: Any, ways: list[Way]) -> tuple[Way | None, str] | None:
-    """The first way in which a result is wrong, and the difference; the way is None if the graph cannot be built."""
+def wrong(case: Case, bt: Any, configurations: list[Configuration]) -> tuple[Configuration | None, str] | None:
+    """The first configuration in which a result is wrong, and the difference; the configuration is None if the graph cannot be built."""
     try:
         build(case, bt)
     except Exception as error:
@@ -398,15 +398,15 @@ def wrong(case: Case, bt: Any, ways: list[Way]) -> tuple[Way | None, str] | None
             pass
     gradients = {step.names[0]: step for step in case.steps if step.text.startswith(GRADIENT)}
     slopes = {name: _gradient_by_differences(case, step) for name, step in gradients.items()}
-    for way in ways:
+    for configuration in configurations:
         try:
-            results = way.results(case, bt)
+            results = configuration.results(case, bt)
         except NotImplementedError as error:
-            if isinstance(way, Exported):
+            if isinstance(configuration, Exported):
                 continue
-            return way, f"raises NotImplementedError: {error}"
+            return configuration, f"raises NotImplementedError: {error}"
         except Exception as error:
-            return way, f"raises {type(error).__name__}: {str(error).strip().splitlines()[0]}"
+            return configuration, f"raises {type(error).__name__}: {str(error).strip().splitlines()[0]}"
         for label, got in results.items():
             name = label.split(" ")[0]
             if name in gradients:
@@ -415,19 +415,19 @@ def wrong(case: Case, bt: Any, ways: list[Way]) -> tuple[Way | None, str] | None
                     continue
                 expected, spread = slope
                 if got.dtype != expected.dtype or got.shape != expected.shape:
-                    return way, f"{name}: {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}"
+                    return configuration, f"{name}: {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}"
                 scale = np.abs(expected).max(initial=0)
                 if spread < 1e-4 * scale + 1e-7 and not (np.abs(got - expected) <= 20 * spread + 1e-4 * scale + 1e-6).all():
-                    return way, f"{name}: the gradient is wrong: {got!r}, by differences {expected!r}"
+                    return configuration, f"{name}: the gradient is wrong: {got!r}, by differences {expected!r}"
                 continue
             expected = reference[name]
             if got.dtype != expected.dtype or got.shape != expected.shape:
-                return way, f"{name}: {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}"
+                return configuration, f"{name}: {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}"
             if expected.dtype.kind not in "fc":
                 continue  # boolean and integer results may flip with a rounding error
             others = [each[name] for each in noisy if each[name].shape == expected.shape]
             if not (np.abs(got - expected) <= _allowed(expected, others)).all():
-                return way, f"{name}: elements are wrong: {got!r}, expected {expected!r}"
+                return configuration, f"{name}: elements are wrong: {got!r}, expected {expected!r}"
     return None
 
 
@@ -460,9 +460,9 @@ def _renamed(text: str, old: str, new: str) -> str:
 
 
 def check(seed: int, bt: Any) -> tuple[Case, str] | None:
-    """What is wrong with the graph of a seed: a smaller failing case, with the way of running and the difference."""
-    case, ways = random_case(seed), ways_for(seed)
-    found = wrong(case, bt, ways)
+    """What is wrong with the graph of a seed: a smaller failing case, with the configuration and the difference."""
+    case, configurations = random_case(seed), configurations_for(seed)
+    found = wrong(case, bt, configurations)
     if found is None:
         return None
     only = [found[0]] if found[0] else []

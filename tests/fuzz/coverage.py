@@ -1,4 +1,4 @@
-"""Coverage of the generated graphs: ops, pairs of producer and consumer, rules that fired, ways of running."""
+"""Coverage of the generated graphs: ops, pairs of producer and consumer, rules that fired, configurations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Coverage:
         self.ops: Counter[str] = Counter()
         self.pairs: Counter[tuple[str, str]] = Counter()
         self.rules: Counter[str] = Counter()
-        self.counts: Counter[str] = Counter()  # of graphs, failures and ways of running
+        self.counts: Counter[str] = Counter()  # of graphs, failures and configurations
 
     def add(self, other: Coverage) -> None:
         for mine, theirs in ((self.ops, other.ops), (self.pairs, other.pairs), (self.rules, other.rules), (self.counts, other.counts)):

@@ -15,7 +15,7 @@ import numpy as np
 
 from .case import Case, build
 from .compare import Ensemble
-from .ways import Way
+from .configurations import Configuration
 
 _scalars = {
     "bool": ctypes.c_uint8, "int8": ctypes.c_int8, "int16": ctypes.c_int16, "int32": ctypes.c_int32, "int64": ctypes.c_int64,
@@ -24,7 +24,7 @@ _scalars = {
 }  # fmt: skip
 
 
-class Exported(Way):
+class Exported(Configuration):
     """Runs a case as an exported function; `form` is "object" or "c"."""
 
     def __init__(self, form: str):

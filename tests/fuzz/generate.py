@@ -101,19 +101,19 @@ class Generator:
         self.variables[name], self.values[name] = variable, value
         self.order.append(name)
 
-    def pick(self, ndim: int | None = None, kinds: str = "biuf", least: int = 0, nonempty: bool = False) -> str:
-        """A variable of this rank (or of at least rank `least`) and one of these dtype kinds, recent ones with a higher
+    def pick(self, ndim: int | None = None, kinds: str = "biuf", min_ndim: int = 0, nonempty: bool = False) -> str:
+        """A variable of this rank (or of at least rank `min_ndim`) and one of these dtype kinds, recent ones with a higher
         probability."""
         fit = [
             name
             for name in self.order
             if self.values[name].dtype.kind in kinds
             and (ndim is None or self.values[name].ndim == ndim)
-            and self.values[name].ndim >= least
+            and self.values[name].ndim >= min_ndim
             and (not nonempty or self.values[name].array.size)
         ]
         if not fit or self.chance(0.08):
-            rank = ndim if ndim is not None else max(least, self.choice([0, 1, 1, 2, 2, 3]))
+            rank = ndim if ndim is not None else max(min_ndim, self.choice([0, 1, 1, 2, 2, 3]))
             shape = self.shape(rank)
             return self.new_input(self.dtype(kinds), tuple(max(n, 1) for n in shape) if nonempty else shape)
         if self.chance(0.5):

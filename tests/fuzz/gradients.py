@@ -138,8 +138,8 @@ def _compare_forward(case: Case, step: Step, function: str, wrt: list[str], rng:
         wrong = smooth & ~(np.abs(got - differences[0]) <= 10 * spread + 1e-4 * scale + 1e-9)
     if not wrong.any():
         return None
-    place = tuple(np.argwhere(wrong)[0])
-    return f"{step.names[0]}: the derivative is wrong: {got[place]!r} at {place}, by differences {differences[0][place]!r}"
+    index = tuple(np.argwhere(wrong)[0])
+    return f"{step.names[0]}: the derivative is wrong: {got[index]!r} at {index}, by differences {differences[0][index]!r}"
 
 
 def _compare_second(case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.Generator) -> str | None:

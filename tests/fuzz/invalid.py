@@ -1,4 +1,4 @@
-"""Expressions without a value: every way of running must raise the class of error that NumPy raises, and must never
+"""Expressions without a value: every configuration must raise the class of error that NumPy raises, and must never
 return a number. They are appended to a random graph, so that the error is known statically, only at run time, or only
 after other steps."""
 
@@ -12,7 +12,7 @@ from .case import Case, Step, evaluate_text, is_derivative
 from .check import Failure
 from .generate import Generator, Refused, Rejected
 from .kinds import registry
-from .ways import ALL, NATIVE_AS_BUILT, Way
+from .configurations import ALL, NATIVE_AS_BUILT, Configuration
 
 wrong_kinds: list[Callable[[Generator], str]] = []
 
@@ -28,7 +28,7 @@ def _beyond(g: Generator, n: int) -> int:
 
 @wrong
 def index_beyond(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     axis = g.below(g.values[x].ndim)
     n = g.shape_of(x)[axis]
     bad = _beyond(g, n)
@@ -52,7 +52,7 @@ def index_beyond(g: Generator) -> str:
 
 @wrong
 def lengths_differ(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     shape = list(g.shape_of(x))
     axis = g.below(len(shape))
     shape[axis] += g.between(1, 2)
@@ -69,7 +69,7 @@ def lengths_differ(g: Generator) -> str:
 
 @wrong
 def wrong_mask(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     axis = g.below(g.values[x].ndim)
     n = g.shape_of(x)[axis] + g.choice([1, 2, -1])
     if n < 0:
@@ -122,7 +122,7 @@ def wrong_product(g: Generator) -> str:
 
 @wrong
 def wrong_promise(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     shape = [n + (i == 0) for i, n in enumerate(g.shape_of(x))]
     return g.choice([f"pt.specify_shape({x}, {tuple(shape)})", f"bt.raise_op.Assert('no')({x}, pt.constant(False))",
                      f"bt.raise_op.Assert('no')({x}, {x}.shape[0] > 100000)"])  # fmt: skip
@@ -130,7 +130,7 @@ def wrong_promise(g: Generator) -> str:
 
 @wrong
 def wrong_target(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     shape = tuple(n + 1 for n in g.shape_of(x))
     if 1 in g.shape_of(x) or np.prod(shape, dtype=float) > 3000:
         raise Rejected
@@ -156,7 +156,7 @@ def alike(expected: BaseException, got: BaseException, text: str) -> bool:
     return len(pair) == 1 or (pair in either and either[pair] in text)
 
 
-def check_invalid(seed: int, bt: Any, ways: list[Way] | None = None) -> Failure | None:
+def check_invalid(seed: int, bt: Any, configurations: list[Configuration] | None = None) -> Failure | None:
     """Checks a random graph extended by one expression that has no value."""
     rng = np.random.default_rng([seed, 1])
     g = Generator(rng, bt, registry)
@@ -173,11 +173,11 @@ def check_invalid(seed: int, bt: Any, ways: list[Way] | None = None) -> Failure 
         except Rejected:
             continue
         except (ValueError, IndexError, TypeError, AssertionError) as error:
-            return _refused(g, text, error, bt, ways or [ALL[i] for i in rng.permutation(len(ALL) - 1)[:2]])
+            return _refused(g, text, error, bt, configurations or [ALL[i] for i in rng.permutation(len(ALL) - 1)[:2]])
     return None
 
 
-def _refused(g: Generator, text: str, expected: Exception, bt: Any, ways: list[Way]) -> Failure | None:
+def _refused(g: Generator, text: str, expected: Exception, bt: Any, configurations: list[Configuration]) -> Failure | None:
     step = Step((f"v{len(g.variables)}",), text)
     case = Case(tuple(g.inputs), (*g.steps, step), step.names).without_dead()
     try:
@@ -188,25 +188,25 @@ def _refused(g: Generator, text: str, expected: Exception, bt: Any, ways: list[W
         return Failure(case, None, f"building raises {type(error).__name__} ({str(error)[:100]}), expected {type(expected).__name__}: {expected}")
     if isinstance(built, (list, tuple)) or is_derivative(text):
         return None
-    for way in ways:
+    for configuration in configurations:
         try:
-            got = way.results(case, bt)
+            got = configuration.results(case, bt)
         except Exception as error:
             if not alike(expected, error, text):
-                return Failure(case, way, f"raises {type(error).__name__} ({str(error).splitlines()[0][:100]}), expected {type(expected).__name__}: {expected}")
+                return Failure(case, configuration, f"raises {type(error).__name__} ({str(error).splitlines()[0][:100]}), expected {type(expected).__name__}: {expected}")
             continue
         of_lengths = family(expected) == "ValueError" or "boolean index did not match" in str(expected)
-        if way.rewrites and of_lengths and _raises(case, bt, NATIVE_AS_BUILT):
+        if configuration.rewrites and of_lengths and _raises(case, bt, NATIVE_AS_BUILT):
             # shape_unsafe rules assume that lengths match: eliminating an operand also eliminates the check of its
             # lengths
             continue
-        return Failure(case, way, f"no error: got {got[step.names[0]]!r}, expected {type(expected).__name__}: {expected}")
+        return Failure(case, configuration, f"no error: got {got[step.names[0]]!r}, expected {type(expected).__name__}: {expected}")
     return None
 
 
-def _raises(case: Case, bt: Any, way: Way) -> bool:
+def _raises(case: Case, bt: Any, configuration: Configuration) -> bool:
     try:
-        way.results(case, bt)
+        configuration.results(case, bt)
     except Exception:
         return True
     return False

@@ -149,15 +149,15 @@ def of_numpy(g: Generator) -> str:
     if name in ("relu", "elu", "silu", "gelu"):
         return f"pt.{name}({g.pick(kinds='f')})"
     if name in ("vstack", "hstack", "column_stack", "dstack"):
-        x = g.pick(least=1, kinds="f")
+        x = g.pick(min_ndim=1, kinds="f")
         return f"pt.{name}([{x}, {x}])"
     if name in ("isin", "lexsort"):
-        x = g.pick(least=1, kinds="iu")
+        x = g.pick(min_ndim=1, kinds="iu")
         return f"pt.isin({x}, {g.pick(kinds='iu')})" if name == "isin" else f"pt.lexsort(({x}, {x} % 3))"
     if name == "count_nonzero":
         return f"pt.count_nonzero({g.pick()})"
     if name == "cumulative_sum":
-        x = g.pick(least=1, kinds="f")
+        x = g.pick(min_ndim=1, kinds="f")
         return f"pt.cumulative_sum({x}, axis={g.axis(x)}, include_initial=True)"
     if name == "select":
         x = g.pick(kinds="f")
@@ -175,7 +175,7 @@ def of_numpy(g: Generator) -> str:
 
 
 def draw_of_vectors(g: Generator, rng: str) -> str:
-    x = g.pick(least=1, kinds="f", nonempty=True)
+    x = g.pick(min_ndim=1, kinds="f", nonempty=True)
     shape = g.values[x].shape
     batch = g.choice([shape[:-1], (g.between(1, 3), *shape[:-1])])
     size = g.choice(["", f", size={batch!r}"])
@@ -227,7 +227,7 @@ def reduction(g: Generator) -> str:
 
 
 @kind(5)
-def place(g: Generator) -> str:
+def arg_reduction(g: Generator) -> str:
     x = g.pick(nonempty=True)
     name = g.choice(["argmax", "argmin", "argmax", "max_and_argmax"])
     ndim = g.values[x].ndim
@@ -241,7 +241,7 @@ def place(g: Generator) -> str:
 @kind(6)
 def running(g: Generator) -> str:
     name = g.choice(["cumsum", "cumsum", "cumprod", "diff"])
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     if name == "diff":
         return f"pt.diff({x}, n={g.between(0, 2)}, axis={g.axis(x)})" if g.values[x].dtype.kind in "iuf" else f"pt.diff({x})"
     return _call(g, name, x, f"axis={'None' if g.chance(0.15) else g.axis(x)}")
@@ -276,7 +276,7 @@ def rearranged(g: Generator) -> str:
     name = g.choice(["flip", "roll", "tile", "repeat", "pad", "join_dims", "searchsorted"])
     if name == "searchsorted":
         return f"pt.searchsorted(pt.sort({g.pick(ndim=1)}), {g.pick()}, side={g.choice(['left', 'right'])!r})"
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     ndim = g.values[x].ndim
     if name == "flip":
         return f"pt.flip({x}, axis={'None' if g.chance(0.3) else g.axis(x)})"
@@ -306,7 +306,7 @@ def rearranged(g: Generator) -> str:
 def moved(g: Generator) -> str:
     name = g.choice(["transpose", "T", "dimshuffle", "dimshuffle", "expand_dims", "squeeze", "swapaxes", "moveaxis", "flatten",
                      "shape_padleft", "shape_padright", "atleast_2d", "atleast_3d"])  # fmt: skip
-    x = g.pick(least=1 if name in ("swapaxes", "moveaxis") else 0)
+    x = g.pick(min_ndim=1 if name in ("swapaxes", "moveaxis") else 0)
     ndim = g.values[x].ndim
     if ndim >= 5 and name not in ("transpose", "T", "squeeze", "flatten"):
         raise Rejected
@@ -368,13 +368,13 @@ def reshape(g: Generator) -> str:
 
 @kind(3)
 def shape(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     return g.choice([f"{x}.shape", f"pt.shape({x})", f"pt.shape_i({x}, {g.below(g.values[x].ndim)})", f"{x}.shape[{g.axis(x)}]"])
 
 
 @kind(2)
 def specified(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     return f"pt.specify_shape({x}, ({', '.join(str(n) if g.chance(0.5) else 'None' for n in g.shape_of(x))},))"
 
 
@@ -449,7 +449,7 @@ def _alike(g: Generator, x: str, free: int | None) -> str:
 
 @kind(9)
 def joined(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     axis = g.axis(x)
     ndim = g.values[x].ndim
     parts = [x] + [_alike(g, x, axis % ndim) for _ in range(g.choice([1, 1, 1, 2, 3]))]
@@ -567,13 +567,13 @@ def index(g: Generator, x: str, basic: bool) -> str:
 
 @kind(12)
 def indexed(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     return f"{x}[{index(g, x, g.chance(0.6))}]"
 
 
 @kind(7)
 def updated(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     at = index(g, x, g.chance(0.5))
     part = g.values[x]
     try:
@@ -598,7 +598,7 @@ def updated(g: Generator) -> str:
 
 @kind(3)
 def taken(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     axis = "None" if g.chance(0.2) else str(g.axis(x))
     n = g.values[x].array.size if axis == "None" else g.shape_of(x)[int(axis)]
     common = g.choice([(), (g.choice(g.lengths),), (g.choice(g.lengths),), (2, 3)])
@@ -608,7 +608,7 @@ def taken(g: Generator) -> str:
 @kind(2)
 def positions(g: Generator) -> str:
     name = g.choice(["nonzero", "flatnonzero", "nonzero_values", "compress"])
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     if name == "compress":
         axis = g.axis(x)
         return f"pt.compress({_mask(g, (g.shape_of(x)[axis],))}, {x}, axis={axis})"
@@ -620,14 +620,14 @@ def positions(g: Generator) -> str:
 
 @kind(3)
 def ordered(g: Generator) -> str:
-    x = g.pick(least=1)
+    x = g.pick(min_ndim=1)
     name = g.choice(["sort", "argsort"])
     return _call(g, name, x, f"axis={'None' if g.chance(0.1) else g.axis(x)}")
 
 
 @kind(6)
 def product(g: Generator) -> str:
-    x = g.pick(least=1, kinds="f" if g.chance(0.8) else "iuf")
+    x = g.pick(min_ndim=1, kinds="f" if g.chance(0.8) else "iuf")
     shape = g.shape_of(x)
     name = g.choice(["dot", "dot", "matmul", "outer"])
     if name == "outer":
@@ -650,7 +650,7 @@ def product(g: Generator) -> str:
 
 def _well_conditioned(g: Generator, most: int = 12) -> tuple[str, str]:
     """A positive definite matrix, or a batch of them, and the variable that it is computed from."""
-    x = g.pick(least=2, kinds="f")
+    x = g.pick(min_ndim=2, kinds="f")
     shape = g.shape_of(x)
     if max(shape[-2:], default=0) > most or len(shape) > 4:
         raise Rejected
@@ -756,7 +756,7 @@ def decomposed(g: Generator) -> str:
 def transformed(g: Generator) -> str:
     """A Fourier transform, or a transform and its inverse, of finite numbers: the algorithm determines which results a
     nan or an infinity reaches."""
-    x = g.pick(least=2, kinds="f", nonempty=True)
+    x = g.pick(min_ndim=2, kinds="f", nonempty=True)
     shape = g.shape_of(x)
     if len(shape) > 4 or g.values[x].array.size > 2000 or not np.isfinite(g.values[x].array).all():
         raise Rejected
@@ -770,7 +770,7 @@ def transformed(g: Generator) -> str:
 @kind(1)
 def convolved(g: Generator) -> str:
     dims = g.choice([1, 1, 2])
-    x = g.pick(least=dims, kinds="iuf", nonempty=True)
+    x = g.pick(min_ndim=dims, kinds="iuf", nonempty=True)
     dtype = g.values[x].dtype
     if g.values[x].array.size > 500:
         raise Rejected
@@ -782,7 +782,7 @@ def convolved(g: Generator) -> str:
 @kind(1)
 def part_of_matrix(g: Generator) -> str:
     name = g.choice(["tril", "triu", "diagonal", "trace", "diag"])
-    x = g.pick(g.choice([1, 2]), nonempty=True) if name == "diag" else g.pick(least=2, nonempty=True)
+    x = g.pick(g.choice([1, 2]), nonempty=True) if name == "diag" else g.pick(min_ndim=2, nonempty=True)
     if name == "trace" and g.values[x].dtype.kind not in "iuf":
         raise Rejected
     return f"pt.{name}({x}, {g.choice([0, 0, 1, -1, 2])})"
@@ -829,7 +829,7 @@ def inner_graph(g: Generator) -> str:
 @kind(2)
 def loop(g: Generator) -> str:
     """A scan over the rows of x, or for a number of steps, from a state with the shape of a row."""
-    x = g.pick(kinds="f", least=1)
+    x = g.pick(kinds="f", min_ndim=1)
     shape, dtype = g.values[x].shape, g.values[x].dtype.name
     if shape[0] > 12:
         raise Rejected

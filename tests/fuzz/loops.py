@@ -22,10 +22,10 @@ from typing import Any, Callable
 import numpy as np
 
 from .case import Case, Input, Step, script, to_json
-from .ways import AS_BUILT, BY_C, FAST_COMPILE, FAST_RUN, NATIVE_AS_BUILT, Way
+from .configurations import AS_BUILT, BY_C, FAST_COMPILE, FAST_RUN, NATIVE_AS_BUILT, Configuration
 
 Shape = tuple[int, ...]
-WAYS = [FAST_RUN, NATIVE_AS_BUILT, BY_C, FAST_COMPILE, AS_BUILT]
+CONFIGURATIONS = [FAST_RUN, NATIVE_AS_BUILT, BY_C, FAST_COMPILE, AS_BUILT]
 MOST_DRAWS = 2000
 
 
@@ -207,17 +207,17 @@ class Program:
         kind = self.draws.below(4)
         if kind == 0:
             at = self.indices(n, 1 + self.draws.below(3))
-            value, place = self.expression((len(at), *shape[1:]), depth - 1), f"{at}"
+            value, index = self.expression((len(at), *shape[1:]), depth - 1), f"{at}"
         elif kind == 1:
-            value, place = self.expression(shape[1:], depth - 1), f"{self.draws.below(n)}"
+            value, index = self.expression(shape[1:], depth - 1), f"{self.draws.below(n)}"
         elif kind == 2:
             start = self.draws.below(n)
-            value, place = self.expression((n - start, *shape[1:]), depth - 1), f"{start}:"
+            value, index = self.expression((n - start, *shape[1:]), depth - 1), f"{start}:"
         else:
             start = 1 + self.draws.below(n)
-            value, place = self.expression((start, *shape[1:]), depth - 1), f":{start}"
+            value, index = self.expression((start, *shape[1:]), depth - 1), f":{start}"
         how = self.draws.choice(["set", "inc"])
-        return f"pt.{how}_subtensor(({x})[{place}], {value})"
+        return f"pt.{how}_subtensor(({x})[{index}], {value})"
 
     def shifted(self, shape: Shape, depth: int) -> str:
         names = self.named(shape)
@@ -362,8 +362,8 @@ def seeded(seed: int) -> Case:
     return program_of(Draws(np.random.default_rng(seed)))
 
 
-def trouble(case: Case, ways: list[Way] = WAYS) -> tuple[str, str, str] | None:
-    """What is wrong with a program: the way of running it, a class of failures, and what happened; None if nothing is.
+def trouble(case: Case, configurations: list[Configuration] = CONFIGURATIONS) -> tuple[str, str, str] | None:
+    """What is wrong with a program: the configuration, a class of failures, and what happened; None if nothing is.
     A program that the oracle refuses is wrong, too."""
     import bitale as bt
 
@@ -374,11 +374,11 @@ def trouble(case: Case, ways: list[Way] = WAYS) -> tuple[str, str, str] | None:
         ensemble = Ensemble(case)
     except Exception as error:
         return "oracle", f"the oracle raises {type(error).__name__}", str(error)
-    for way in ways:
-        failure = run(case, bt, way, ensemble)
+    for configuration in configurations:
+        failure = run(case, bt, configuration, ensemble)
         if failure is not None and not is_promised(failure, bt, ensemble):
             kind = failure.message.split(":")[0] if failure.message.startswith("raises") else failure.kind
-            return way.name, kind, failure.message
+            return configuration.name, kind, failure.message
     return None
 
 
@@ -425,20 +425,20 @@ def shrunk(drawn: list[int], fails: Callable[[Case], bool], seconds: float) -> l
 
 
 def examined(seed: int, seconds: float = 60) -> tuple[int, tuple[str, str, str] | None, Case | None]:
-    """The trouble with the program of a seed, by two ways of running it, and that program, shrunk."""
+    """The trouble with the program of a seed, in two configurations, and that program, shrunk."""
     draws = Draws(np.random.default_rng(seed))
     case = program_of(draws)
-    found = trouble(case, [FAST_RUN, WAYS[1 + seed % (len(WAYS) - 1)]])
+    found = trouble(case, [FAST_RUN, CONFIGURATIONS[1 + seed % (len(CONFIGURATIONS) - 1)]])
     if found is None:
         return seed, None, None
-    ways = [way for way in WAYS if way.name == found[0]]
+    configurations = [configuration for configuration in CONFIGURATIONS if configuration.name == found[0]]
 
     def fails(smaller: Case) -> bool:
-        again = trouble(smaller, ways)
+        again = trouble(smaller, configurations)
         return again is not None and again[:2] == found[:2]  # type: ignore[index]
 
     small = program_of(Draws(recorded=shrunk(draws.drawn, fails, seconds)))
-    again = trouble(small, ways)
+    again = trouble(small, configurations)
     return (seed, again, small) if again else (seed, found, case)
 
 
@@ -467,12 +467,12 @@ def main() -> int:
                     if options.keep:
                         folder = pathlib.Path(options.keep)
                         folder.mkdir(parents=True, exist_ok=True)
-                        (folder / f"loops-{seed}.json").write_text(to_json(case, way=found[0], message=found[2]))
+                        (folder / f"loops-{seed}.json").write_text(to_json(case, configuration=found[0], message=found[2]))
                 if time.time() < end and (seed := next(following, None)) is not None:
                     running.add(pool.submit(examined, seed, options.shrink))
     print(f"{count} programs of loops, {sum(map(len, kinds.values()))} failures")
-    for (way, kind), seeds in sorted(kinds.items(), key=lambda item: -len(item[1])):
-        print(f"{len(seeds)} x {way}: {kind}   seeds {', '.join(map(str, seeds[:8]))}")
+    for (configuration, kind), seeds in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        print(f"{len(seeds)} x {configuration}: {kind}   seeds {', '.join(map(str, seeds[:8]))}")
     return 1 if kinds else 0
 
 

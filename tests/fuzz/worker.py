@@ -11,8 +11,8 @@ from typing import Any
 def signature(failure: Any) -> str:
     """The key of a failure: failures with the same key are reported once."""
     texts = " ; ".join(re.sub(r"\b[xv]\d+\b", "x", re.sub(r"(?<![\w.])-?\d+(\.\d+)?", "n", step.text)) for step in failure.case.steps)
-    way = failure.way.name if failure.way else "building"
-    return f"{way}: {re.sub(r'[0-9.]+', 'n', failure.kind)}: {texts}"
+    configuration = failure.configuration.name if failure.configuration else "building"
+    return f"{configuration}: {re.sub(r'[0-9.]+', 'n', failure.kind)}: {texts}"
 
 
 def work(number: int, jobs: int, first: int, end: float, most: int, at: Any, since: Any, results: Any) -> None:
@@ -35,11 +35,11 @@ def work(number: int, jobs: int, first: int, end: float, most: int, at: Any, sin
             failure = None
         if failure:
             since[number] = time.time() + 60  # extends the deadline, since shrinking takes time
-            if failure.way is not None:
+            if failure.configuration is not None:
                 small = shrink(failure.case, fails_alike(failure, bt), 30)
                 failure = again(small, failure, bt)
-            results.put(("failure", seed, signature(failure), failure.case, failure.way and failure.way.mode,
-                         failure.way.name if failure.way else "building", failure.message))  # fmt: skip
+            results.put(("failure", seed, signature(failure), failure.case, failure.configuration and failure.configuration.mode,
+                         failure.configuration.name if failure.configuration else "building", failure.message))  # fmt: skip
         seed += jobs
         at[number] = seed
         if time.monotonic() - last > 2:

@@ -362,7 +362,7 @@ def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, correct
     return ew.table["sqrt"](var(x, axis, ddof, keepdims))
 
 
-def _place(function: Any, x: Any, axis: Any, keepdims: bool) -> Val:
+def _index_of_extreme(function: Any, x: Any, axis: Any, keepdims: bool) -> Val:
     array = val(x).array
     if not isinstance(axis, (list, tuple)):
         return Val(np.asarray(function(array, axis=axis, keepdims=keepdims), np.int64))
@@ -370,18 +370,18 @@ def _place(function: Any, x: Any, axis: Any, keepdims: bool) -> Val:
     kept = [each for each in range(array.ndim) if each not in axes]
     size = int(np.prod([array.shape[each] for each in axes]))
     flat = array.transpose(kept + axes).reshape([array.shape[each] for each in kept] + [size])
-    place = np.asarray(function(flat, axis=-1), np.int64)
-    return Val(np.expand_dims(place, axes) if keepdims else place)
+    index = np.asarray(function(flat, axis=-1), np.int64)
+    return Val(np.expand_dims(index, axes) if keepdims else index)
 
 
 @formula()
 def argmax(x: Any, axis: Any = None, keepdims: bool = False) -> Val:
-    return _place(np.argmax, x, axis, keepdims)
+    return _index_of_extreme(np.argmax, x, axis, keepdims)
 
 
 @formula()
 def argmin(x: Any, axis: Any = None, keepdims: bool = False) -> Val:
-    return _place(np.argmin, x, axis, keepdims)
+    return _index_of_extreme(np.argmin, x, axis, keepdims)
 
 
 @formula()
@@ -562,7 +562,7 @@ def _solve_of(a: np.ndarray, b: np.ndarray, lower: bool, unit: bool, on_error: s
         out[i] -= (a[i, known, None] * out[known]).sum(0) if b.ndim == 2 else (a[i, known] * out[known]).sum()
         if not unit:
             if a[i, i] == 0:
-                raise np.linalg.LinAlgError(f"the diagonal is 0 at place {i}")
+                raise np.linalg.LinAlgError(f"the diagonal is 0 at index {i}")
             out[i] /= a[i, i]
     return out
 
@@ -660,8 +660,8 @@ def _of_each(x: Any, function: Any, outputs: int) -> list[Val]:
         raise ValueError(f"shape {a.shape}")
     out = [np.empty(a.shape[:-2], a.dtype) for _ in range(outputs)]
     for at in np.ndindex(a.shape[:-2]):
-        for place, value in zip(out, function(a[at])):
-            place[at] = value
+        for target, value in zip(out, function(a[at])):
+            target[at] = value
     return [Val(each, dtype) for each in out]
 
 

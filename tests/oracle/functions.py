@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from . import arrays, composed, elementwise, numpy_functions, random  # noqa: F401
+from . import arrays, elementwise, numpy_functions, random, rearrangement  # noqa: F401
 from .linalg import (  # noqa: F401
     eigvalsh,
     expm,
@@ -30,7 +30,7 @@ from .values import Val, formula, val
 
 globals().update(elementwise.table)
 globals().update(arrays.table)
-globals().update(composed.table)
+globals().update(rearrangement.table)
 globals().update(numpy_functions.table)
 
 _t = {**elementwise.table, **arrays.table}

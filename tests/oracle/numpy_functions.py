@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special as sp
 
 from . import elementwise
-from .composed import _plain, computing, integers, moving
+from .rearrangement import _plain, computing, integers, moving
 from .values import Val, formula, val, working_dtype
 
 elementwise.define("fmod", elementwise.at_least_int8, np.fmod, 1)
@@ -19,7 +19,7 @@ elementwise.define("silu", elementwise.as_float, lambda x: np.where(np.isneginf(
 
 
 def several(function: Callable[..., Any], ulps: float = 64) -> Callable[..., tuple[Val, ...]]:
-    """As composed.computing, of a function with several results."""
+    """As rearrangement.computing, of a function with several results."""
 
     @formula(ulps=ulps, backward=2)
     def computed(*arguments: Any, **keywords: Any) -> Any:

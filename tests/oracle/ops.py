@@ -455,9 +455,9 @@ def _fft(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
 
 @op("Convolve")
 def _convolve(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    places = [int(each.array) for each in inputs[2:]]
+    numbers = [int(each.array) for each in inputs[2:]]
     dims = attributes["dims"]
-    return [signal.convolved(inputs[0], inputs[1], tuple(places[:dims]), tuple(places[dims:]))]
+    return [signal.convolved(inputs[0], inputs[1], tuple(numbers[:dims]), tuple(numbers[dims:]))]
 
 
 @op("RandomVariable")
@@ -489,8 +489,8 @@ def _random_rows(attributes: dict[str, Any], inputs: list[Any], node: Any) -> li
     batch, length = tuple(lengths[:ndim]), lengths[ndim]
     parameters = [each.array for each in inputs[1 + len(lengths) :]]
     rows = []
-    for place in np.ndindex(batch):
-        own = [each[place] if variable.ndim > (k == len(parameters) - 1) else each
+    for index in np.ndindex(batch):
+        own = [each[index] if variable.ndim > (k == len(parameters) - 1) else each
                for k, (each, variable) in enumerate(zip(parameters, node.inputs[1 + len(lengths) :]))]  # fmt: skip
         if name == "permutation":
             rows.append(rng.permutation(length))

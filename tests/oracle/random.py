@@ -72,7 +72,7 @@ def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
         states.append(type(state)(state.key, state.drawn + 1))
         return ndtri(streams.open_unit(streams.words(state.key, state.drawn, whole)))
 
-    def place(p: Any) -> Any:
+    def category(p: Any) -> Any:
         if not np.all(p >= 0) or not np.all(np.abs(p.sum(-1) - 1) <= (3.4526698300124393e-04 if name.endswith("32") else 1.4901161193847656e-08)):
             raise ValueError("no probabilities")
         return np.minimum((np.cumsum(p, -1) < unit()[..., None]).sum(-1), p.shape[-1] - 1)
@@ -99,8 +99,8 @@ def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
         "halfcauchy": lambda loc, scale: loc + scale * np.tan(np.pi / 2 * unit()),
         "truncexpon": lambda b, loc, scale: loc - scale * np.log1p(unit() * np.expm1(-b)),
         "truncated_normal": truncated,
-        "categorical": place,
-        "categorical_float32": place,
+        "categorical": category,
+        "categorical_float32": category,
         "multivariate_normal": normal_vector,
     }
     if not is_stream:  # these are composed draws only with a Generator

@@ -69,8 +69,8 @@ def convolved(x: Any, y: Any, starts: tuple[int, ...], lengths: tuple[int, ...])
     out = np.zeros(batch + tuple(lengths), a.dtype)
     for j in np.ndindex(b.shape[b.ndim - dims :]):
         to, source = [], []
-        for start, length, n, place in zip(starts, lengths, a.shape[a.ndim - dims :], j):
-            first = start - place  # x's index for i = 0
+        for start, length, n, offset in zip(starts, lengths, a.shape[a.ndim - dims :], j):
+            first = start - offset  # x's index for i = 0
             low, high = max(0, -first), min(length, n - first)
             to.append(slice(low, max(low, high)))
             source.append(slice(low + first, max(low, high) + first))
@@ -78,15 +78,15 @@ def convolved(x: Any, y: Any, starts: tuple[int, ...], lengths: tuple[int, ...])
     return Val(out, dtype)
 
 
-def _places(n: int, k: int, mode: str) -> tuple[int, int]:
+def _range_of(n: int, k: int, mode: str) -> tuple[int, int]:
     return {"full": (0, n + k - 1), "valid": (min(n, k) - 1, max(n, k) - min(n, k) + 1), "same": ((k - 1) // 2, n)}[mode]
 
 
 def convolve1d(in1: Any, in2: Any, mode: str = "full") -> Val:
-    start, length = _places(val(in1).shape[-1], val(in2).shape[-1], mode)
+    start, length = _range_of(val(in1).shape[-1], val(in2).shape[-1], mode)
     return convolved(in1, in2, (start,), (length,))
 
 
 def convolve2d(in1: Any, in2: Any, mode: str = "full") -> Val:
-    places = [_places(val(in1).shape[axis], val(in2).shape[axis], mode) for axis in (-2, -1)]
-    return convolved(in1, in2, tuple(p[0] for p in places), tuple(p[1] for p in places))
+    ranges = [_range_of(val(in1).shape[axis], val(in2).shape[axis], mode) for axis in (-2, -1)]
+    return convolved(in1, in2, tuple(start for start, _ in ranges), tuple(length for _, length in ranges))

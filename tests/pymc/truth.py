@@ -24,7 +24,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.extra_ops import CumOp
 
-from bitale.pytensor.moved import Cholesky, SolveTriangular
+from bitale.pytensor.op_imports import Cholesky, SolveTriangular
 
 mp = mpmath.MPContext()
 mp.dps = 60

@@ -38,8 +38,8 @@ def near(rng: random.Random, x: float) -> float:
     return x * (1 + step) if x else step
 
 
-def real(low: float, high: float, *places: float, smallest: float = -300.0) -> Callable[[random.Random], Point]:
-    """Uniform, of all magnitudes, and near places, within the bounds."""
+def real(low: float, high: float, *points: float, smallest: float = -300.0) -> Callable[[random.Random], Point]:
+    """Uniform, of all magnitudes, and near points, within the bounds."""
 
     def draw(rng: random.Random) -> Point:
         while True:
@@ -48,27 +48,27 @@ def real(low: float, high: float, *places: float, smallest: float = -300.0) -> C
                 x = rng.uniform(max(low, -10), min(high, 10))
             elif kind < 0.5:
                 x = rng.uniform(max(low, -700), min(high, 700))
-            elif kind < 0.75 or not places:
+            elif kind < 0.75 or not points:
                 x = rng.choice([-1, 1]) * 10 ** rng.uniform(smallest, 2 if max(-low, high) < 1e3 else 300)
             else:
-                x = near(rng, rng.choice(places))
+                x = near(rng, rng.choice(points))
             if low <= x <= high:
                 return (x,)
 
     return draw
 
 
-def inside(*places: float) -> Callable[[random.Random], Point]:
+def inside(*points: float) -> Callable[[random.Random], Point]:
     """Inside (0, 1)."""
-    return lambda rng: (unit(rng, *places),)
+    return lambda rng: (unit(rng, *points),)
 
 
-def unit(rng: random.Random, *places: float) -> float:
+def unit(rng: random.Random, *points: float) -> float:
     while True:
         kind = rng.random()
         x = rng.random() if kind < 0.4 else 10 ** rng.uniform(-300 if kind < 0.5 else -12, 0) if kind < 0.7 else 1 - 10 ** rng.uniform(-15, 0)
-        if places and kind > 0.85:
-            x = near(rng, rng.choice(places))
+        if points and kind > 0.85:
+            x = near(rng, rng.choice(points))
         if 0 < x < 1:
             return x
 

@@ -90,14 +90,14 @@ def expected(case):
         value = np.broadcast_to(case.y, part.shape)
     except ValueError:
         return (ValueError, TypeError)
-    places = np.arange(case.x.size).reshape(case.x.shape)[index].ravel()
+    positions = np.arange(case.x.size).reshape(case.x.shape)[index].ravel()
     out = np.array(case.x, order="C")
     flat, value = out.reshape(-1), value.astype(out.dtype).ravel()
     if case.kind == "set":
-        for place, v in zip(places, value):
-            flat[place] = v
+        for index, v in zip(positions, value):
+            flat[index] = v
     else:
-        np.add.at(flat, places, value)
+        np.add.at(flat, positions, value)
     return out
 
 

@@ -418,13 +418,13 @@ def test_a_gaussian_process_factors_its_covariance_once():
     density = gaussian_process(k, y)
     f = bt.function([x, y, scale], [density, bt.grad(density, scale)])
     assert factorizations(f) == ["Cholesky"]
-    places, values = np.linspace(0, 3, 20), np.sin(np.linspace(0, 3, 20))
+    points, values = np.linspace(0, 3, 20), np.sin(np.linspace(0, 3, 20))
 
     def by_hand(s):
-        cov = np.exp(-0.5 * (places[:, None] - places[None, :]) ** 2 / s**2) + 0.1 * np.eye(20)
+        cov = np.exp(-0.5 * (points[:, None] - points[None, :]) ** 2 / s**2) + 0.1 * np.eye(20)
         return scipy.stats.multivariate_normal.logpdf(values, np.zeros(20), cov)
 
-    got, slope = f(places, values, 0.7)
+    got, slope = f(points, values, 0.7)
     np.testing.assert_allclose(got, by_hand(0.7), rtol=1e-9)
     np.testing.assert_allclose(slope, (by_hand(0.7 + 1e-6) - by_hand(0.7 - 1e-6)) / 2e-6, rtol=1e-5)
 
@@ -572,11 +572,11 @@ def test_diagonals_and_pseudo_inverses_of_parts():
 def test_permutations_and_selections():
     x, order = pt.matrix("x"), pt.lvector("order")
     permutation = assume(pt.eye(N)[order], permutation=True)
-    places = np.random.default_rng(5).permutation(N)
+    order = np.random.default_rng(5).permutation(N)
     f = bt.function([order], [pt.linalg.det(permutation), *pt.linalg.slogdet(permutation)])
     assert not {"Det", "SLogDet"} & set(op_names(f))
-    sign = np.linalg.det(np.eye(N)[places])
-    np.testing.assert_allclose(f(places), [sign, sign, 0.0])
+    sign = np.linalg.det(np.eye(N)[order])
+    np.testing.assert_allclose(f(order), [sign, sign, 0.0])
     f = bt.function([x, order], [pt.eye(N)[order] @ x, x @ pt.eye(N)[:, order]])
     assert "Dot" not in op_names(f)
     rows, columns = f(square(1), np.array([2, 0]))

@@ -165,9 +165,9 @@ def test_lu(shape, case):
     case.same(np.take_along_axis(l @ u, np.broadcast_to(p[..., :, None], shape), -2), a)
     if a.size:
         factors, pivots = case(la.lu_factor, a)
-        for (expected, places), got, at in zip(each(scipy.linalg.lu_factor, a), factors.reshape(-1, *shape[-2:]), range(99)):
+        for (expected, expected_pivots), got, at in zip(each(scipy.linalg.lu_factor, a), factors.reshape(-1, *shape[-2:]), range(99)):
             case.same(got, expected)
-            assert (pivots.reshape(-1, min(shape[-2:]))[at] == places).all()
+            assert (pivots.reshape(-1, min(shape[-2:]))[at] == expected_pivots).all()
 
 
 def test_a_permutation_of_pivots_and_its_inverse():

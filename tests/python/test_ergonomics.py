@@ -240,16 +240,16 @@ def test_common_functions_have_examples(documented):
 def documented_with_examples():
     """Every public function and class that has an example, once, with the module in which it was found."""
     found = {}
-    for place in ("bitale", "bitale.tensor", "bitale.tensor.special", "bitale.tensor.linalg", "bitale.tensor.fft", "bitale.tensor.signal",
-                  "bitale.tensor.optimize", "bitale.tensor.blas", "bitale.tensor.unexported", "bitale.tensor.utils", "bitale.compile.debug.nanguardmode", "bitale.typed_list", "bitale.d3viz", "bitale.gradient", "bitale.graph.basic", "bitale.graph.op", "bitale.graph.traversal",
+    for module_name in ("bitale", "bitale.tensor", "bitale.tensor.special", "bitale.tensor.linalg", "bitale.tensor.fft", "bitale.tensor.signal",
+                  "bitale.tensor.optimize", "bitale.tensor.blas", "bitale.tensor.pytensor_functions", "bitale.tensor.utils", "bitale.compile.debug.nanguardmode", "bitale.typed_list", "bitale.d3viz", "bitale.gradient", "bitale.graph.basic", "bitale.graph.op", "bitale.graph.traversal",
                   "bitale.graph.type", "bitale.graph.utils", "bitale.compile", "bitale.compile.mode", "bitale.compile.sharedvalue", "bitale.ifelse",
-                  "bitale.printing", "bitale.rewrite", "bitale.scalar", "bitale.scalar.own", "bitale.scalar.composite", "bitale.scan", "bitale.random", "bitale.tensor.random",
+                  "bitale.printing", "bitale.rewrite", "bitale.scalar", "bitale.scalar.user_ops", "bitale.scalar.composite", "bitale.scan", "bitale.random", "bitale.tensor.random",
                   "bitale.tensor.index_lists", "bitale.compile.builders", "bitale.compile.rebuild"):  # fmt: skip
-        module = importlib.import_module(place)
+        module = importlib.import_module(module_name)
         for name in dir(module):
             value = getattr(module, name)
             if name[0] != "_" and callable(value) and ">>>" in (getattr(value, "__doc__", None) or "") and id(value) not in found:
-                found[id(value)] = pytest.param(value, module, id=f"{place}.{name}")
+                found[id(value)] = pytest.param(value, module, id=f"{module_name}.{name}")
     config = type(bt.config)
     found[id(config)] = pytest.param(config.add, bt, id="bitale.config.add")
     return list(found.values())

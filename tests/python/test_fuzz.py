@@ -18,7 +18,7 @@ sys.path.insert(0, str(tests))
 import bitale as bt
 from fuzz import case as cases
 from fuzz import derivatives
-from fuzz import compare, coverage, kinds, known, loops, shrink, ways
+from fuzz import compare, coverage, kinds, known, loops, shrink, configurations
 from fuzz.check import Failure, again, check, check_seed, fails_alike, run
 from fuzz.compare import Ensemble
 from fuzz.generate import random_case
@@ -45,10 +45,10 @@ def test_random_graphs():
     for seed in range(first, first + graphs):
         failure = check_seed(seed, bt, kinds.registry, seen)
         if failure:
-            if failure.way is not None:
+            if failure.configuration is not None:
                 failure = again(shrink.shrink(failure.case, fails_alike(failure, bt), 30), failure, bt)
-            where = failure.way.name if failure.way else "building"
-            pytest.fail(f"seed {seed}: {where}: {failure.message}\n\n{cases.script(failure.case, failure.way.mode if failure.way else '')}")
+            where = failure.configuration.name if failure.configuration else "building"
+            pytest.fail(f"seed {seed}: {where}: {failure.message}\n\n{cases.script(failure.case, failure.configuration.mode if failure.configuration else '')}")
     seen.note_rules(hits)
     print(coverage.report(seen))
     assert seen.counts["with a wider domain, as promised"] <= 0.02 * graphs
@@ -64,8 +64,8 @@ def test_random_programs_of_loops(seed):
 
 
 def test_a_wrong_program_of_loops_shrinks(monkeypatch):
-    def trouble(case, ways=None):
-        return ("a way", "wrong", "") if any("tanh" in step.text for step in case.steps) else None
+    def trouble(case, configurations=None):
+        return ("a configuration", "wrong", "") if any("tanh" in step.text for step in case.steps) else None
 
     monkeypatch.setattr(loops, "trouble", trouble)
     seed = next(seed for seed in range(100) if trouble(loops.seeded(seed)))
@@ -75,8 +75,8 @@ def test_a_wrong_program_of_loops_shrinks(monkeypatch):
 
 @pytest.mark.parametrize("path", sorted((tests / "fuzz" / "seeds").glob("*.json")), ids=lambda path: path.stem)
 def test_cases_that_failed_before(path):
-    failure = check(cases.from_json(path.read_text()), bt, ways.ALL)
-    assert failure is None, f"{failure.way.name}: {failure.message}\n\n{cases.script(failure.case, failure.way.mode)}"
+    failure = check(cases.from_json(path.read_text()), bt, configurations.ALL)
+    assert failure is None, f"{failure.configuration.name}: {failure.message}\n\n{cases.script(failure.case, failure.configuration.mode)}"
 
 
 # ---- the fuzzer itself -----------------------------------------------------------------------------------------------
@@ -88,9 +88,9 @@ def small_case():
     return cases.Case(inputs, steps, ("v2",))
 
 
-@pytest.mark.parametrize("way", ways.ALL, ids=lambda way: way.name)
-def test_a_correct_result_passes(way):
-    assert run(small_case(), bt, way, Ensemble(small_case())) is None
+@pytest.mark.parametrize("configuration", configurations.ALL, ids=lambda configuration: configuration.name)
+def test_a_correct_result_passes(configuration):
+    assert run(small_case(), bt, configuration, Ensemble(small_case())) is None
 
 
 def test_a_wrong_result_is_found():
@@ -124,7 +124,7 @@ def test_cases_are_stored_and_merged():
     again = cases.from_json(cases.to_json(case))
     assert cases.script(again) == cases.script(case)
     both = cases.merged([case, case])
-    assert len(both.outputs) == 2 and check(both, bt, [ways.FAST_RUN]) is None
+    assert len(both.outputs) == 2 and check(both, bt, [configurations.FAST_RUN]) is None
 
 
 def test_a_script_runs():
@@ -138,7 +138,7 @@ def test_a_seed_determines_the_graph():
 
 
 def test_known_differences_do_not_excuse_other_failures(monkeypatch):
-    failure = Failure(small_case(), ways.FAST_RUN, "v2: 1 of 4 elements are wrong")
+    failure = Failure(small_case(), configurations.FAST_RUN, "v2: 1 of 4 elements are wrong")
     for message, text, expected in (
         ("elements are wrong", r"pt\.exp", True),
         ("dtype", r"pt\.exp", False),

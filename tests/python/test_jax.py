@@ -41,7 +41,7 @@ ONE = {  # functions of a 4 x 4 matrix with elements between 0.2 and 2
     "sort": (lambda x: pt.sort(x, axis=1), lambda x: jnp.sort(x, axis=1)),
     "clip": (lambda x: pt.clip(x, 0.5, 1.5), lambda x: jnp.clip(x, 0.5, 1.5)),
     "rows": (lambda x: x[[0, 2, 2]] ** 2, lambda x: x[jnp.array([0, 2, 2])] ** 2),
-    "places": (lambda x: x[[0, 1], [3, 3]], lambda x: x[jnp.array([0, 1]), jnp.array([3, 3])]),
+    "indices": (lambda x: x[[0, 1], [3, 3]], lambda x: x[jnp.array([0, 1]), jnp.array([3, 3])]),
     "reversed": (lambda x: x[::-1, 1:] * x[:, :3], lambda x: x[::-1, 1:] * x[:, :3]),
     "set": (lambda x: x[1:3].set(x[0] ** 2), lambda x: x.at[1:3].set(x[0] ** 2)),
     "add at": (lambda x: x[[1, 1, 0]].inc(x[3] ** 2), lambda x: x.at[jnp.array([1, 1, 0])].add(x[3] ** 2)),

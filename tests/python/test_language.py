@@ -156,14 +156,14 @@ def test_invalid_einsum(subscripts, count, message):
         pt.einsum(subscripts, *[pt.dmatrix() for _ in range(count)])
 
 
-@pytest.mark.parametrize("subscripts, place", [
+@pytest.mark.parametrize("subscripts, position", [
     ("ij, jk -> iz", "           ^"), ("i$,jk->ik", " ^"), ("ij,jk->ii", "        ^"), ("ij,jkl->ik", "   ^^^"),
     ("ij,j1->i", "    ^"), ("ij,j.k->i", "    ^")])  # fmt: skip
-def test_errors_of_einsum_point_at_the_letter(subscripts, place):
+def test_errors_of_einsum_point_at_the_letter(subscripts, position):
     with pytest.raises(ValueError) as caught:
         pt.einsum(subscripts, pt.dmatrix(), pt.dmatrix())
     shown, arrows = str(caught.value).splitlines()[1:3]
-    assert shown.removeprefix("  where    ") == subscripts and arrows[11:] == place
+    assert shown.removeprefix("  where    ") == subscripts and arrows[11:] == position
 
 
 @pytest.mark.parametrize("subscripts, shapes, arrows", [
@@ -268,7 +268,7 @@ def test_counts(mode):
         bt.function([i], pt.bincount(i), mode=mode)([1, -1])
 
 
-def test_choices_and_places(mode):
+def test_choices_and_indices(mode):
     which = np.array([2, 0, 1, 2])
     choices = [np.arange(4), np.arange(4) * 10, np.full(4, -1)]
     check(lambda a: pt.choose(a, choices), lambda a: np.choose(a, choices), which, mode=mode)

@@ -252,8 +252,8 @@ def tridiagonal_pairs(a: np.ndarray, below: Any, main: Any, above: Any, second: 
     if n < 3:
         return [(main.prod(), np.linalg.det(read_of("tridiagonal", a, False)) * (-1) ** (pivots != np.arange(n)).sum())]
     gttrf = scipy.linalg.get_lapack_funcs("gttrf", dtype=a.dtype)
-    *expected, places, _ = gttrf(*(np.diag(a, k) for k in (-1, 0, 1)))
-    return [*zip((below, main, above, second), expected), (pivots, places - 1)]
+    *expected, expected_pivots, _ = gttrf(*(np.diag(a, k) for k in (-1, 0, 1)))
+    return [*zip((below, main, above, second), expected), (pivots, expected_pivots - 1)]
 
 
 row("tridiagonal_lu_factor", la.tridiagonal_lu_factor, lambda d: [d.any(d.n, d.n)], tridiagonal_pairs, by_pairs=True,

@@ -117,8 +117,8 @@ def test_results_and_gradients_scale_with_the_matrices(r, of_inputs, of_outputs,
 
 def norm(x: np.ndarray) -> float:
     """The Frobenius norm, without overflow."""
-    most = np.abs(x).max(initial=0)
-    return float(most * np.linalg.norm(x / most)) if most > 0 else 0.0
+    largest = np.abs(x).max(initial=0)
+    return float(largest * np.linalg.norm(x / largest)) if largest > 0 else 0.0
 
 
 def draw(rng: Any, dtype: str, *shape: int) -> np.ndarray:

@@ -379,11 +379,11 @@ def test_largest_elements():
     values = np.random.default_rng(3).normal(size=(4, 5))
     for axis in (0, 1, -1):
         for k in (1, 3, -2):
-            top, places = bt.function([x], pt.topk_and_argtopk(x, k, axis))(values)
+            top, indices = bt.function([x], pt.topk_and_argtopk(x, k, axis))(values)
             kept = slice(-k, None) if k > 0 else slice(-k)
             expected = np.moveaxis(np.moveaxis(np.sort(values, axis), axis, 0)[kept], 0, axis)
             np.testing.assert_array_equal(top, expected)
-            np.testing.assert_array_equal(np.take_along_axis(values, places, axis), top)
+            np.testing.assert_array_equal(np.take_along_axis(values, indices, axis), top)
     assert pt.topk(x, 2, None).type.shape == (2,) and pt.argtopk(x, 2, idx_dtype="int32").dtype == "int32"
     np.testing.assert_array_equal(bt.grad(pt.topk(x, 5).sum(), x).eval({x: values}), np.ones((4, 5)))
     with pytest.raises(bt.ShapeError):

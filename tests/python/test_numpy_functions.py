@@ -80,7 +80,7 @@ OF_VECTORS = {
     "setdiff1d": lambda m, x: m.setdiff1d(x, x[:2]),
     "setxor1d": lambda m, x: m.setxor1d(x[:4], x[2:]),
     "intersect1d": lambda m, x: m.intersect1d(x[:4], x[2:]),
-    "intersect1d with places": lambda m, x: m.intersect1d(x[:4], x[2:], return_indices=True),
+    "intersect1d with indices": lambda m, x: m.intersect1d(x[:4], x[2:], return_indices=True),
     "histogram": lambda m, x: m.histogram(x, bins=4),
     "histogram in a range": lambda m, x: m.histogram(x, bins=3, range=(0, 3)),
     "histogram of edges": lambda m, x: m.histogram(x, bins=np.array([0.0, 1.0, 1.5, 7.0])),

@@ -369,8 +369,8 @@ def test_distributions_of_vectors():
 
 def test_permutations_and_choices_are_equally_likely():
     x = composed("permutation", 4, size=N)
-    places = np.unique(x, axis=0, return_counts=True)[1]
-    assert len(places) == 24 and stats.chisquare(places).pvalue > 1e-3
+    counts = np.unique(x, axis=0, return_counts=True)[1]
+    assert len(counts) == 24 and stats.chisquare(counts).pvalue > 1e-3
     x = bt.function([], bt.shared(bt.random.stream(3)).choice(5, size=N)[1])()
     assert stats.chisquare(np.bincount(x)).pvalue > 1e-3
     rng, draws_of_two = pt.random.rng("rng", "Threefry"), []
@@ -533,9 +533,9 @@ def test_all_linkers_treat_unusual_parameters_alike(name, kind):
     x = _core.random_draw(name, rng, symbols, [pt.as_tensor(4)] if not symbols else None)[1]
     functions = [bt.function([rng, *symbols], x, mode=bt.Mode(linker)) for linker in (LINKERS if kind == "Threefry" else LINKERS[:2])]
     usual = [ORDINARY.get(p, 3.0 + k) if letter == "f" else 3 + k for k, (p, letter) in enumerate(signature)]
-    for place, (_, letter) in enumerate(signature):
+    for index, (_, letter) in enumerate(signature):
         for value in UNUSUAL[letter]:
-            values = [np.full(4, value if k == place else one) for k, one in enumerate(usual)]
+            values = [np.full(4, value if k == index else one) for k, one in enumerate(usual)]
             state = np.random.default_rng(5) if kind == "PCG64" else bt.random.stream(5)
             expected, *others = (outcome(f, [state, *values]) for f in functions)
             try:
@@ -544,16 +544,16 @@ def test_all_linkers_treat_unusual_parameters_alike(name, kind):
                 reference = None
             if isinstance(expected, list):
                 # NumPy returns nan for nan in some distributions
-                assert reference is None or np.isnan(value), (place, value, expected)
+                assert reference is None or np.isnan(value), (index, value, expected)
             else:
-                assert reference is not None, (place, value, expected)
+                assert reference is not None, (index, value, expected)
             if reference is not None and not isinstance(expected, list) and kind == "PCG64":
-                assert np.array_equal(expected, reference, equal_nan=True), (place, value)
+                assert np.array_equal(expected, reference, equal_nan=True), (index, value)
             for other in others:
                 if isinstance(expected, list):
-                    assert other == expected, (place, value)
+                    assert other == expected, (index, value)
                 else:
-                    np.testing.assert_allclose(other, expected, rtol=1e-9, err_msg=str((place, value)))
+                    np.testing.assert_allclose(other, expected, rtol=1e-9, err_msg=str((index, value)))
 
 
 # ---- uniqueness of draws per state -----------------------------------------------------------------------------------
@@ -739,8 +739,8 @@ def test_only_elements_that_are_read_are_drawn():
     part, transposed, one, shape = [bt.function([rng], each, on_unused_input="ignore")(state) for each in parts]
     assert part.shape == (2, 3) and np.array_equal(transposed, part.T) and one == part[1, 1]
     assert list(shape) == [10**6, 10**6]
-    places = np.arange(5, 7, dtype=np.uint64)[:, None] * np.uint64(10**6) + np.arange(10, 13, dtype=np.uint64)
-    u = streams.open_unit(block(block(3, 0), places))
+    counters = np.arange(5, 7, dtype=np.uint64)[:, None] * np.uint64(10**6) + np.arange(10, 13, dtype=np.uint64)
+    u = streams.open_unit(block(block(3, 0), counters))
     np.testing.assert_allclose(part, stats.norm.ppf(u), rtol=1e-13)
     picked = bt.function([rng], huge[pt.constant([3, 999_999]), pt.constant([4, 999_999])])(state)
     last = streams.open_unit(block(block(3, 0), np.array([3 * 10**6 + 4, 10**12 - 1], dtype=np.uint64)))

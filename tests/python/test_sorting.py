@@ -12,11 +12,11 @@ X = np.random.default_rng(0).integers(-20, 20, (5, 40, 3)) / 4.0
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_axes(axis, mode):
     x = pt.tensor3("x")
-    values, method, places = bt.function([x], [pt.sort(x, axis), x.sort(axis), pt.argsort(x, axis)], mode=mode)(X)
+    values, method, indices = bt.function([x], [pt.sort(x, axis), x.sort(axis), pt.argsort(x, axis)], mode=mode)(X)
     np.testing.assert_array_equal(values, np.sort(X, axis))
     np.testing.assert_array_equal(method, values)
-    np.testing.assert_array_equal(places, np.argsort(X, axis, kind="stable"))
-    assert places.dtype == np.int64
+    np.testing.assert_array_equal(indices, np.argsort(X, axis, kind="stable"))
+    assert indices.dtype == np.int64
 
 
 @pytest.mark.parametrize("dtype", [*"bBhHiIqQfd?"])
@@ -25,17 +25,17 @@ def test_dtypes(dtype, length, mode):
     bits = np.random.default_rng(length).integers(0, 256, 8 * length, dtype="u1").view(dtype)[:length]
     given = bits.astype("?") if dtype == "?" else bits
     x = pt.vector("x", dtype=given.dtype)
-    values, places = bt.function([x], [pt.sort(x), pt.argsort(x)], mode=mode)(given)
+    values, indices = bt.function([x], [pt.sort(x), pt.argsort(x)], mode=mode)(given)
     np.testing.assert_array_equal(values, np.sort(given))
-    np.testing.assert_array_equal(places, np.argsort(given, kind="stable"))
+    np.testing.assert_array_equal(indices, np.argsort(given, kind="stable"))
 
 
 def test_special_values(mode):
     given = np.array([1.0, np.nan, -0.0, 0.0, -np.inf, -np.nan, np.inf, -0.0] * 20)
     x = pt.vector("x", dtype="float64")
-    values, places = bt.function([x], [pt.sort(x), pt.argsort(x)], mode=mode)(given)
+    values, indices = bt.function([x], [pt.sort(x), pt.argsort(x)], mode=mode)(given)
     np.testing.assert_array_equal(values, np.sort(given))
-    np.testing.assert_array_equal(places, np.argsort(given, kind="stable"))
+    np.testing.assert_array_equal(indices, np.argsort(given, kind="stable"))
     assert np.signbit(values).sum() == np.signbit(given[~np.isnan(given)]).sum() + np.signbit(values[np.isnan(values)]).sum()
 
 

@@ -228,7 +228,7 @@ def test_names_dicts_and_unused_parts():
     got = f(A=array, x=values(5))
     equal(got["y"], array @ values(5))
     equal(got["T"], array.T)
-    equal(bt.function([A], A.data)(array), array.data)  # the places are not used
+    equal(bt.function([A], A.data)(array), array.data)  # the positions are not used
     with pytest.raises(TypeError, match="missing"):
         f(values(5))
     with pytest.raises(TypeError, match="twice"):
@@ -248,9 +248,9 @@ def test_shared_matrices_and_updates():
     equal(sparse.get_value(S), 4 * array)
     sparse.set_value(S, array)
     equal(f(values(5)), array @ values(5))
-    with pytest.raises(ValueError, match="places"):
+    with pytest.raises(ValueError, match="positions"):
         sparse.set_value(S, random((4, 5), seed=7))
-    with pytest.raises(ValueError, match="places"):
+    with pytest.raises(ValueError, match="positions"):
         bt.function([], [], updates={S: sparse.constant(random((4, 5), seed=7))})
 
 
@@ -362,7 +362,7 @@ def test_a_pattern_that_differs_from_the_static_one():
     array = random((4, 5))
     A, x = sparse.matrix("csr", "A", pattern=array), pt.dvector("x")
     f = bt.function([A, x], A @ x)
-    with pytest.raises(ValueError, match="places"):
+    with pytest.raises(ValueError, match="positions"):
         f(random((4, 5), seed=9), values(5))
     with pytest.raises(ValueError, match="length 4"):
         f(random((3, 5)), values(5))

@@ -45,14 +45,14 @@ def exact_results(row, point):
         return evaluate(at), [row.derivative(*[a.tolist() for a in at])]
     gradients = []
     for i in [i for i in range(len(point)) if i not in row.fixed]:
-        for place in np.ndindex(at[i].shape):
+        for index in np.ndindex(at[i].shape):
 
-            def along(t, i=i, place=place):
+            def along(t, i=i, index=index):
                 moved = [a.copy() for a in at]
-                moved[i][place] = t
+                moved[i][index] = t
                 return mpmath.fsum(w * v for w, v in zip(WEIGHTS_OF_OUTPUTS, evaluate(moved)))
 
-            gradients.append(mpmath.diff(along, at[i][place]))
+            gradients.append(mpmath.diff(along, at[i][index]))
     return evaluate(at), gradients
 
 

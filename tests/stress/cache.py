@@ -31,7 +31,7 @@ class Size(NamedTuple):
     processes: int
     graphs: int
     kills: int
-    places: int  # number of positions of an entry that are damaged
+    positions: int  # number of positions of an entry that are damaged
 
 
 SIZES = {"short": Size(8, 5, 10, 24), "long": Size(64, 50, 200, 3000)}
@@ -246,8 +246,8 @@ def write_fails_partway(bench, linker):
 
 def damaged_entries(bench, linker):
     """An entry with a flipped bit, or truncated at any position, is rebuilt."""
-    result = bench.run("damage", linker, 2, bench.less(bench.size.places, linker)).report
-    assert result["rebuilt"] >= 2 * min(bench.less(bench.size.places, linker), result["bytes"])
+    result = bench.run("damage", linker, 2, bench.less(bench.size.positions, linker)).report
+    assert result["rebuilt"] >= 2 * min(bench.less(bench.size.positions, linker), result["bytes"])
     bench.check_whole(entries=1)
 
 

@@ -54,11 +54,11 @@ def test_transformations(loss, how):
 def test_several_outputs_integers_and_shared_variables():
     x, k = pt.dvector("x"), pt.lvector("k")
     scale = bt.shared(np.array([2.0, 3.0, 5.0]), "scale")
-    f = bitale.jax.as_jax(bt.function([x, k], {"picked": x[k] * scale[k], "place": k + 1}))
+    f = bitale.jax.as_jax(bt.function([x, k], {"picked": x[k] * scale[k], "index": k + 1}))
     a, at = np.array([1.0, 2.0, 4.0]), np.array([2, 0])
     out = f(a, at)
     np.testing.assert_allclose(out["picked"], [20.0, 2.0])
-    np.testing.assert_array_equal(out["place"], [3, 1])
+    np.testing.assert_array_equal(out["index"], [3, 1])
     np.testing.assert_allclose(jax.grad(lambda x: f(x, at)["picked"].sum())(a), [2.0, 0.0, 5.0])
 
 

@@ -96,8 +96,8 @@ def test_indices_on_the_device_are_checked_once(uploads, modules, monkeypatch):
     at, x, k = bt.shared(np.array([0, -1, 2]), "at"), pt.dvector("x"), pt.lvector("k")
     table = bt.shared(np.zeros(3), "table")
     f = bt.function([x, k], x[at].sum() + x[k].sum(), updates={table: table[at].inc(1.0)}, mode="JAX")
-    given, places = jax.device_put(np.arange(3.0)), jax.device_put(np.array([1, 1]))
-    assert [float(f(given, places)) for _ in range(3)] == [6.0] * 3
+    given, indices = jax.device_put(np.arange(3.0)), jax.device_put(np.array([1, 1]))
+    assert [float(f(given, indices)) for _ in range(3)] == [6.0] * 3
     assert sorted(looked_through) == [(2,), (3,)] and len(modules) == 1
     assert "tensor<1xi1>" not in f._text("stablehlo")  # no check is a result
     with pytest.raises(IndexError, match="out of bounds"):
@@ -105,9 +105,9 @@ def test_indices_on_the_device_are_checked_once(uploads, modules, monkeypatch):
     at.set_value(np.array([0, 1, 7]))
     for _ in range(2):
         with pytest.raises(IndexError, match="index 7"):
-            f(given, places)
+            f(given, indices)
     at.set_value(np.array([1, 1, 1]))
-    assert float(f(given, places)) == 5.0
+    assert float(f(given, indices)) == 5.0
     np.testing.assert_array_equal(table.get_value(), [3.0, 3.0, 6.0])
     walk = bt.function([x], x[at], updates={at: at + 1}, mode="JAX")  # a new array at each call: its check is in the module
     seen = len(looked_through)

@@ -185,9 +185,9 @@ def test_indices_of_calls_are_checked_before_the_module_runs():
     for got, expected in zip(f(rows, [0, -1, 2], -1), [rows[[0, -1, 2]], rows[:, -1], rows[[0, 1, 2], [0, -1, 2]]], strict=True):
         assert got.tolist() == expected.tolist()
     assert "tensor<1xi1>" not in f._text("stablehlo")  # no check is a result
-    for wrong, place in ([[0, 4, 1], 0], [[0, -5, 1], 0], [[0, 3, 1], 0], [[0, -4, 1], 0], [[0, 1, 2], 3], [[0, 1, 2], -4]):
+    for wrong, index in ([[0, 4, 1], 0], [[0, -5, 1], 0], [[0, 3, 1], 0], [[0, -4, 1], 0], [[0, 1, 2], 3], [[0, 1, 2], -4]):
         with pytest.raises(IndexError, match="out of bounds"):
-            f(rows, wrong, place)
+            f(rows, wrong, index)
     taken = bt.function([x, i, k], bt.ifelse(k > 0, x[i].sum(), x.sum()), mode="JAX")
     assert taken(rows, [9, 9, 9], 0) == rows.sum()  # the other side needs no index
     with pytest.raises(IndexError, match="index 9"):

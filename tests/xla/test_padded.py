@@ -17,10 +17,10 @@ def test_nonzero_positions(mode):
     x = pt.dmatrix("x")
     f = bt.function([x], bt.jax.nonzero(x, size=5, fill_value=-1), mode=mode)
     for given in (X, np.zeros((2, 3)), np.zeros((0, 3)), -X.T):
-        *places, count = f(given)
+        *indices, count = f(given)
         expected = np.nonzero(given)
         assert count == len(expected[0])
-        for got, one in zip(places, expected):
+        for got, one in zip(indices, expected):
             assert got.tolist() == [*one, *[-1] * (5 - len(one))]
     with pytest.raises(ValueError, match="more entries than size, 5"):
         f(np.ones((2, 3)))

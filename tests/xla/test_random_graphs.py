@@ -8,12 +8,12 @@ from fuzz.case import build
 from fuzz.check import check
 from fuzz.generate import Refused, random_case
 from fuzz.kinds import registry
-from fuzz.ways import Way, arguments_of
+from fuzz.configurations import Configuration, arguments_of
 
 import bitale as bt
 
 COUNT, FIRST = int(os.environ.get("BITALE_TEST_GRAPHS", 150)), int(os.environ.get("BITALE_TEST_SEED", 2200))
-MODE_JAX = Way("mode JAX", 'bt.get_mode("JAX")')
+MODE_JAX = Configuration("mode JAX", 'bt.get_mode("JAX")')
 
 
 def graphs(first, count):

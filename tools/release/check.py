@@ -33,11 +33,11 @@ def of_library(name: str, elf: ELFFile, glibc: str) -> Iterator[str]:
                 if one.name.startswith("GLIBC_") and number(one.name.removeprefix("GLIBC_")) > number(glibc):
                     yield f"{name} needs {one.name}: at most {glibc} was asked for"
     marks = elf.get_section_by_name(".gnu.version")
-    for place, symbol in enumerate(elf.get_section_by_name(".dynsym").iter_symbols()):
+    for index, symbol in enumerate(elf.get_section_by_name(".dynsym").iter_symbols()):
         if not symbol.name or symbol["st_info"]["bind"] == "STB_WEAK":
             continue
         is_undefined = symbol["st_shndx"] == "SHN_UNDEF"
-        if is_undefined and marks.get_symbol(place)["ndx"] in ("VER_NDX_LOCAL", "VER_NDX_GLOBAL"):
+        if is_undefined and marks.get_symbol(index)["ndx"] in ("VER_NDX_LOCAL", "VER_NDX_GLOBAL"):
             if not symbol.name.startswith(("Py", "_Py")):
                 yield f"{name} uses {symbol.name}, which no library that it needs has"
         of_others = re.match(r"_ZN?K?(St|4llvm)|__cxa_", symbol.name) and "bitale" not in symbol.name  # of std for own types

@@ -138,7 +138,7 @@ class Array:
         plain = _map(lambda each: each._value if isinstance(each, Array) else each, key)
         if not _holds_arrays(plain):
             return Array._of(self._value[plain])
-        out: Array = evaluate(lambda x, places: x[places], (self, key), {}, name="__getitem__")
+        out: Array = evaluate(lambda x, indices: x[indices], (self, key), {}, name="__getitem__")
         return out
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -179,7 +179,7 @@ def evaluate(function: Callable[..., Any], args: Any, keywords: Any, *, name: st
             values.append(value._value)
             shape = value.shape if needs_shape else tuple(1 if n == 1 else None for n in value.shape)
             kinds.append((value.dtype.str, shape))
-            return _Place(len(values) - 1)
+            return _Operand(len(values) - 1)
         return value
 
     args, keywords = _map(leaf, tuple(args)), {key: _map(leaf, value) for key, value in keywords.items()}
@@ -188,7 +188,7 @@ def evaluate(function: Callable[..., Any], args: Any, keywords: Any, *, name: st
     found = _compiled.get(key)
     if found is None:
         inputs = [pt.TensorType(dtype, shape)() for dtype, shape in ((np.dtype(each), shape) for each, shape in kinds)]
-        filled = lambda value: inputs[value.number] if isinstance(value, _Place) else value  # noqa: E731
+        filled = lambda value: inputs[value.number] if isinstance(value, _Operand) else value  # noqa: E731
         result = function(*_map(filled, args), **{key: _map(filled, value) for key, value in keywords.items()})
         outputs = list(result) if isinstance(result, (tuple, list)) else [result]
         compiled = bt.function(inputs, [pt.as_tensor_variable(each) for each in outputs], mode="FAST_COMPILE", on_unused_input="ignore")
@@ -201,7 +201,7 @@ def evaluate(function: Callable[..., Any], args: Any, keywords: Any, *, name: st
     return rebuild(*arrays) if hasattr(rebuild, "_fields") else rebuild(arrays)
 
 
-class _Place:
+class _Operand:
     """Stands for an Array among the arguments of a function that is compiled."""
 
     def __init__(self, number: int):

@@ -125,8 +125,8 @@ logical_xor = _two("logical_xor", "b", pt.xor, "Exactly one.")
 bitwise_and = _two("bitwise_and", "biu", pt.and_, "The bits of both.")
 bitwise_or = _two("bitwise_or", "biu", pt.or_, "The bits of one or both.")
 bitwise_xor = _two("bitwise_xor", "biu", pt.xor, "The bits of exactly one.")
-bitwise_left_shift = _two("bitwise_left_shift", "iu", pt.left_shift, "The bits of x1, moved x2 places up.")
-bitwise_right_shift = _two("bitwise_right_shift", "iu", pt.right_shift, "The bits of x1, moved x2 places down.")
+bitwise_left_shift = _two("bitwise_left_shift", "iu", pt.left_shift, "x1 with its bits shifted left by x2.")
+bitwise_right_shift = _two("bitwise_right_shift", "iu", pt.right_shift, "x1 with its bits shifted right by x2.")
 
 
 @standard

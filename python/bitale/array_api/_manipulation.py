@@ -62,7 +62,7 @@ def flip(x: Any, /, *, axis: int | tuple[int, ...] | None = None) -> Any:
 
 @standard
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
-    """x with dimensions moved to other places."""
+    """x with dimensions moved to other positions."""
     return pt.moveaxis(as_symbolic(x), source, destination)
 
 

@@ -67,7 +67,7 @@ def _find_profiled(target: str) -> tuple[Any, str]:
 
 def find(target: str) -> tuple[Any, str]:
     """The graph that "module:name", "script.py:name" or the name of a pickle means, and what to call it."""
-    place, colon, name = target.rpartition(":")
+    module, colon, name = target.rpartition(":")
     if not colon:
         if not os.path.exists(target):
             raise ValueError(f"view: expected module:name, script.py:name or the file of a pickle, got {target!r}")
@@ -75,10 +75,10 @@ def find(target: str) -> tuple[Any, str]:
             graph = pickle.load(file)
         name = os.path.splitext(os.path.basename(target))[0]
     else:
-        graph = _module(place)
+        graph = _module(module)
         for part in name.split("."):
             if isinstance(graph, dict) and part not in graph:
-                raise ValueError(f"view: {place} has no {part!r}")
+                raise ValueError(f"view: {module} has no {part!r}")
             graph = graph[part] if isinstance(graph, dict) else getattr(graph, part)
     members = graph if isinstance(graph, (list, tuple)) and graph else [graph]
     if not all(isinstance(member, _graphs) for member in members):
@@ -86,12 +86,12 @@ def find(target: str) -> tuple[Any, str]:
     return graph, name
 
 
-def _module(place: str) -> dict[str, Any]:
-    folder = os.path.dirname(place) if place.endswith(".py") else os.getcwd()
+def _module(module: str) -> dict[str, Any]:
+    folder = os.path.dirname(module) if module.endswith(".py") else os.getcwd()
     sys.path.insert(0, folder or os.getcwd())
     try:
-        if place.endswith(".py"):
-            return runpy.run_path(place)
-        return vars(importlib.import_module(place))
+        if module.endswith(".py"):
+            return runpy.run_path(module)
+        return vars(importlib.import_module(module))
     finally:
         sys.path.remove(folder or os.getcwd())

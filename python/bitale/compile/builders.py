@@ -54,16 +54,16 @@ class _OneByOne(_Override):
         default, is_pullback, overrides = self.parts
         out: list[Any] = []
         of_graph: list[Any] | None = None
-        for place, override in enumerate(overrides):
+        for index, override in enumerate(overrides):
             if override is None:
                 if of_graph is None:
                     of_graph = _core.derivatives_of_op(default, is_pullback, inputs, given)
-                out.append(of_graph[place])
+                out.append(of_graph[index])
                 continue
             answer = override(inputs, outputs, given)
             if isinstance(answer, (list, tuple)):
                 if len(answer) != 1:
-                    raise ValueError(f"OpFromGraph: override {place} returned {len(answer)} results, expected one")
+                    raise ValueError(f"OpFromGraph: override {index} returned {len(answer)} results, expected one")
                 (answer,) = answer
             out.append(answer)
         return out

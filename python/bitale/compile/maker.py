@@ -82,11 +82,11 @@ class Recipe:
 
 def replaced(expressions: list[Any], replacements: dict[Any, Any]) -> list[Any]:
     """Copies of expressions in which the replacements are made; what is no variable stays."""
-    places = [i for i, one in enumerate(expressions) if isinstance(one, Variable)]
+    indices = [i for i, one in enumerate(expressions) if isinstance(one, Variable)]
     out = list(expressions)
     if replacements:
-        for place, one in zip(places, _core.clone_replace([out[i] for i in places], replacements)):
-            out[place] = one
+        for index, one in zip(indices, _core.clone_replace([out[i] for i in indices], replacements)):
+            out[index] = one
     return out
 
 

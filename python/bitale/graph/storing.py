@@ -2,7 +2,7 @@
 
 Pickle calls itself for what an object refers to, which no long chain of nodes would survive. So the nodes that a variable
 depends on are stored as one table: a list in which each node comes after its inputs and names them by number. Within one
-pickle a node is stored once, whatever refers to it: what is already in a table that pickle still holds is stored as a place
+pickle a node is stored once, whatever refers to it: what is already in a table that pickle still holds is stored as a number
 in that table.
 """
 
@@ -31,7 +31,7 @@ class _Table:
 
     def __init__(self, nodes: list[Apply]):
         self.nodes = nodes
-        self.places = {node: place for place, node in enumerate(nodes)}
+        self.numbers = {node: number for number, node in enumerate(nodes)}
 
     def __reduce__(self) -> tuple[Any, ...]:
         leaves: dict[Variable, int] = {}
@@ -39,15 +39,15 @@ class _Table:
         kinds: list[int] = []
         inputs: list[Any] = []
         names: dict[tuple[int, int], str] = {}
-        for place, node in enumerate(self.nodes):
+        for number, node in enumerate(self.nodes):
             if node.op not in ops:
                 _require_stored(node)
             kinds.append(ops.setdefault(node.op, len(ops)))
             for variable in node.inputs:
-                at = None if variable.owner is None else self.places.get(variable.owner)
+                at = None if variable.owner is None else self.numbers.get(variable.owner)
                 inputs.append((at, variable.index) if at is not None else leaves.setdefault(variable, len(leaves)))
             inputs.append(None)
-            names.update({(place, i): output.name for i, output in enumerate(node.outputs) if output.name})
+            names.update({(number, i): output.name for i, output in enumerate(node.outputs) if output.name})
         return _table, (list(leaves), list(ops), kinds, inputs, names, _FORMAT)
 
 
@@ -79,8 +79,8 @@ def _table(
         for item in iter(given.__next__, None):
             arguments.append(leaves[item] if isinstance(item, int) else nodes[item[0]].outputs[item[1]])
         nodes.append(ops[kind].make_node(*arguments))
-    for (place, index), name in names.items():
-        nodes[place].outputs[index].name = name
+    for (number, index), name in names.items():
+        nodes[number].outputs[index].name = name
     return _Table(nodes)
 
 
@@ -104,22 +104,22 @@ def _new_nodes(node: Apply) -> list[Apply]:
     return list(done)
 
 
-def _place(node: Apply) -> tuple[_Table, int]:
+def _number_of(node: Apply) -> tuple[_Table, int]:
     with _lock:
         table = _held.get(id(node))
         if table is None:
             table = _Table(_new_nodes(node))
             for one in table.nodes:
                 _held[id(one)] = table
-    return table, table.places[node]
+    return table, table.numbers[node]
 
 
-def _node(table: _Table, place: int) -> Apply:
-    return table.nodes[place]
+def _node(table: _Table, number: int) -> Apply:
+    return table.nodes[number]
 
 
-def _output(table: _Table, place: int, index: int) -> Variable:
-    return table.nodes[place].outputs[index]
+def _output(table: _Table, number: int, index: int) -> Variable:
+    return table.nodes[number].outputs[index]
 
 
 def _constant(value: Any, name: str | None) -> Variable:
@@ -147,12 +147,12 @@ def _op(name: str, attributes: Any) -> Any:
 
 
 def reduce_apply(node: Apply) -> tuple[Any, ...]:
-    return _node, _place(node)
+    return _node, _number_of(node)
 
 
 def reduce_variable(variable: Variable) -> tuple[Any, ...]:
     if variable.owner is not None:
-        return _output, (*_place(variable.owner), variable.index)
+        return _output, (*_number_of(variable.owner), variable.index)
     if isinstance(variable, TensorConstant):
         return _constant, (variable.data, variable.name)
     if isinstance(variable, TensorSharedVariable):

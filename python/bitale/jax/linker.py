@@ -116,11 +116,11 @@ def fetched(array: Any) -> np.ndarray:
         return np.asarray(array, order="C")
 
 
-_ranges: dict[int, tuple[Any, int, int]] = {}  # by id, while the array is alive: a weak reference, the least and the greatest element
+_ranges: dict[int, tuple[Any, int, int]] = {}  # by id, while the array is alive: a weak reference, the smallest and the largest element
 
 
-def is_within(array: Any, least: int, end: int) -> bool:
-    """Whether all elements of an array of JAX, integers, are in least..end - 1. The device looks through each array once."""
+def is_within(array: Any, start: int, end: int) -> bool:
+    """Whether all elements of an array of JAX, integers, are in start..end - 1. The device looks through each array once."""
     if array.size == 0:
         return True
     key = id(array)
@@ -128,7 +128,7 @@ def is_within(array: Any, least: int, end: int) -> bool:
         low, high = _extremes(array)
         _ranges[key] = weakref.ref(array, lambda _: _ranges.pop(key, None)), low, high
     _, low, high = _ranges[key]
-    return least <= low and high < end
+    return start <= low and high < end
 
 
 def _extremes(array: Any) -> tuple[int, int]:
@@ -140,10 +140,10 @@ def _extremes(array: Any) -> tuple[int, int]:
 
 def require_memory(compiled: Any) -> None:
     """MemoryError where the processor's memory can't have what a call of the module makes: XLA would end the process."""
-    stats, most = compiled.memory_analysis(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    stats, memory = compiled.memory_analysis(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     needed = stats.output_size_in_bytes - stats.alias_size_in_bytes + stats.temp_size_in_bytes
-    if needed > most:
-        raise MemoryError(f"mode JAX: not enough memory: a call makes {needed} bytes, and the machine has {most}")
+    if needed > memory:
+        raise MemoryError(f"mode JAX: not enough memory: a call makes {needed} bytes, and the machine has {memory}")
 
 
 def inlined(context: Any, text: str, operands: Sequence[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Results whose lengths only data decide, padded to a bound, so that XLA can have them: places, selections, distinct values.
+"""Results whose lengths only data decide, padded to a bound, so that XLA can have them: indices, selections, distinct values.
 
 They are expressions over other functions, and mean the same in every mode; each comes with the number of entries that
 count. Where there are more than the bound, a call is a ValueError, but for functions of ``as_jax``, which leave out the
@@ -21,8 +21,8 @@ def _bound(size: Any, who: str) -> int:
     return int(size)
 
 
-def _places(flags: Any, size: int, who: str) -> tuple[Any, Any, Any]:
-    """The positions of the true elements of a vector in the first places of `size`, which places these are, and how many."""
+def _indices(flags: Any, size: int, who: str) -> tuple[Any, Any, Any]:
+    """The indices of the true elements of a vector, filled up to `size`; which of them count, and how many these are."""
     count = pt.sum(flags)
     check = CheckAndRaise(ValueError, f"{who}: there are more entries than size, {size}")
     count = check(count, pt.le(count, size))
@@ -44,10 +44,10 @@ def nonzero(x: Any, size: int, fill_value: int = 0) -> tuple[Any, ...]:
     size, x = _bound(size, "nonzero"), pt.as_tensor(x)
     if x.ndim == 0:
         raise ValueError("nonzero: expected a tensor of one dimension or more, got a scalar")
-    places, counts, count = _places(pt.neq(x, 0).flatten(), size, "nonzero")
+    indices, counts, count = _indices(pt.neq(x, 0).flatten(), size, "nonzero")
     # If x has no elements there is no position to decompose.
     lengths = [pt.maximum(n, 1) for n in x.shape]
-    where = pt.unravel_index(pt.switch(counts, places, 0), lengths) if x.ndim > 1 else [places]
+    where = pt.unravel_index(pt.switch(counts, indices, 0), lengths) if x.ndim > 1 else [indices]
     return *(pt.switch(counts, each, fill_value) for each in where), count
 
 
@@ -67,9 +67,9 @@ def compress(mask: Any, x: Any, size: int, fill_value: Any = 0) -> tuple[Any, An
 
 
 def _taken(mask: Any, x: Any, size: int, fill_value: Any, who: str) -> tuple[Any, Any]:
-    places, counts, count = _places(mask, size, who)
-    nothing = pt.full((1, *x.shape[1:]), fill_value, dtype=x.dtype)  # the result for places that do not count
-    return pt.concatenate([x, nothing])[pt.switch(counts, places, x.shape[0])], count
+    indices, counts, count = _indices(mask, size, who)
+    nothing = pt.full((1, *x.shape[1:]), fill_value, dtype=x.dtype)  # the result for indices that do not count
+    return pt.concatenate([x, nothing])[pt.switch(counts, indices, x.shape[0])], count
 
 
 def unique(x: Any, size: int, fill_value: Any = 0) -> tuple[Any, Any]:

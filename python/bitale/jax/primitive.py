@@ -189,9 +189,9 @@ def primitive() -> Any:
     mlir.register_lowering(call, lower_for_processors, platform="cpu")
     mlir.register_lowering(call, functools.partial(lower, platform="cuda"), platform="cuda")
 
-    def batch(operands: Any, places: Any, *, graph: Graph) -> tuple[Any, Any]:
-        batched = tuple(place is not None for place in places)
-        moved = [jax.numpy.moveaxis(x, place, 0) if more else x for x, place, more in zip(operands, places, batched)]
+    def batch(operands: Any, axes: Any, *, graph: Graph) -> tuple[Any, Any]:
+        batched = tuple(axis is not None for axis in axes)
+        moved = [jax.numpy.moveaxis(x, axis, 0) if more else x for x, axis, more in zip(operands, axes, batched)]
         if any(_is_state(v) and more for v, more in zip(graph.inputs, batched)):
             return apply_sequentially(moved, batched, graph), [0] * len(graph.outputs)
         whole, expected = graph.batched(batched)

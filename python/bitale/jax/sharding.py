@@ -28,12 +28,12 @@ def shard(function: Any, mesh: Any, in_specs: Sequence[Any], out_specs: Any) -> 
     if isinstance(specs, list) and len(specs) != len(function.fgraph.outputs):
         raise ValueError(f"shard: expected {len(function.fgraph.outputs)} out_specs, one per output, got {len(specs)}")
 
-    def placed(spec: Any) -> Any:
+    def sharding(spec: Any) -> Any:
         return jax.sharding.NamedSharding(mesh, spec)
 
     compiled: Callable[..., Any] = jax.jit(
         as_jax(function),
-        in_shardings=tuple(placed(spec) for spec in in_specs),
-        out_shardings=[placed(spec) for spec in specs] if isinstance(specs, list) else placed(specs),
+        in_shardings=tuple(sharding(spec) for spec in in_specs),
+        out_shardings=[sharding(spec) for spec in specs] if isinstance(specs, list) else sharding(specs),
     )
     return compiled

@@ -17,7 +17,7 @@ _versions.check()
 
 from bitale.pytensor.registry import NotConverted, converts
 from bitale.pytensor.conversion import ConversionError, Report, from_pytensor
-from bitale.pytensor import elemwise, reductions, shapes, indexing, linalg, decompositions, special, control, scan, random, pymc_random, pymc_car, rare  # registers converters
+from bitale.pytensor import elemwise, reductions, shapes, indexing, linalg, decompositions, special, control, scan, random, pymc_random, pymc_car, extra_ops  # registers converters
 from bitale.pytensor.linker import BitaleLinker, function
 
 __all__ = ["BitaleLinker", "ConversionError", "NotConverted", "Report", "converts", "from_pytensor", "function", "nutpie"]

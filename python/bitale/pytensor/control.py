@@ -11,7 +11,7 @@ from pytensor.raise_op import CheckAndRaise
 import bitale as bt
 import bitale.tensor as pt
 from bitale import raise_op
-from bitale.pytensor.moved import IfElse
+from bitale.pytensor.op_imports import IfElse
 from bitale.pytensor.registry import converts
 
 

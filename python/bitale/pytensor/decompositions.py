@@ -10,7 +10,7 @@ import numpy as np
 import bitale.tensor as pt
 from bitale._core import lu_factor_of_diagonals
 from bitale.pytensor.linalg import _aligned
-from bitale.pytensor.moved import decompositions as of
+from bitale.pytensor.op_imports import decompositions as of
 from bitale.pytensor.registry import converts
 
 

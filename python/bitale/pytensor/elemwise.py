@@ -56,13 +56,13 @@ def _scalar_loop(op: Any, n_steps: Any, *given: Any) -> list[Any]:
     like = functools.reduce(pt.add, (pt.zeros_like(x, dtype="int8") for x in (n_steps, *given)))
     start = [pt.second(like, pt.cast(x, inner.type.dtype)) for x, inner in zip(given[:count], op.inputs)]
     if n_steps.ndim:  # each element has its own number of steps
-        most = pt.max(pt.join(0, pt.zeros(1, dtype="int64"), pt.flatten(n_steps)))
+        max_steps = pt.max(pt.join(0, pt.zeros(1, dtype="int64"), pt.flatten(n_steps)))
     else:
-        most = pt.maximum(n_steps, 0)
+        max_steps = pt.maximum(n_steps, 0)
     loop = Loop()
     for initial in (*start, pt.zeros_like(like, dtype="bool"), pt.constant(0, dtype="int64")):
         loop.add_result(initial)
-    loop.begin(most, op.name or "")
+    loop.begin(max_steps, op.name or "")
     (*states, over, i) = loop.states
     after = _inner(op, (*states, *given[count:]))
     # Only a tensor n_steps can give some elements fewer steps than others.

@@ -10,7 +10,7 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from pytensor.tensor.type_other import MakeSlice
 
 import bitale.tensor as pt
-from bitale.pytensor.moved import ADVANCED_CHANGE, ADVANCED_INDEX
+from bitale.pytensor.op_imports import ADVANCED_CHANGE, ADVANCED_INDEX
 from bitale.pytensor.registry import NotConverted, converts
 
 

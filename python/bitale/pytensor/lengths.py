@@ -1,4 +1,4 @@
-"""Lengths in PyTensor's graphs as sums of multiples of unknown lengths and numbers: enough to tell that a buffer has a place for each step."""
+"""Lengths in PyTensor's graphs as sums of multiples of unknown lengths and numbers: enough to tell that a buffer has an element for each step."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.shape import Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from bitale.pytensor.moved import ADVANCED_CHANGE
+from bitale.pytensor.op_imports import ADVANCED_CHANGE
 
 Sum = dict[Any, int]  # unknown -> its factor; None -> the constant term
 
@@ -145,11 +145,11 @@ def _sliced(x: Variable, axis: int, depth: int, unknown: Sum) -> Sum:
     if start is None and stop is None and step in (None, 1, -1):
         return whole
     # Lengths are never negative, so this is a lower bound.
-    at_least = whole.get(None, 0) if all(atom is None or (count > 0 and atom[0] == "length") for atom, count in whole.items()) else 0
-    if step in (None, 1) and stop is None and start is not None and 0 <= start <= at_least:
+    min_length = whole.get(None, 0) if all(atom is None or (count > 0 and atom[0] == "length") for atom, count in whole.items()) else 0
+    if step in (None, 1) and stop is None and start is not None and 0 <= start <= min_length:
         return shifted(whole, -start)
-    if step in (None, 1) and start in (None, 0) and stop is not None and stop < 0 and -stop <= at_least:
+    if step in (None, 1) and start in (None, 0) and stop is not None and stop < 0 and -stop <= min_length:
         return shifted(whole, stop)
-    if step == -1 and stop is None and start is not None and start < 0 and -start - 1 <= at_least:
+    if step == -1 and stop is None and start is not None and start < 0 and -start - 1 <= min_length:
         return shifted(whole, start + 1)
     return unknown

@@ -12,7 +12,7 @@ from pytensor.tensor.math import Dot
 import bitale as bt
 import bitale.tensor as pt
 from bitale.pytensor.conversion import Conversion, with_conversion
-from bitale.pytensor.moved import Cholesky, CholeskySolve, Det, MatrixInverse, SLogDet, Solve, SolveTriangular
+from bitale.pytensor.op_imports import Cholesky, CholeskySolve, Det, MatrixInverse, SLogDet, Solve, SolveTriangular
 from bitale.pytensor.registry import NotConverted, batched_converter_of, converter_of, converts
 
 

@@ -1,7 +1,7 @@
 """Scan. PyTensor's writes its results into buffers that hold the initial values, too; Bitale's has states and traces, which are joined here.
 
 A result with taps back to -m is a chain of m states: the latest value, the one before, and so on. A buffer that a step both reads and changes at
-several places (a mit-mot, as gradients have them) is a window of states that moves over it: each step the next element of the buffer enters, and the
+several elements (a mit-mot, as gradients have them) is a window of states that moves over it: each step the next element of the buffer enters, and the
 oldest, which no later step touches, leaves and is a trace.
 """
 
@@ -61,7 +61,7 @@ def _kept(loop: Loop, values: Any, before: int, length: Any, size: lengths.Sum, 
 
 
 class _Window:
-    """A buffer of which a step reads some places, and sets some."""
+    """A buffer of which a step reads some elements, and sets some."""
 
     def __init__(self, loop: Loop, buffer: Any, reads: tuple[int, ...], writes: tuple[int, ...], n_steps: Any, row: Any):
         oldest = -min(0, *reads, *writes)
@@ -72,20 +72,20 @@ class _Window:
         self.results = [loop.add_result(fitted(buffer[at], row)) for at in range(self.first, self.last)]
         self.leaving = loop.add_result()
 
-    def _places(self) -> dict[int, Any]:
+    def _elements(self) -> dict[int, Any]:
         """What each place of the window holds before a step."""
         held = {at: self.loop.states[k] for at, k in zip(range(self.first, self.last), self.results)}
         return {**held, self.last: self.loop.elements[self.entering]}
 
     def inner_inputs(self) -> list[Any]:
-        places = self._places()
-        return [places[at] for at in self.reads]
+        elements = self._elements()
+        return [elements[at] for at in self.reads]
 
     def set(self, values: list[Any]) -> None:
-        places = {**self._places(), **dict(zip(self.writes, values))}
-        self.loop.values[self.leaving] = places[self.first]
+        elements = {**self._elements(), **dict(zip(self.writes, values))}
+        self.loop.values[self.leaving] = elements[self.first]
         for at, k in zip(range(self.first, self.last), self.results):
-            self.loop.values[k] = places[at + 1]
+            self.loop.values[k] = elements[at + 1]
 
     def output(self, variable: Any, n_steps: lengths.Sum) -> Any:
         parts = [self.loop.traces[self.leaving], *(pt.expand_dims(self.loop.finals[k], 0) for k in self.results)]
@@ -107,7 +107,7 @@ def _grouped(variables: list[Any], taps: Any) -> list[list[Any]]:
 def _scan(conversion: Conversion, op: Any, node: Any, n_steps: Any, *inputs: Any) -> Any:
     info, given = op.info, [n_steps, *inputs]
     if info.as_while and info.n_mit_mot:
-        raise NotConverted("a loop with `until` that changes places of a buffer")
+        raise NotConverted("a loop with `until` that changes elements of a buffer")
     inner, variables = op.fgraph, node.inputs
     loop, count = Loop(), lengths.value(variables[0])
     for x in op.outer_seqs(given):

@@ -9,7 +9,7 @@ from pytensor.compile.builders import OpFromGraph
 
 import bitale.tensor as pt
 from bitale.pytensor.conversion import Conversion, with_conversion
-from bitale.pytensor.moved import LOG_SUM_EXP, SOFTMAX_GRAD, SYMBOLIC
+from bitale.pytensor.op_imports import LOG_SUM_EXP, SOFTMAX_GRAD, SYMBOLIC
 from bitale.pytensor.registry import converts
 
 

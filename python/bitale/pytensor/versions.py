@@ -10,8 +10,8 @@ _NEEDED = {"pytensor": ("PyTensor", (2, 38)), "pymc": ("PyMC", (5, 28)), "nutpie
 
 def check(package: str = "pytensor", who: str = "bitale.pytensor") -> None:
     """ImportError where the package is absent or too old."""
-    name, least = _NEEDED[package]
-    needed = ".".join(map(str, least))
+    name, minimum = _NEEDED[package]
+    needed = ".".join(map(str, minimum))
     try:
         importlib.import_module(package)
     except ModuleNotFoundError as error:
@@ -19,5 +19,5 @@ def check(package: str = "pytensor", who: str = "bitale.pytensor") -> None:
             raise
         raise ImportError(f"{who} needs {name} {needed} or newer, and there is none: pip install '{package}>={needed}'") from None
     found = importlib.metadata.version(package)
-    if tuple(int(part) for part in found.split(".")[:2] if part.isdigit()) < least:
+    if tuple(int(part) for part in found.split(".")[:2] if part.isdigit()) < minimum:
         raise ImportError(f"{who} needs {name} {needed} or newer, and this is {found}: pip install --upgrade '{package}>={needed}'")

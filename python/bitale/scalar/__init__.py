@@ -1,4 +1,4 @@
-"""PyTensor's place for functions of scalars. A scalar is a tensor of rank 0 here, and a scalar op the elementwise op of its name:
+"""PyTensor's module for functions of scalars. A scalar is a tensor of rank 0 here, and a scalar op the elementwise op of its name:
 `node.op.scalar_op` is that op itself, so that ``isinstance(node.op.scalar_op, scalar.Add)`` and ``node.op.scalar_op == scalar.add``
 ask what they ask in PyTensor."""
 
@@ -30,7 +30,7 @@ from bitale.scalar.output_types import (
     upgrade_to_float64,
     upgrade_to_float_no_complex,
 )
-from bitale.scalar.own import OwnScalarOp
+from bitale.scalar.user_ops import UserScalarOp
 from bitale.scalar.types import (  # noqa: F401
     ScalarType, all_types, as_scalar, cast, complex_types, complexs, complexs128, complexs64, constant, continuous_types, convert, discrete_types, float_types, floats, get_scalar_type, int_types, integer_types, ints, uint_types, upcast,
 )  # fmt: skip

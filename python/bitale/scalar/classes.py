@@ -6,7 +6,7 @@ import typing
 
 from bitale import _core
 from bitale._class_factory import SCALAR_FUNCTIONS, op_class
-from bitale.scalar.own import OwnScalarOp
+from bitale.scalar.user_ops import UserScalarOp
 from bitale.scalar.types import all_types
 from bitale.tensor.op_classes import Elemwise as _Elemwise
 
@@ -18,7 +18,7 @@ def _scalar_name(op: typing.Any) -> str:
     return str(dict(op.__props__)["scalar_op"]) if isinstance(op, _Elemwise) else ""
 
 
-def _class(name: str, *functions: str, bases: tuple[type, ...] = (OwnScalarOp,), **members: typing.Any) -> typing.Any:
+def _class(name: str, *functions: str, bases: tuple[type, ...] = (UserScalarOp,), **members: typing.Any) -> typing.Any:
     def make(*args: typing.Any, **kwargs: typing.Any) -> typing.Any:
         if len(functions) != 1:
             raise TypeError(f"{name}: the ops of this class are functions such as scalar.{functions[0]}")

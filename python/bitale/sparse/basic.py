@@ -57,7 +57,7 @@ def as_sparse_or_tensor_variable(x: Any, name: str | None = None) -> Any:
 
 
 def matrix(format: str, name: str | None = None, dtype: Any = None, shape: Any = None, *, pattern: Any = None, index_dtype: Any = "int32") -> SparseVariable:
-    """An input of functions: a sparse matrix of that format. With pattern, one of SciPy's matrices, only matrices with its places,
+    """An input of functions: a sparse matrix of that format. With pattern, one of SciPy's matrices, only matrices with its positions,
     for which functions are compiled.
 
     >>> import scipy.sparse
@@ -84,7 +84,7 @@ def _refuse_shared(value: Any, **kwargs: Any) -> Any:
 
 
 def shared(value: Any, name: str | None = None, *, format: str | None = None) -> SparseVariable:
-    """A sparse matrix whose elements live between calls, at places that never change.
+    """A sparse matrix whose elements live between calls, at positions that never change.
 
     get_value(A) and set_value(A, value) read and store one of SciPy's; `updates` of function() stores elements.
     """
@@ -105,13 +105,13 @@ def get_value(x: SparseVariable) -> Any:
 
 
 def set_value(x: SparseVariable, value: Any) -> None:
-    """Stores a value in a shared sparse matrix. ValueError for one with other places."""
+    """Stores a value in a shared sparse matrix. ValueError for one with other positions."""
     if not isinstance(x.data, TensorSharedVariable):
         raise TypeError(f"sparse: set_value: expected a shared matrix, got {x!r}")
     array = scipy_array(value, x.format)
     same = array.shape == x.static_shape and all(np.array_equal(a, b) for a, b in zip(pattern_of(x), (array.indices, array.indptr)))
     if not same:
-        raise ValueError("sparse: set_value: the value does not store the places of the shared matrix")
+        raise ValueError("sparse: set_value: the value does not store the positions of the shared matrix")
     x.data.set_value(array.data)
 
 
@@ -214,13 +214,13 @@ def clean(x: Any) -> SparseVariable:
 
 
 def sp_ones_like(x: Any) -> SparseVariable:
-    """Ones at the same places."""
+    """Ones at the same positions."""
     a = as_sparse_variable(x)
     return a.with_data(pt.ones_like(a.data))
 
 
 def sp_zeros_like(x: Any) -> SparseVariable:
-    """Zeros, which are stored at the same places."""
+    """Zeros, which are stored at the same positions."""
     a = as_sparse_variable(x)
     return a.with_data(pt.zeros_like(a.data))
 

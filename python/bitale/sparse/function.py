@@ -30,7 +30,7 @@ def _minor(matrix: SparseVariable) -> Variable:
 
 
 class _SparseInput:
-    """An input that is a sparse matrix: the tensors that a call gives in its place."""
+    """An input that is a sparse matrix: the tensors that a call gives instead."""
 
     def __init__(self, matrix: SparseVariable):
         self.matrix = matrix
@@ -40,7 +40,7 @@ class _SparseInput:
         if "data" not in self.parts or (not matrix.is_static and not {"indices", "indptr"} <= set(self.parts)):
             raise TypeError(f"function: expected a sparse matrix that is not computed as an input, got {matrix!r}")
         if matrix.is_static:
-            self.places = pattern_of(matrix)
+            self.pattern = pattern_of(matrix)
 
     def values(self, given: Any, who: str) -> dict[str, Any]:
         """The tensors of a value. TypeError or ValueError for one that does not fit."""
@@ -53,9 +53,9 @@ class _SparseInput:
             if expected is not None and expected != got:
                 raise ValueError(f"{label}: expected length {expected} along axis {axis}, got {got}")
         if self.matrix.is_static:
-            if not all(np.array_equal(x, y) for x, y in zip(self.places, (array.indices, array.indptr))):
+            if not all(np.array_equal(x, y) for x, y in zip(self.pattern, (array.indices, array.indptr))):
                 raise ValueError(
-                    f"{label}: the matrix stores other places than the pattern that the function was compiled for; "
+                    f"{label}: the matrix stores other positions than the pattern that the function was compiled for; "
                     "a type without pattern= takes any"
                 )
             return {"data": array.data}
@@ -76,19 +76,19 @@ class _SparseOutput:
 
     def __init__(self, matrix: SparseVariable):
         self.format = matrix.format
-        self.places: tuple[Any, ...] | None = None
+        self.pattern: tuple[Any, ...] | None = None
         self.expressions = [matrix.data]
         if matrix.is_static:
-            self.places, self.shape = pattern_of(matrix), matrix.static_shape
+            self.pattern, self.shape = pattern_of(matrix), matrix.static_shape
         else:
             self.expressions += [matrix.indices, matrix.indptr, *matrix.lengths]
 
     def value(self, results: list[Any]) -> Any:
         import scipy.sparse
 
-        if self.places is not None:
+        if self.pattern is not None:
             lengths: Sequence[Any] = self.shape
-            data, (indices, indptr) = results[0], (x.copy() for x in self.places)
+            data, (indices, indptr) = results[0], (x.copy() for x in self.pattern)
         else:
             data, indices, indptr, *lengths = results
         kind = scipy.sparse.csr_array if self.format == "csr" else scipy.sparse.csc_array
@@ -173,7 +173,7 @@ def _expanded_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:
             pairs = [(before.data, after.data), (before.indices, after.indices), (before.indptr, after.indptr), (_minor(before), _minor(after))]
             out += [(x, y) for x, y in pairs if _is_input(x) or _core.is_shared(x)]
         else:
-            raise ValueError(f"function: {what}: {before!r} and {after!r} don't have the same places")
+            raise ValueError(f"function: {what}: {before!r} and {after!r} don't have the same positions")
     return out
 
 
@@ -208,7 +208,7 @@ def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unu
             if part != "data" and id(variable) not in needed:
                 continue
             if part == "data" and id(variable) not in needed and any(id(x) in needed for x in expanded.parts.values()):
-                continue  # only the places are used
+                continue  # only the positions are used
             keyword = f"{one.name or f'_input_{position}'}_{part}"
             while keyword in taken:
                 keyword += "_"

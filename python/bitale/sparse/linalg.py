@@ -42,7 +42,7 @@ def logdet(A: Any) -> Any:
 
 
 def selected_inverse(A: Any) -> Any:
-    """The elements of the inverse of a symmetric positive definite matrix at its own places."""
+    """The elements of the inverse of a symmetric positive definite matrix at its own positions."""
     return cholesky(A).selected_inverse()
 
 

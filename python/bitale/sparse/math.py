@@ -126,7 +126,7 @@ def true_dot(x: Any, y: Any, grad_preserves_dense: bool = True) -> Any:
 
 
 def sampling_dot(x: Any, y: Any, p: Any) -> SparseVariable:
-    """x @ y.T at the places of p, times p."""
+    """x @ y.T at the positions of p, times p."""
     return _core.sparse_sampling_dot(x, y, as_sparse_variable(p))
 
 

@@ -26,7 +26,7 @@ def scipy_array(value: Any, format: str) -> Any:
         raise TypeError(f"sparse: expected one of SciPy's sparse arrays, got {value!r}")
     if len(value.shape) != 2:
         raise TypeError(f"sparse: expected a matrix, got a sparse array of shape {value.shape}")
-    if value.format in ("csr", "csc"):  # SciPy's own functions trust the places of a matrix
+    if value.format in ("csr", "csc"):  # SciPy's own functions trust the positions of a matrix
         _core.sparse_check(value.indices, value.indptr, *(value.shape if value.format == "csr" else value.shape[::-1]))
     array = {"csr": scipy.sparse.csr_array, "csc": scipy.sparse.csc_array}[format](value)
     if not _core.sparse_check(array.indices, array.indptr, *(array.shape if format == "csr" else array.shape[::-1])):
@@ -56,7 +56,7 @@ def stored(array: Any, data: Any, name: str | None) -> SparseVariable:
 class SparseTensorType:
     """The type of sparse matrices: a format, "csr" or "csc", a dtype, and a shape, whose lengths may be None.
 
-    pattern: one of SciPy's matrices. Values then have its places, and functions are compiled for them. index_dtype: of places that
+    pattern: one of SciPy's matrices. Values then have its positions, and functions are compiled for them. index_dtype: of positions that
     are given when a function is called.
 
     >>> from bitale import sparse

@@ -45,7 +45,7 @@ from bitale._core import (
 from bitale.tensor.sharedvar import TensorSharedVariable as TensorSharedVariable
 from bitale.tensor.type import TensorType as TensorType
 from bitale.tensor.variable import TensorConstant as TensorConstant, TensorVariable as TensorVariable
-from bitale.tensor.unexported import values_eq_approx_always_true as values_eq_approx_always_true
+from bitale.tensor.pytensor_functions import values_eq_approx_always_true as values_eq_approx_always_true
 from bitale.typing import TensorLike as TensorLike
 from bitale.tensor.extra_ops import *
 from bitale.tensor.grids import *

@@ -1,4 +1,4 @@
-"""The operations of BLAS as functions, at PyTensor's place: formulas of products and sums, which compiled functions compute by calls of
+"""The operations of BLAS as functions, under PyTensor's names: formulas of products and sums, which compiled functions compute by calls of
 BLAS where that pays. Nothing is written in place here, so the names that say so give the same.
 
 >>> from bitale.tensor.blas import gemv

@@ -49,13 +49,13 @@ def flatten_index_variables(idx_vars: Sequence[Any]) -> tuple[list[Any], list[An
     """
     flat: list[Any] = []
 
-    def place(part: Any) -> int | None:
+    def number(part: Any) -> int | None:
         if part is None:
             return None
         flat.append(part)
         return len(flat) - 1
 
-    listed = [slice(place(i.start), place(i.stop), place(i.step)) if isinstance(i, slice) else place(i) for i in idx_vars]
+    listed = [slice(number(i.start), number(i.stop), number(i.step)) if isinstance(i, slice) else number(i) for i in idx_vars]
     if None in listed:
         raise TypeError("flatten_index_variables: new dimensions are no part of an index list; x[None] is x.dimshuffle(\"x\", ...)")
     return listed, flat
@@ -69,8 +69,8 @@ def unflatten_index_variables(flat_indices: Sequence[Any], idx_list: Sequence[An
     (slice(2, None, None), 7)
     """
 
-    def part(place: int | None) -> Any:
-        return None if place is None else flat_indices[place]
+    def part(number: int | None) -> Any:
+        return None if number is None else flat_indices[number]
 
     return tuple(slice(part(i.start), part(i.stop), part(i.step)) if isinstance(i, slice) else flat_indices[i] for i in idx_list)
 
@@ -132,10 +132,10 @@ def get_canonical_form_slice(theslice: Any, length: Any) -> tuple[Any, Any]:
         at = as_tensor_variable(theslice)
         return switch(at < 0, at + length, at), 1
     if _is_number(theslice.start, theslice.stop, theslice.step, length):
-        places = range(length)[theslice]
-        if places.step > 0:
+        indices = range(length)[theslice]
+        if indices.step > 0:
             return slice(*theslice.indices(length)), 1
-        return slice(places.start + (len(places) - 1) * places.step, places.start + 1, -places.step), -1
+        return slice(indices.start + (len(indices) - 1) * indices.step, indices.start + 1, -indices.step), -1
     step = 1 if theslice.step is None else theslice.step
     if _is_number(step):
         return (_forward(theslice, length, step), 1) if step > 0 else (_backward(theslice, length, -step), -1)

@@ -1,4 +1,4 @@
-"""PyTensor's place for interpolate1d, a function that answers a function."""
+"""PyTensor's module for interpolate1d, a function that answers a function."""
 
 from __future__ import annotations
 

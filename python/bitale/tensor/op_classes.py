@@ -186,14 +186,14 @@ def _listed(text: str) -> tuple[typing.Any, ...]:
     """idx_list of the library's own text, which names the bounds that there are: "start:, i"."""
     count = 0
 
-    def place(named: str) -> int | None:
+    def number(named: str) -> int | None:
         nonlocal count
         count += bool(named)
         return count - 1 if named else None
 
     found: list[typing.Any] = []
     for entry in text.replace(" ", "").split(",") if text else ():
-        found.append(slice(*[place(part) for part in entry.split(":")]) if ":" in entry else place(entry))
+        found.append(slice(*[number(part) for part in entry.split(":")]) if ":" in entry else number(entry))
     return tuple(found)
 
 

@@ -131,11 +131,11 @@ class _SolverOp(Op):
             [equations], asked, [-weights], disconnected_inputs="ignore", return_disconnected="disconnected"
         ) if asked else []  # fmt: skip
         terms = dict(zip(asked, found))
-        places = {x: outputs[0], given: cotangents[0], **dict(zip(leaves, args))}
+        replacements = {x: outputs[0], given: cotangents[0], **dict(zip(leaves, args))}
         out = [_core.zeros_like(inputs[0])]
         for leaf in leaves:
             term = terms.get(leaf, _core.disconnected())
-            out.append(term if _core.is_disconnected(term) else graph_replace([term], places, strict=False)[0])
+            out.append(term if _core.is_disconnected(term) else graph_replace([term], replacements, strict=False)[0])
         return out + ([_core.zeros_like(around)] if around is not None else [])
 
 
@@ -248,7 +248,7 @@ def _solved(
     start = concatenate([cast(each, "float64").flatten() for each in variables])
     packed = _core.TensorType("float64", (None,))()
     # Unknown lengths are leaves of the inner graph.
-    lengths, given, replaced, place = [], [], {}, as_tensor_variable(np.int64(0))
+    lengths, given, replaced, offset = [], [], {}, as_tensor_variable(np.int64(0))
     for each in variables:
         own = []
         for axis in range(each.ndim):
@@ -262,12 +262,12 @@ def _solved(
         size = as_tensor_variable(np.int64(1))
         for length in own:
             size = size * length
-        part = packed[place : place + size]
+        part = packed[offset : offset + size]
         shaped = _core.reshape(part, own) if each.ndim != 1 else part
         if each.ndim == 0:
-            shaped = packed[place]
+            shaped = packed[offset]
         replaced[each] = _core.specify_shape(cast(shaped, each.dtype), each.type.shape) if each.ndim else cast(shaped, each.dtype)
-        place = place + size
+        offset = offset + size
     value = expressions[0] if op.of_gradient else concatenate([each.flatten() for each in expressions])
     _require_dependence(value, variables, function)
     (value,) = graph_replace([cast(value, "float64")], replaced, strict=False)
@@ -275,12 +275,12 @@ def _solved(
     graph = OpFromGraph([packed, *lengths, *others], [value])
     solver = op(graph, method, bool(jac), bool(hess), "", _Options(options))
     found, success = solver(start, *given, *others)
-    out, place = [], as_tensor_variable(np.int64(0))
+    out, offset = [], as_tensor_variable(np.int64(0))
     for each, shape in zip(variables, shapes):
         size = each.size
-        part = found[place : place + size] if each.ndim else found[place]
+        part = found[offset : offset + size] if each.ndim else found[offset]
         out.append(cast(_core.specify_shape(_core.reshape(part, shape), each.type.shape) if each.ndim else part, each.dtype))
-        place = place + size
+        offset = offset + size
     return (out if isinstance(x, (list, tuple)) else out[0]), success
 
 

@@ -112,17 +112,17 @@ def _by_transforms(x: TensorVariable, y: TensorVariable, mode: str) -> TensorVar
     product = stack([re, im], axis=-1)
     batch = [product.shape[k] for k in range(product.ndim - 3)]
     out = irfft(product.reshape((-1, even[0], even[1] // 2 + 1, 2))).reshape((*batch, *even))
-    places: list[Any] = []
+    slices: list[Any] = []
     for axis, length in zip((-2, -1), lengths):
         n, k = x.shape[axis], y.shape[axis]
         if mode == "full":
-            places.append(slice(0, length))
+            slices.append(slice(0, length))
         elif mode == "same":
-            places.append(_slice((k - 1) // 2, (k - 1) // 2 + n))
+            slices.append(_slice((k - 1) // 2, (k - 1) // 2 + n))
         elif mode == "padded":
-            places.append(_slice(k - 1, n))
+            slices.append(_slice(k - 1, n))
         else:
-            places.append(_slice(minimum(n, k) - 1, maximum(n, k)))
-    return out[(..., *places)]
+            slices.append(_slice(minimum(n, k) - 1, maximum(n, k)))
+    return out[(..., *slices)]
 
 _add_modules(__name__)

@@ -68,8 +68,8 @@ def import_func_from_string(func_string: str) -> Callable[..., Any] | None:
     >>> import_func_from_string("numpy.add") is np.add
     True
     """
-    place, _, name = func_string.rpartition(".")
-    parts = place.split(".") if place else []
+    module, _, name = func_string.rpartition(".")
+    parts = module.split(".") if module else []
     for count in range(len(parts), 0, -1):
         try:
             found: Any = importlib.import_module(".".join(parts[:count]))

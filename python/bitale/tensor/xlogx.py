@@ -1,4 +1,4 @@
-"""PyTensor's place for xlogx, and for xlogy under its older name."""
+"""PyTensor's module for xlogx, and for xlogy under its older name."""
 
 from bitale.tensor.special import xlogx
 from bitale.tensor.special import xlogy as xlogy0

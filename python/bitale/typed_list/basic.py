@@ -175,7 +175,7 @@ def _position(given: Any, who: str) -> Variable:
     return position
 
 
-def _place(values: list[Any], element: Any, ttype: Any, who: str) -> int:
+def _index_of(values: list[Any], element: Any, ttype: Any, who: str) -> int:
     for i, each in enumerate(values):
         if ttype.values_eq(each, element):
             return i
@@ -209,10 +209,10 @@ class GetItem(_ListOp):
         if self.is_slice:
             output_storage[0][0] = list(values[slice(self.start, self.stop, self.step)])
             return
-        place = int(inputs[1])
-        if not -len(values) <= place < len(values):
-            raise IndexError(f"getitem: position {place} is out of bounds for a list of {len(values)} elements")
-        output_storage[0][0] = values[place]
+        index = int(inputs[1])
+        if not -len(values) <= index < len(values):
+            raise IndexError(f"getitem: position {index} is out of bounds for a list of {len(values)} elements")
+        output_storage[0][0] = values[index]
 
 
 class _Changed(_ListOp):
@@ -273,7 +273,7 @@ class Remove(_Changed):
         return [_element(x, others[0], "remove")]
 
     def _changed(self, values: list[Any], others: list[Any], ttype: Any) -> list[Any]:
-        del values[_place(values, others[0], ttype, "remove")]
+        del values[_index_of(values, others[0], ttype, "remove")]
         return values
 
 
@@ -310,7 +310,7 @@ class Index(_Number):
     """The position of the first element that equals another. ValueError where there is none."""
 
     def _number(self, values: list[Any], others: list[Any], ttype: Any) -> int:
-        return _place(values, others[0], ttype, "index_")
+        return _index_of(values, others[0], ttype, "index_")
 
 
 class Count(_Number):

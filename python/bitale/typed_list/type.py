@@ -1,4 +1,4 @@
-"""PyTensor's place for the type of lists."""
+"""PyTensor's module for the type of lists."""
 
 from bitale.typed_list.basic import TypedListType
 

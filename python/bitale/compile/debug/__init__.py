@@ -1,4 +1,4 @@
-"""PyTensor's place for DebugMode, NanGuardMode and MonitorMode."""
+"""PyTensor's module for DebugMode, NanGuardMode and MonitorMode."""
 
 from bitale import _geography as _geography
 

@@ -1,4 +1,4 @@
-"""PyTensor's place for DebugMode and what it finds."""
+"""PyTensor's module for DebugMode and what it finds."""
 
 from bitale.compile.debugmode import (
     BadDestroyMap,

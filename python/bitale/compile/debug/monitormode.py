@@ -1,3 +1,3 @@
-"""PyTensor's place for MonitorMode."""
+"""PyTensor's module for MonitorMode."""
 
 from bitale.compile.monitor import MonitorMode, detect_nan

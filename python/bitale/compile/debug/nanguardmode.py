@@ -1,4 +1,4 @@
-"""PyTensor's place for NanGuardMode, and for functions that look for what it guards against."""
+"""PyTensor's module for NanGuardMode, and for functions that look for what it guards against."""
 
 from __future__ import annotations
 

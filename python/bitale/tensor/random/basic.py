@@ -64,9 +64,9 @@ def _with_dtype(draw: TensorVariable, dtype: Any, who: str) -> TensorVariable:
 
 def _within(draw: TensorVariable, dtype: np.dtype[Any], who: str) -> TensorVariable:
     """The draw; a ValueError in a call in which a number is not one of dtype's."""
-    least, most = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), 2**63 - 1))
-    holds = _core.and_(_core.ge(draw.min(), least), _core.le(draw.max(), most)) if least >= 0 or dtype.itemsize < 8 else None
-    message = f"{who}: a number was drawn that is none of {dtype}'s, which are from {least} to {most}"
+    low, high = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), 2**63 - 1))
+    holds = _core.and_(_core.ge(draw.min(), low), _core.le(draw.max(), high)) if low >= 0 or dtype.itemsize < 8 else None
+    message = f"{who}: a number was drawn that is none of {dtype}'s, which are from {low} to {high}"
     checked: TensorVariable = CheckAndRaise(ValueError, message)(draw, *([] if holds is None else [holds]))
     return checked
 

@@ -110,9 +110,9 @@ def alloc_diag(diag: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Te
         raise ValueError("alloc_diag: expected at least one dimension")
     n = x.shape[-1]
     size = n + abs(offset)
-    places = arange(n)
+    indices = arange(n)
     empty = zeros((*(x.shape[axis] for axis in range(x.ndim - 1)), size, size), dtype=x.dtype)
-    out = set_subtensor(empty[..., places + max(-offset, 0), places + max(offset, 0)], x)
+    out = set_subtensor(empty[..., indices + max(-offset, 0), indices + max(offset, 0)], x)
     return moveaxis(out, (-2, -1), (axis1, axis2))
 
 
@@ -272,18 +272,18 @@ def shape_tuple(x: Any) -> tuple[TensorVariable, ...]:
 
 
 def to_one_hot(y: Any, nb_class: Any, dtype: Any = None) -> TensorVariable:
-    """A row of nb_class elements for each integer of the vector y, with 1 at its place and 0 elsewhere.
+    """A row of nb_class elements for each integer of the vector y, with 1 at its index and 0 elsewhere.
 
     >>> from bitale.tensor.extra_ops import to_one_hot
     >>> to_one_hot(np.array([1, 0]), 3, "int64").eval()
     array([[0, 1, 0],
            [1, 0, 0]])
     """
-    places = as_tensor_variable(y)
-    if places.ndim != 1 or places.dtype not in integer_dtypes:
-        raise TypeError(f"to_one_hot: expected a vector of integers, got {places} of type {places.type}")
-    rows = zeros((places.shape[0], nb_class), dtype=dtype)
-    return set_subtensor(rows[arange(places.shape[0]), places], 1)
+    indices = as_tensor_variable(y)
+    if indices.ndim != 1 or indices.dtype not in integer_dtypes:
+        raise TypeError(f"to_one_hot: expected a vector of integers, got {indices} of type {indices.type}")
+    rows = zeros((indices.shape[0], nb_class), dtype=dtype)
+    return set_subtensor(rows[arange(indices.shape[0]), indices], 1)
 
 
 def variadic_add(*args: Any) -> TensorVariable:

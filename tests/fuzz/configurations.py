@@ -1,4 +1,4 @@
-"""The ways of running a graph: each compiles a case and calls the function."""
+"""The configurations in which a graph runs: each compiles a case and calls the function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .case import Case, build
 from .data import laid_out
 
 
-class Way:
+class Configuration:
     """`mode` is the source text of bt.function's argument, which scripts print."""
 
     def __init__(self, name: str, mode: str, options: str = "", after: Callable[[Any], Any] | None = None):
@@ -22,8 +22,8 @@ class Way:
         self.rewrites = '"None"' not in mode
         self.keeps_state = True  # False if the results do not include the shared variables' new values
 
-    def without(self, tag: str) -> Way:
-        """The same way without the rules that have this tag: "domain" (rules that return a value where the expression
+    def without(self, tag: str) -> Configuration:
+        """The same configuration without the rules that have this tag: "domain" (rules that return a value where the expression
         as written has none) or "shape_unsafe" (rules that assume that lengths match)."""
         out = copy.copy(self)
         out.name, out.mode = f"{self.name}, without {tag} rules", f'bt.get_mode({self.mode or "None"}).excluding("{tag}")'
@@ -69,7 +69,7 @@ def arguments_of(case: Case) -> list[np.ndarray]:
     return list(arrays.values())
 
 
-class Stored(Way):
+class Stored(Configuration):
     """Stored by pickle and loaded: compiled again, or loaded from the compile directory."""
 
     def __init__(self) -> None:
@@ -77,14 +77,14 @@ class Stored(Way):
         self.keeps_state = False
 
 
-FAST_RUN = Way("native code, rewritten", "")
-AS_BUILT = Way("the interpreter on the graph as built", 'bt.Mode("vm", "None")')
-NATIVE_AS_BUILT = Way("native code of the graph as built", 'bt.Mode("jit", "None")')
-REWRITTEN = Way("the interpreter on the rewritten graph", 'bt.Mode("vm", "fast_run")')
-FAST_COMPILE = Way("FAST_COMPILE", '"FAST_COMPILE"')
-BY_C = Way("C code", 'bt.Mode("c", "fast_run")')
-THREADS = Way("two threads", "", "threads=2")
-COPIED = Way("a copy", "", after=copy.copy)
+FAST_RUN = Configuration("native code, rewritten", "")
+AS_BUILT = Configuration("the interpreter on the graph as built", 'bt.Mode("vm", "None")')
+NATIVE_AS_BUILT = Configuration("native code of the graph as built", 'bt.Mode("jit", "None")')
+REWRITTEN = Configuration("the interpreter on the rewritten graph", 'bt.Mode("vm", "fast_run")')
+FAST_COMPILE = Configuration("FAST_COMPILE", '"FAST_COMPILE"')
+BY_C = Configuration("C code", 'bt.Mode("c", "fast_run")')
+THREADS = Configuration("two threads", "", "threads=2")
+COPIED = Configuration("a copy", "", after=copy.copy)
 STORED = Stored()
 ALWAYS = [AS_BUILT, FAST_RUN]
 OFTEN = [NATIVE_AS_BUILT, REWRITTEN, FAST_COMPILE, THREADS, COPIED, STORED]

@@ -104,8 +104,8 @@ def _topk(x: Any, kth: int, axis: Any, idx_dtype: str) -> tuple[Val, Val]:
     x = val(x)
     array, axis = (x.array.ravel(), 0) if axis is None else (x.array, axis)
     order = np.argsort(array, axis, kind="stable")
-    places = np.take(order, range(order.shape[axis] - kth, order.shape[axis]) if kth > 0 else range(-kth), axis)
-    return Val(np.take_along_axis(array, places, axis), x.dtype), Val(places.astype(idx_dtype))
+    indices = np.take(order, range(order.shape[axis] - kth, order.shape[axis]) if kth > 0 else range(-kth), axis)
+    return Val(np.take_along_axis(array, indices, axis), x.dtype), Val(indices.astype(idx_dtype))
 
 
 def topk(x: Any, kth: int, axis: Any = -1, sorted: bool = True, idx_dtype: str = "int64") -> Val:

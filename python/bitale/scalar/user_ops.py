@@ -25,10 +25,10 @@ from bitale.graph.op import Op
 from bitale.scalar.types import as_scalar
 from bitale.tensor.utils import import_func_from_string
 
-__all__ = ["ElemwiseOfOwn", "OwnScalarOp"]
+__all__ = ["ElemwiseOfUser", "UserScalarOp"]
 
 
-class OwnScalarOp:
+class UserScalarOp:
     """What a subclass of ScalarOp inherits.
 
     impl(*inputs): the result of numbers, or a tuple of nout results. output_types_preference(*types): the types of the results; a
@@ -58,18 +58,18 @@ class OwnScalarOp:
 
     def __call__(self, *inputs: Any) -> Any:
         """The function of scalars; Elemwise(op) is the one of tensors."""
-        return ElemwiseOfOwn(self)(*(as_scalar(x) for x in inputs))
+        return ElemwiseOfUser(self)(*(as_scalar(x) for x in inputs))
 
-    def as_elemwise(self, name: str | None = None, nfunc_spec: Any = None) -> ElemwiseOfOwn:
+    def as_elemwise(self, name: str | None = None, nfunc_spec: Any = None) -> ElemwiseOfUser:
         """Return the op of tensors that applies this one to each element, for Elemwise(op)."""
-        return ElemwiseOfOwn(self, name, nfunc_spec)
+        return ElemwiseOfUser(self, name, nfunc_spec)
 
     def _key(self) -> tuple[Any, ...]:
         props = tuple(getattr(self, name) for name in getattr(type(self), "__props__", ()))
         return type(self), self.__dict__.get("output_types_preference"), props
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, OwnScalarOp) and self._key() == other._key()
+        return isinstance(other, UserScalarOp) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -80,12 +80,12 @@ class OwnScalarOp:
     __repr__ = __str__
 
 
-class ElemwiseOfOwn(Op):
+class ElemwiseOfUser(Op):
     """A scalar function of one's own on each element; arguments are broadcast together."""
 
     __props__ = ("scalar_op",)
 
-    def __init__(self, scalar_op: OwnScalarOp, name: str | None = None, nfunc_spec: Any = None):
+    def __init__(self, scalar_op: UserScalarOp, name: str | None = None, nfunc_spec: Any = None):
         self.scalar_op = scalar_op
         self._label = name or f"Elemwise{{{scalar_op}}}"
         spec = nfunc_spec or scalar_op.nfunc_spec
