@@ -1,5 +1,5 @@
 """The names of bitale.tensor for which the C++ headers declare no function of the same name, with the reason, and the
-names that the headers declare. tests/python/test_cpp_names.py checks that the two agree."""
+names that the headers declare. tests/python/test_api.py checks that the two agree."""
 
 from __future__ import annotations
 

@@ -58,10 +58,10 @@ def rule_hits() -> dict[str, int]:
 
 # Only complex_graphs.py generates graphs of complex numbers.
 OF_COMPLEX = {"angle", "conj", "imag", "real"}
-# Derivatives with respect to parameters, which few random graphs contain: tests/python/test_elementwise.py compares
+# Derivatives with respect to parameters, which few random graphs contain: tests/python/tensor/test_elementwise.py compares
 # them.
 OF_GRADIENTS = {"hyp2f1_derivative", "hyp2f1_derivative_by_c"}
-# The oracle computes in more digits, in which a number has other neighbours: tests/python/test_numpy_functions.py.
+# The oracle computes in more digits, in which a number has other neighbours: tests/python/tensor/test_numpy_functions.py.
 OF_DIGITS = {"nextafter"}
 
 

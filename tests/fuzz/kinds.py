@@ -33,7 +33,7 @@ common = ["add", "sub", "mul", "true_div", "neg", "maximum", "minimum", "switch"
 
 
 # Functions whose parameters have a domain, outside of which SciPy defines values that Bitale does not:
-# tests/python/test_elementwise.py tests points inside.
+# tests/python/tensor/test_elementwise.py tests points inside.
 with_parameters = {"betainc", "betainc_derivative", "betaincinv", "gammainc", "gammaincc", "gammaincinv", "gammainccinv",
                    "gammainc_derivative", "gammainc_density", "betainc_density", "betainc_derivative_by_b", "iv", "ive", "ive_derivative", "jv",
                    "kv", "kve_derivative", "kve", "hyp2f1", "hyp2f1_derivative", "hyp2f1_derivative_by_c"}  # fmt: skip

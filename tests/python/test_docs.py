@@ -1,4 +1,4 @@
-"""The code of pages in docs/ runs as written."""
+"""The code of README.md and of the pages in docs/ runs as written."""
 
 import os
 import re
@@ -11,6 +11,7 @@ import pytest
 
 import bitale as bt
 from bitale.cli import main
+
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -220,3 +221,16 @@ def test_names_outside_of_code_blocks():
                 for name in names[1:].split("."):
                     assert hasattr(value, name), f"{page.name}: {code}"
                     value = getattr(value, name)
+
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def test_readme(monkeypatch, capsys):
+    monkeypatch.chdir(CHECKOUT)
+    blocks = re.findall(r"```python\n(.*?)```", (CHECKOUT / "README.md").read_text(), re.S)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+    accuracy = float(re.search(r"accuracy (\S+)", capsys.readouterr().out)[1])
+    assert accuracy > 0.9

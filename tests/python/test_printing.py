@@ -253,3 +253,116 @@ def test_times_of_nodes():
         bt.printing.node_times(f, np.ones(3))
     with pytest.raises(bt.ShapeError):
         bt.printing.node_times(f, np.ones((2, 4)))
+
+
+# ---- printers --------------------------------------------------------------------------------------------------------
+
+
+def test_printers():
+    from bitale.printing import FunctionPrinter, IgnorePrinter, OperatorPrinter, PatternPrinter, PPrinter, pprint
+
+    x, y = pt.dscalars("x", "y")
+    p = PPrinter()
+    assert p(x + y * 2) == pprint(x + y * 2) == "x + y * 2" and p(x) == "x"
+    p.assign(pt.sigmoid, FunctionPrinter("s"))
+    p.assign(pt.log, "ln")
+    assert p(2 * pt.sigmoid(x + pt.log(y))) == "2 * s(x + ln(y))" and pprint(pt.log(y)) == "log(y)"
+    q = p.clone_assign(pt.abs, PatternPrinter("|%(0)s|"))
+    assert q(pt.abs(x + y) ** 2) == "|x + y| ** 2" and "|" not in p(pt.abs(x))
+    q.assign(pt.exp, IgnorePrinter())
+    assert q(pt.exp(x) + y) == "x + y"
+    r = PPrinter()
+    r.assign(pt.add, OperatorPrinter("⊕", 1))
+    r.assign(pt.mul, OperatorPrinter("⊗", 2))
+    r.assign(pt.neg, OperatorPrinter("-", 3))
+    assert r((x + y) * (x * y)) == "(x ⊕ y) ⊗ (x ⊗ y)" and r(x + y + x * y) == "x ⊕ y ⊕ x ⊗ y" and r(-(x + y)) == "-(x ⊕ y)"
+    assert r(pt.sin(x + y)).startswith("sin(") and "x ⊕ y" in r(pt.sin(x + y))
+    assert r(pt.sin(x) + (x - y)) == "sin(x) ⊕ (x - y)"
+
+    class Greek(bt.printing.Printer):
+        def process(self, var, pstate):
+            return "ψ"
+
+    r.assign(lambda pstate, v: v is y, Greek())
+    assert r(x + y) == "x ⊕ ψ"
+    with pytest.raises(ValueError, match="assoc"):
+        OperatorPrinter("+", 1, "up")
+
+
+def test_printers_of_user_defined_ops_and_graphs():
+    from bitale.printing import FunctionPrinter, PPrinter, PrinterState, constant_printer, default_printer, leaf_printer, set_precedence
+
+    class Twice(bt.Op):
+        __props__ = ("factor",)
+        itypes = otypes = [pt.dscalar]
+
+        def __init__(self, factor):
+            self.factor = factor
+
+        def make_node(self, x):
+            return bt.Apply(self, [x], [x.type()])
+
+        def perform(self, node, inputs, outputs):
+            outputs[0][0] = inputs[0] * self.factor
+
+    x = pt.dscalar("x")
+    p = PPrinter()
+    p.assign(Twice, FunctionPrinter("twice", ["factor"]))
+    s = bt.shared(1.0, "s")
+    y = Twice(2)(x + 1)
+    assert p(y) == "twice(x + 1, factor=2)" and p(pt.sqrt(y) * s) == "sqrt(twice(x + 1, factor=2)) * s"
+    assert p.process_graph([x], [y], {s: s + 1}, display_inputs=True).splitlines() == ["inputs: x", "twice(x + 1, factor=2)", "s <- s + 1"]
+    assert p([x], [y]) == p(y)
+    state = PrinterState(pprinter=p)
+    with set_precedence(state, 5):
+        assert state.precedence == 5
+    assert state.precedence < 0
+    assert leaf_printer.process(x, state) == "x" and constant_printer.process(pt.constant(2), state) == "2"
+    assert default_printer.process(pt.exp(x + 1), state) == "Exp(x + 1)" and default_printer.process(x, state) == "x"
+    with pytest.raises(NotImplementedError):
+        bt.printing.Printer().process(x, state)
+
+
+def test_transfers_can_be_added():
+    from bitale.tensor import transfers
+    from bitale.tensor.basic import register_transfer
+
+    x = pt.dvector("x")
+    with pytest.raises(ValueError, match="expected the target"):
+        x.transfer("twice")
+    before = list(transfers._transfers)
+    try:
+        register_transfer(lambda v, target: v * 2 if target == "twice" else None)
+        assert x.transfer("twice").eval({x: [1.5]}).tolist() == [3.0] and x.transfer("cpu") is x
+        with pytest.raises(ValueError, match="expected the target"):
+            pt.transfer(x, "thrice")
+        with pytest.raises(TypeError, match="a function"):
+            register_transfer("twice")
+    finally:
+        transfers._transfers[:] = before
+
+
+def test_hash_of_the_configuration():
+    before = bt.config.get_config_hash()
+    with bt.config.change_flags(floatX="float32"):
+        assert bt.config.get_config_hash() != before
+    assert bt.config.get_config_hash() == before
+
+
+def test_clones_of_leaves_with_values():
+    s = bt.shared(np.array([1.0, 2.0]), "s")
+    clone = s.clone(name="other")
+    assert clone is not s and clone.name == "other" and type(clone) is type(s)
+    clone.set_value([5.0])
+    assert s.get_value().tolist() == [5.0]
+    f = bt.function([], [s * 2, clone], updates={s: s + 1})
+    assert [each.tolist() for each in f()] == [[10.0], [5.0]] and clone.get_value().tolist() == [6.0]
+    generator = pt.random.shared_rng(seed=1)
+    assert generator.clone().get_value().bit_generator.state == generator.get_value().bit_generator.state
+    constant, x = pt.constant([1.0, 2.0]), pt.dvector("x")
+    assert constant.clone() is constant and constant.clone("c").data.tolist() == [1.0, 2.0]
+    assert x.clone() is not x and x.clone().owner is None and (x + 1).clone().owner is None
+    narrow = bt.shared(np.ones((1, 3)), broadcastable=(True, False))
+    assert narrow.type.shape == (1, None)
+    with pytest.raises(TypeError):
+        bt.shared(np.ones((2, 3)), broadcastable=(True, False))

@@ -1,5 +1,5 @@
 // The functions of arrange.hpp, creation.hpp, search.hpp and contraction.hpp in C++: results of NumPy, and errors.
-// tests/python/test_language.py has many more cases.
+// tests/python/tensor/test_tensor_functions.py has many more cases.
 #include <doctest/doctest.h>
 
 #include "bitale/compile/function.hpp"

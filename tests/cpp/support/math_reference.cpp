@@ -290,8 +290,8 @@ constexpr std::string_view plain[] = {"abs",     "add",  "clip", "conj", "copysi
                                       "minimum", "mod",  "mul",  "neg",  "nextafter", "real",   "reciprocal", "round",
                                       "second",  "sign", "sqr",  "sqrt", "sub",       "switch", "true_div"};
 
-// One call of the runtime for each element: compared with SciPy and mpmath in tests/python/test_elementwise.py; draws
-// are tested by their distributions in tests/python/test_random_stream.py.
+// One call of the runtime for each element: compared with SciPy and mpmath in tests/python/tensor/test_elementwise.py;
+// draws are tested by their distributions in tests/python/tensor/random/test_random_stream.py.
 constexpr std::string_view called[] = {"betainc",
                                        "betainc_density",
                                        "betainc_derivative",

@@ -6,7 +6,7 @@ import scipy.linalg
 
 import bitale as bt
 import bitale.tensor as pt
-from test_complex import check_gradient, close, cost_of, dtypes, modes, values
+from complex_cases import check_gradient, close, cost_of, dtypes, modes, values
 
 lengths = [0, 1, 2, 5, 20]
 

@@ -1,7 +1,7 @@
 """Every mathematical function of the registry, and its derivative by each argument that has one, against mpmath in
 float64: the errors stay below the bounds of the table in docs/math.md. The suite tries a fixed number of points;
 
-    python tests/python/test_accuracy.py [--points N] [--seed N] [--markdown] [FUNCTION...]
+    python tests/python/tensor/test_accuracy.py [--points N] [--seed N] [--markdown] [FUNCTION...]
 
 tries 2,000 (or N) for each function and prints the largest errors."""
 
@@ -27,7 +27,7 @@ from bitale import _core
 
 DIGITS = 40
 COLUMNS = ["value", "by x", "by y", "by z", "by w"]
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "math.md"
+PAGE = pathlib.Path(__file__).parents[3] / "docs" / "math.md"
 HEAD = "| function | value | by x | by y | by z | by w |"
 
 

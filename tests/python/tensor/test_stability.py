@@ -13,7 +13,7 @@ import bitale as bt
 import bitale.tensor as pt
 from stability_table import ROWS
 
-DOCS = Path(__file__).parents[1] / "rules_coverage" / "stability.md"
+DOCS = Path(__file__).parents[2] / "rules_coverage" / "stability.md"
 # different weights, so that the gradient of a softmax's sum is not zero
 WEIGHTS_OF_OUTPUTS = [1, 2, 3, 4, 5, 6, 7, 8, 9]
 
@@ -99,7 +99,7 @@ def test_the_table_in_the_documentation_is_complete():
 
 
 def write_table():
-    """Rewrites the table: `python tests/python/test_stability.py`."""
+    """Rewrites the table: `python tests/python/tensor/test_stability.py`."""
     lines = []
     for row in ROWS:
         worst = measure(row)

@@ -1,10 +1,12 @@
-"""Sorting against NumPy."""
+"""Sorting and the largest elements against NumPy."""
+
 
 import numpy as np
 import pytest
 
 import bitale as bt
 import bitale.tensor as pt
+
 
 X = np.random.default_rng(0).integers(-20, 20, (5, 40, 3)) / 4.0
 
@@ -56,3 +58,28 @@ def test_gradient(mode):
     weights = np.arange(6.0).reshape(2, 3)
     g = bt.function([x], pt.grad((pt.sort(x, axis=0) * weights).sum(), x), mode=mode)
     np.testing.assert_array_equal(g(np.array([[3.0, 1, 2], [0, 5, 1]])), [[3, 1, 5], [0, 4, 2]])
+
+
+# ---- largest elements ------------------------------------------------------------------------------------------------
+
+
+def test_largest_elements():
+    x = pt.dmatrix("x")
+    values = np.random.default_rng(3).normal(size=(4, 5))
+    for axis in (0, 1, -1):
+        for k in (1, 3, -2):
+            top, indices = bt.function([x], pt.topk_and_argtopk(x, k, axis))(values)
+            kept = slice(-k, None) if k > 0 else slice(-k)
+            expected = np.moveaxis(np.moveaxis(np.sort(values, axis), axis, 0)[kept], 0, axis)
+            np.testing.assert_array_equal(top, expected)
+            np.testing.assert_array_equal(np.take_along_axis(values, indices, axis), top)
+    assert pt.topk(x, 2, None).type.shape == (2,) and pt.argtopk(x, 2, idx_dtype="int32").dtype == "int32"
+    np.testing.assert_array_equal(bt.grad(pt.topk(x, 5).sum(), x).eval({x: values}), np.ones((4, 5)))
+    with pytest.raises(bt.ShapeError):
+        pt.topk(x, 6).eval({x: values})
+    with pytest.raises(ValueError, match="k is 0"):
+        pt.topk(x, 0)
+    with pytest.raises(TypeError, match="kth"):
+        pt.topk(x, 1.5)
+    with pytest.raises(NotImplementedError, match="kth"):
+        pt.topk(x, pt.lscalar())

@@ -14,7 +14,7 @@ import pytest
 import bitale
 from bitale import tensor as pt
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "export.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "export.md"
 VALUE_AND_GRAD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
                                   ctypes.c_void_p)
 

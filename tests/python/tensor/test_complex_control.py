@@ -5,7 +5,7 @@ import pytest
 
 import bitale as bt
 import bitale.tensor as pt
-from test_complex import check_gradient, close, cost_of, dtypes, modes, values
+from complex_cases import check_gradient, close, cost_of, dtypes, modes, values
 
 
 @pytest.fixture(params=modes)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_linalg_parity import ROWS, Pairs, Row, arrays_of, compare, expected_pairs, expression
+from test_linalg_table import ROWS, Pairs, Row, arrays_of, compare, expected_pairs, expression
 
 import bitale as bt
 import bitale.tensor as pt

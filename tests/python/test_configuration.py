@@ -9,6 +9,7 @@ import pytest
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.configparser import BoolParam, ConfigAccessViolation, EnumStr, FloatParam, IntParam, StrParam
 
 
 def test_reading():
@@ -129,3 +130,53 @@ def test_functions_use_the_configured_linker():
             assert bt.function([x], pt.exp(x).sum())([0.0]) == 1
     with bt.config.change_flags(mode="Mode", optimizer="o2", linker="vm"):
         assert bt.compile.get_mode(None).linker == "vm" and bt.function([x], pt.exp(x).sum())([0.0]) == 1
+
+
+# ---- parameters and strings ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def graph():
+    x, y = pt.dscalars("x", "y")
+    a = pt.exp(x)
+    b = a * y
+    return x, y, a, b, b + 2.0
+
+
+def test_strings(graph):
+    x, y, a, b, z = graph
+    assert [bt.printing.char_from_number(n) for n in (0, 25, 26, 51, 52, 702)] == ["A", "Z", "BA", "BZ", "CA", "BBA"]
+    text = bt.dprint(z, file="str")
+    for name, node in (("A", z.owner), ("B", b.owner), ("D", x), ("E", y)):
+        assert bt.printing.get_node_by_id(z, name) == node and f"[id {name}]" in text
+    assert bt.printing.get_node_by_id(z, "Q") is None and bt.printing.get_node_by_id([a, z], "1", "int") is x
+    assert bt.printing.get_node_by_id(bt.function([x], a), "A").op == a.owner.op
+    with pytest.raises(ValueError):
+        bt.printing.get_node_by_id(z, "A", "auto")
+    with pytest.raises(TypeError):
+        bt.printing.get_node_by_id(3, "A")
+    assert bt.printing.min_informative_str(z).splitlines()[:4] == ["A. Add", " B. Mul", "  C. Exp", "   D. x"]
+
+
+def test_user_defined_flags():
+    config = bt.config
+    config.add("test__steps", "How many.", IntParam(10, lambda n: n > 0))
+    config.add("test__on", "Whether.", BoolParam(lambda: "1"))
+    config.add("test__rate", "How fast.", FloatParam("0.5"))
+    config.add("test__kind", "Which.", EnumStr("a", ["b"]))
+    config.add("test__fixed", "Always this.", StrParam("x", mutable=False))
+    assert (config.test__steps, config.test__on, config.test__rate, config.test__kind, config.test__fixed) == (10, True, 0.5, "a", "x")
+    with config.change_flags(test__steps="3", test__on=False, test__kind="b"):
+        assert (config.test__steps, config.test__on, config.test__kind) == (3, False, "b")
+    assert config.test__steps == 10 and "test__steps" in str(config) and "test__rate" in dir(config)
+    for name, value in (("test__steps", -1), ("test__on", "maybe"), ("test__kind", "c")):
+        with pytest.raises(ValueError, match=name):
+            setattr(config, name, value)
+    with pytest.raises(ConfigAccessViolation):
+        config.test__fixed = "y"
+    with pytest.raises(AttributeError, match="already"):
+        config.add("floatX", "", StrParam(""))
+    with pytest.raises(TypeError):
+        config.add("test__none", "", 3)
+    with pytest.raises(KeyError):
+        config.change_flags(test__none=1)

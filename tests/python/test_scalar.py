@@ -1,4 +1,4 @@
-"""User-defined scalar functions, and the rules for the types of their results."""
+"""Scalar ops, types and functions; scalar functions written in Python, and the rules for the types of their results."""
 
 import pickle
 
@@ -8,6 +8,7 @@ import pytest
 import bitale as bt
 import bitale.tensor as pt
 from bitale import scalar
+from bitale._class_factory import SCALAR_FUNCTIONS
 from bitale.tensor.elemwise import Elemwise
 
 
@@ -147,3 +148,53 @@ def test_graphs_of_scalars(mode):
     for bad in (lambda: scalar.Composite([v], [v]), lambda: Elemwise(both)(v), lambda: Elemwise(both)(pt.zvector("z"), v)):
         with pytest.raises(TypeError, match="Composite"):
             bad()
+
+
+# ---- PyTensor's names ------------------------------------------------------------------------------------------------
+
+
+def test_scalar_ops():
+    x = pt.dvector("x")
+    node = (x + 1).owner
+    assert isinstance(node.op.scalar_op, scalar.Add) and node.op.scalar_op == scalar.add and not isinstance(node.op, scalar.Mul)
+    assert scalar.Exp()(x).eval({x: [0.0]}) == 1 and Elemwise(scalar.Add()) == node.op
+    assert isinstance(node.op, scalar.BinaryScalarOp) and isinstance(scalar.lt(x, x).owner.op, scalar.LogicalComparison)
+    assert isinstance(scalar.invert(pt.lscalar()).owner.op, scalar.UnaryBitOp) and isinstance(scalar.xor(1, pt.lscalar()).owner.op, scalar.BinaryBitOp)
+    assert isinstance(scalar.convert_to_int8(x).owner.op, scalar.Cast) and scalar.convert_to_int8(x).dtype == "int8"
+    assert not isinstance(pt.sum(x).owner.op, scalar.Add) and not isinstance(x, scalar.ScalarOp)
+    with pytest.raises(TypeError, match="LogicalComparison"):
+        scalar.LogicalComparison()
+    with pytest.raises(AttributeError):
+        scalar.no_such_function
+    assert {"add", "float64", "Exp", "int8"} <= set(dir(scalar))
+
+
+def test_every_scalar_op_class_corresponds_to_a_function():
+    made = {name: getattr(scalar, name) for name in SCALAR_FUNCTIONS if name in scalar.classes.__all__}
+    assert len(made) > 60
+    for name, cls in made.items():
+        assert isinstance(cls(), cls) and cls.__name__ == name
+
+
+def test_scalars():
+    assert scalar.float64 == scalar.ScalarType("float64") == scalar.get_scalar_type("float64") and scalar.float64("x").ndim == 0
+    assert [v.dtype for v in (*scalar.ints("a"), *scalar.floats("b", "c"))] == ["int64", bt.config.floatX, bt.config.floatX]
+    assert scalar.as_scalar(2).dtype == "int8" and scalar.constant(2, dtype="float32").dtype == "float32"
+    assert scalar.cast(2, "int64").dtype == "int64" and scalar.convert(3, "int16").dtype == "int16"
+    assert scalar.upcast("bool", "bool") == "bool" and scalar.upcast("float16", "int64") == "float64" and scalar.upcast("int8") == "int8"
+    for refused in (lambda: scalar.as_scalar(pt.dvector()), lambda: scalar.constant([1.0])):
+        with pytest.raises(TypeError):
+            refused()
+    with pytest.raises(TypeError, match="dtype"):
+        scalar.ScalarType("text")
+
+
+def test_derivatives_with_respect_to_parameters():
+    a, b, x = pt.dscalars("a", "b", "x")
+    at = {a: 2.0, b: 3.0, x: 0.4}
+    by_a, by_b = bt.grad(scalar.betainc(a, b, x), [a, b])
+    assert scalar.betainc_grad(a, b, x, True).eval(at) == pytest.approx(by_a.eval(at))
+    assert scalar.betainc_grad(a, b, x, False).eval(at) == pytest.approx(by_b.eval(at))
+    at.pop(b)
+    assert scalar.gammainc_grad(a, x).eval(at) == -scalar.gammaincc_grad(a, x).eval(at) == bt.grad(pt.gammainc(a, x), a).eval(at)
+    assert scalar.betaln(a, x).eval(at) == pt.special.betaln(a, x).eval(at)

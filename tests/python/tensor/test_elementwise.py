@@ -12,7 +12,7 @@ import bitale as bt
 import bitale.tensor as pt
 from bitale import _core
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2]))
 from oracle import elementwise
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]

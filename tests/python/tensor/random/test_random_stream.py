@@ -13,7 +13,7 @@ import bitale as bt
 import bitale.tensor as pt
 from bitale import _core
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3]))
 from oracle import streams  # noqa: E402
 from oracle.streams import block  # noqa: E402
 
