@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/api.md: every public function of bitale.tensor, its arguments and its first sentence, and what of PyTensor's
-names is missing or takes other arguments. `--check` compares instead. tests/api has PyTensor's names and the reasons."""
+"""Writes docs/api.md: every public function by subject (tools/api_subjects.py), its arguments and its first sentence; ranks,
+dtypes and derivatives; and what of PyTensor's names is missing or takes other arguments. `--check` compares instead. tests/api
+has PyTensor's names and the reasons."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import inspect
 import pathlib
 import re
 import sys
+from typing import Any
 
 root = pathlib.Path(__file__).parents[1]
 sys.path[:0] = [str(root / "tests"), str(root / "tools")]
@@ -18,6 +20,7 @@ from api import cpp, known
 from api.arguments import names
 
 from api_facts import errors, facts
+from api_subjects import OTHER_MODULES, SECTIONS, Section
 
 import bitale
 import bitale.tensor as pt
@@ -103,28 +106,96 @@ def sentence(value: object) -> str:
     return (text[: end.start()] if end else text).replace("|", "\\|")
 
 
-def functions(module: object, prefix: str) -> list[str]:
-    lines = []
-    for name in sorted(getattr(module, "__all__", dir(module))):
+def is_function(name: str, value: object) -> bool:
+    """Whether a name of a module is in the reference: a function, no type, class or constructor of variables."""
+    is_plain = name[0] != "_" and callable(value) and not inspect.isclass(value) and not isinstance(value, bitale.graph.Type)
+    return is_plain and bool(getattr(value, "__doc__", None)) and not re.fullmatch(known.constructors, name)
+
+
+def public_functions(module: object) -> list[str]:
+    return [name for name in sorted(getattr(module, "__all__", dir(module))) if is_function(name, getattr(module, name))]
+
+
+def without_section() -> list[str]:
+    """Public functions that no section names; what bitale has of bitale.tensor counts there."""
+    known_functions = {id(getattr(module_of(section), name)) for section in SECTIONS for name in section.names}
+    modules = ["", *dict.fromkeys(section.module for section in SECTIONS if section.module)]
+    return [
+        f"{module or 'bitale'}.{name}"
+        for module in modules
+        for name in public_functions(importlib.import_module(f"bitale.{module}" if module else "bitale"))
+        if id(getattr(importlib.import_module(f"bitale.{module}" if module else "bitale"), name)) not in known_functions
+    ]
+
+
+def module_of(section: Section) -> object:
+    return importlib.import_module(f"bitale.{section.module}" if section.module else "bitale")
+
+
+def anchor(title: str) -> str:
+    return re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-")
+
+
+def summary(value: object) -> str:
+    text = sentence(value)
+    return text[:1].upper() + text[1:] + ("." if text else "")
+
+
+# What each distribution takes besides its parameters and size: said once, above their table.
+_OF_ALL_DISTRIBUTIONS = ("rng", "dtype", "name", "return_next_rng")
+
+
+def arguments_of(value: Any) -> list[str]:
+    """The arguments as they are shown: a method is called with the function, a class as its constructor is."""
+    given = names(value) or (names(value.__init__) if inspect.isclass(value) else None) or []
+    if given[:1] == ["self"]:
+        given = given[1:] if inspect.isclass(value) else ["function", *given[1:]]
+    is_distribution = "return_next_rng" in given
+    return [each for each in given if not (is_distribution and each in _OF_ALL_DISTRIBUTIONS)]
+
+
+def reference(section: Section) -> list[str]:
+    """The table of a section: what to call, and what it does."""
+    module = module_of(section)
+    lines = [f"## {section.title}", "", *([section.text, ""] if section.text else []), "| `bitale" + f".{section.module}".rstrip(".") + "` | |", "|---|---|"]
+    for name in section.names:
         value = getattr(module, name)
-        if name[0] == "_" or not callable(value) or inspect.isclass(value) or re.fullmatch(known.constructors, name):
-            continue
-        if not getattr(value, "__doc__", None) or isinstance(value, pt.TensorType):
-            continue
-        arguments = ", ".join(names(value) or [])
+        lines.append(f"| `{name}({', '.join(arguments_of(value))})` | {summary(value)} |")
+    return [*lines, ""]
+
+
+def properties(module: object, prefix: str) -> list[str]:
+    """Rows of the table of ranks, dtypes, derivatives and errors."""
+    lines = []
+    for name in public_functions(module):
+        value = getattr(module, name)
         row = facts(name, value)
-        lines.append(
-            f"| `{prefix}{name}({arguments})` | {sentence(value)} | {row.shapes} | {row.dtypes} | {row.gradient} | {row.compiled} | {errors(value)} |"
-        )
+        lines.append(f"| `{prefix}{name}` | {row.shapes} | {row.dtypes} | {row.gradient} | {row.compiled} | {errors(value)} |")
     return lines
 
 
 def page() -> str:
     lines = [
-        "# Functions of bitale.tensor",
+        "# API reference",
         "",
-        "Written by `tools/api_doc.py`; `help(bitale.tensor.NAME)` says more. Constructors of variables (`dmatrix`, `lvectors`, ...) are",
-        "left out. Ranks, dtypes and derivatives are those of one call with arguments that fit, by which the table was made (`tools/api_facts.py`):",
+        "Functions by subject. `help(bitale.tensor.NAME)` describes arguments, results and errors, with examples. Below the subjects are",
+        "tables of [dtypes, derivatives and errors](#dtypes-derivatives-and-errors) and of [differences from PyTensor](#differences-from-pytensor).",
+        "`tools/api_doc.py` writes this page. In the examples, `import bitale as bt` and `import bitale.tensor as pt`.",
+        "",
+        *(f"- [{section.title}](#{anchor(section.title)})" for section in SECTIONS),
+        "- [Other modules](#other-modules)",
+        "- [Dtypes, derivatives and errors](#dtypes-derivatives-and-errors)",
+        "- [Names in C++](#names-in-c)",
+        "- [Differences from PyTensor](#differences-from-pytensor)",
+        "",
+    ]
+    for section in SECTIONS:
+        lines += reference(section)
+    lines += ["## Other modules", "", "| module | |", "|---|---|", *(f"| `bitale.{name}` | {text} |" for name, text in OTHER_MODULES.items()), ""]
+    lines += [
+        "## Dtypes, derivatives and errors",
+        "",
+        "Ranks, dtypes and derivatives are those of one call with arguments that fit, by which the table was made (`tools/api_facts.py`):",
         "",
         "- **ranks**: of the arguments, and of the results; *broadcast* for elementwise functions.",
         "- **dtypes**: of the result, for bool, int64, float32 and float64; *kept* where it is the argument's.",
@@ -132,30 +203,33 @@ def page() -> str:
         "- **compiled**: *fused* with what is around it into loops, a *runtime call* for the whole array, or a *callback* into Python.",
         "- **errors**: those that the documentation names, besides errors of dtype, rank and shape.",
         "",
+        "| function of bitale.tensor | ranks | dtypes | gradient | compiled | errors |",
+        "|---|---|---|---|---|---|",
     ]
     for module, prefix in ((pt, ""), (pt.special, "special."), (pt.linalg, "linalg."), (pt.fft, "fft."), (pt.signal, "signal."), (pt.optimize, "optimize.")):
-        lines += [f"## bitale.tensor{'.' + prefix[:-1] if prefix else ''}", "", "| function | | ranks | dtypes | gradient | compiled | errors |", "|---|---|---|---|---|---|---|", *functions(module, prefix), ""]
+        lines += properties(module, prefix)
+    lines.append("")
     lines += [
-        "## Names without a C++ function",
+        "## Names in C++",
         "",
-        "All other functions have the same names in the C++ headers; keywords and names of the standard library end in _ there.",
+        "Functions have the same names in the C++ headers; keywords and names of the standard library end in _ there. These have no counterpart:",
         "",
         "| names | why |",
         "|---|---|",
     ]
     for why in cpp.reasons.values():
         lines.append(f"| {', '.join(f'`{name}`' for name in cpp.missing() if cpp.reason(name) == why)} | {why} |")
-    lines += ["", "## Names of pytensor.tensor that are missing", "", "| name | why |", "|---|---|"]
+    lines += ["", "## Differences from PyTensor", "", "### Names of pytensor.tensor that are missing", "", "| name | why |", "|---|---|"]
     lines += [f"| `{name}` | {known.reason_missing(name)} |" for name in missing()]
-    lines += ["", "## Functions whose arguments have other names than in pytensor.tensor", "", "| function | there | here | why |", "|---|---|---|---|"]
+    lines += ["", "### Functions whose arguments have other names than in pytensor.tensor", "", "| function | there | here | why |", "|---|---|---|---|"]
     for name, (there, here) in sorted(other_arguments().items()):
         lines.append(f"| `{name}` | `{', '.join(there)}` | `{', '.join(here)}` | {known.other_arguments.get(name, '')} |")
-    lines += ["", "## Names of PyTensor's other modules that are missing", "", "| name | why |", "|---|---|"]
+    lines += ["", "### Names of PyTensor's other modules that are missing", "", "| name | why |", "|---|---|"]
     reasons: dict[str, list[str]] = {}
     for name in missing_of_modules():
         reasons.setdefault(known.reason_missing_of_module(name) or "", []).append(f"`{name}`")
     lines += [f"| {', '.join(each)} | {why} |" for why, each in reasons.items()]
-    lines += ["", "## Functions of other modules whose arguments have other names", "", "| function | there | here | why |", "|---|---|---|---|"]
+    lines += ["", "### Functions of other modules whose arguments have other names", "", "| function | there | here | why |", "|---|---|---|---|"]
     for name, (there, here) in sorted(other_arguments_of_modules().items()):
         lines.append(f"| `{name}` | `{', '.join(there)}` | `{', '.join(here)}` | {known.other_arguments_of_modules.get(name, '')} |")
     return "\n".join(lines) + "\n"

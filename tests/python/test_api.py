@@ -1,9 +1,11 @@
-"""Every name of pytensor.tensor exists with its arguments, except for those listed in tests/api/known.py."""
+"""Every name of pytensor.tensor exists with its arguments, except for those listed in tests/api/known.py; and the C++ headers declare
+the functions of bitale.tensor, except for those listed in tests/api/cpp.py."""
 
 import csv
 import importlib
 import pathlib
 import sys
+
 
 root = pathlib.Path(__file__).parents[2]
 sys.path[:0] = [str(root / "tests"), str(root / "tools")]
@@ -35,6 +37,12 @@ def test_arguments_in_other_modules_have_pytensors_names():
 
 def test_every_flag_is_there():
     assert api_doc.missing_flags() == []
+
+
+def test_every_public_function_has_a_subject():
+    assert api_doc.without_section() == []
+    listed = [(section.module, name) for section in api_doc.SECTIONS for name in section.names]
+    assert len(set(listed)) == len(listed)
 
 
 def test_the_page_is_up_to_date():
@@ -87,3 +95,18 @@ def test_largest_and_smallest_take_any_number():
     for function in (pt.largest, pt.smallest):
         with pytest.raises(TypeError, match="at least one"):
             function()
+
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+
+from api import cpp
+
+
+def test_functions_are_declared_in_cpp():
+    assert {"exp", "dmatrix", "wtensor4", "lvectors", "cov", "svd", "grad", "multiply", "vectorize"} <= cpp.declared()
+    assert [name for name in cpp.missing() if cpp.reason(name) is None] == []
+
+
+def test_every_reason_applies_to_a_missing_name():
+    found = {cpp.reason(name) for name in cpp.missing()}
+    assert [why for why in cpp.reasons.values() if why not in found] == []
