@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Union, overload
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from bitale._core import (
     GradientError,
     NullType,
     NullTypeGradError,
+    TensorVariable,
+    Variable,
     disconnected_grad,
     gauss_newton_vector_product,
     grad,
@@ -66,14 +69,31 @@ __all__ = [
 ]
 
 
+Expressions = Union[Variable, Sequence[Variable]]
+
+
+@overload
 def Lop(
-    f: Any,
-    wrt: Any,
-    eval_points: Any,
-    consider_constant: Any = None,
+    f: Expressions, wrt: Variable, eval_points: Expressions,
+    consider_constant: Sequence[Variable] | None = None, disconnected_inputs: str = "raise", return_disconnected: str = "zero",
+) -> TensorVariable: ...  # fmt: skip
+
+
+@overload
+def Lop(
+    f: Expressions, wrt: Sequence[Variable], eval_points: Expressions,
+    consider_constant: Sequence[Variable] | None = None, disconnected_inputs: str = "raise", return_disconnected: str = "zero",
+) -> list[TensorVariable]: ...  # fmt: skip
+
+
+def Lop(
+    f: Expressions,
+    wrt: Expressions,
+    eval_points: Expressions,
+    consider_constant: Sequence[Variable] | None = None,
     disconnected_inputs: str = "raise",
     return_disconnected: str = "zero",
-) -> Any:
+) -> TensorVariable | list[TensorVariable]:
     """Vector-Jacobian product; an older name of `pullback`.
 
     Parameters
@@ -111,14 +131,28 @@ def Lop(
     return pullback(f, wrt, eval_points, consider_constant, disconnected_inputs, return_disconnected)
 
 
+@overload
 def Rop(
-    f: Any,
-    wrt: Any,
-    eval_points: Any,
+    f: Variable, wrt: Expressions, eval_points: Expressions,
+    disconnected_outputs: str = "raise", return_disconnected: str = "zero", use_op_rop_implementation: bool = True,
+) -> TensorVariable: ...  # fmt: skip
+
+
+@overload
+def Rop(
+    f: Sequence[Variable], wrt: Expressions, eval_points: Expressions,
+    disconnected_outputs: str = "raise", return_disconnected: str = "zero", use_op_rop_implementation: bool = True,
+) -> list[TensorVariable]: ...  # fmt: skip
+
+
+def Rop(
+    f: Expressions,
+    wrt: Expressions,
+    eval_points: Expressions,
     disconnected_outputs: str = "raise",
     return_disconnected: str = "zero",
     use_op_rop_implementation: bool = True,
-) -> Any:
+) -> TensorVariable | list[TensorVariable]:
     """Jacobian-vector product; an older name of `pushforward`.
 
     Parameters
@@ -389,9 +423,23 @@ def as_list_or_tuple(use_list: bool, use_tuple: bool, outputs: Any) -> Any:
     return (outputs,) if use_tuple else [outputs] if use_list else outputs
 
 
+@overload
 def pushforward_through_pullback(
-    outputs: Any, inputs: Any, tangents: Any, disconnected_outputs: str = "raise", return_disconnected: str = "zero"
-) -> Any:
+    outputs: Variable, inputs: Expressions, tangents: Expressions,
+    disconnected_outputs: str = "raise", return_disconnected: str = "zero",
+) -> TensorVariable: ...  # fmt: skip
+
+
+@overload
+def pushforward_through_pullback(
+    outputs: Sequence[Variable], inputs: Expressions, tangents: Expressions,
+    disconnected_outputs: str = "raise", return_disconnected: str = "zero",
+) -> list[TensorVariable]: ...  # fmt: skip
+
+
+def pushforward_through_pullback(
+    outputs: Expressions, inputs: Expressions, tangents: Expressions, disconnected_outputs: str = "raise", return_disconnected: str = "zero"
+) -> TensorVariable | list[TensorVariable]:
     """Jacobian-vector product; the same as `pushforward`.
 
     Parameters

@@ -24,6 +24,8 @@ ArrayLike = npt.ArrayLike
 DTypeLike = Union[npt.DTypeLike, None]
 # The arguments that as_tensor_variable accepts: variables, arrays, numbers, and sequences of these.
 TensorLike = Union[Variable, npt.ArrayLike, Sequence["TensorLike"]]
+# What stands for one tensor where a function of tensors takes it.
+Operand = Union[TensorVariable, npt.ArrayLike]
 Axis = Union[int, Sequence[int], None]
 # Lengths, known or symbolic, as a sequence or as one vector.
 ShapeLike = Union[int, Variable, Sequence[Union[int, np.integer, Variable]]]
@@ -60,6 +62,7 @@ __all__ = [
     "FunctionGraph",
     "FunctionOf",
     "Op",
+    "Operand",
     "ShapeLike",
     "SharedUpdates",
     "StaticShape",

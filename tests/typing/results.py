@@ -54,3 +54,10 @@ def loops(x: TensorVariable) -> None:
 def solutions(cost: TensorVariable, x: TensorVariable) -> None:
     assert_type(pt.optimize.minimize(cost, x)[0], TensorVariable)
     assert_type(pt.optimize.minimize(cost, [x])[0], list[TensorVariable])
+
+
+def directional_derivatives(y: TensorVariable, x: TensorVariable) -> None:
+    assert_type(bt.Lop(y, x, y), TensorVariable)
+    assert_type(bt.Rop(y, [x], [x]), TensorVariable)
+    assert_type(bt.Rop([y], x, x), list[TensorVariable])
+    assert_type(next(bt.graph.traversal.walk([x], lambda v: None)), TensorVariable)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar, Union, overload
 
 from bitale import _core
 from bitale._core import (
     Apply,
     Constant,
+    Op,
     Variable,
     ancestors,
     explicit_graph_inputs,
@@ -45,6 +46,21 @@ __all__ = [
 
 variable_ancestors = ancestors
 
+Graphs = Union[Variable, Iterable[Variable]]
+Node = TypeVar("Node", bound=Hashable)
+
+
+@overload
+def walk(
+    nodes: Iterable[Node], expand: Callable[[Node], Iterable[Node] | None], bfs: bool = True, return_children: Literal[False] = False
+) -> Iterator[Node]: ...
+
+
+@overload
+def walk(
+    nodes: Iterable[Node], expand: Callable[[Node], Iterable[Node] | None], bfs: bool = True, *, return_children: Literal[True]
+) -> Iterator[tuple[Node, list[Node]]]: ...
+
 
 def walk(
     nodes: Iterable[Any], expand: Callable[[Any], Iterable[Any] | None], bfs: bool = True, return_children: bool = False
@@ -72,10 +88,10 @@ def walk(
         yield (node, found) if return_children else node
 
 
-def walk_toposort(graphs: Iterable[Any], deps: Callable[[Any], Iterable[Any] | None]) -> Iterator[Any]:
+def walk_toposort(graphs: Iterable[Node], deps: Callable[[Node], Iterable[Node] | None]) -> Iterator[Node]:
     """All that is reached from graphs by deps, each after what deps gives for it. ValueError where they form a cycle."""
-    done: set[Any] = set()
-    open_: set[Any] = set()
+    done: set[Node] = set()
+    open_: set[Node] = set()
     for root in graphs:
         stack = [(root, False)]
         while stack:
@@ -125,40 +141,40 @@ def general_toposort(
     return list(walk_toposort(outputs, found))
 
 
-def _variables(given: Any) -> list[Any]:
+def _variables(given: Graphs) -> list[Variable]:
     return [given] if isinstance(given, Variable) else list(given)
 
 
-def apply_ancestors(graphs: Any, blockers: Any = None) -> Iterator[Apply]:
+def apply_ancestors(graphs: Graphs, blockers: Graphs | None = None) -> Iterator[Apply]:
     """The Apply nodes that the graphs depend on, last ones first; those of blockers are left out with what is above them."""
     stopped = set(_variables(blockers)) if blockers is not None else set()
     roots = [v.owner for v in _variables(graphs) if v.owner is not None and v not in stopped]
     return walk(roots, lambda node: [v.owner for v in node.inputs if v.owner is not None and v not in stopped], False)
 
 
-def apply_depends_on(apply: Apply, depends_on: Any) -> bool:
+def apply_depends_on(apply: Apply, depends_on: Apply | Iterable[Apply]) -> bool:
     """Whether an Apply node is one of the others, or depends on one."""
     others = {depends_on} if isinstance(depends_on, Apply) else set(depends_on)
     return any(node in others for node in apply_ancestors(apply.outputs))
 
 
-def vars_between(ins: Any, outs: Any) -> Iterator[Variable]:
+def vars_between(ins: Graphs, outs: Graphs) -> Iterator[Variable]:
     """The variables that outs depend on, down to ins; both are among them."""
     stopped = set(_variables(ins))
 
-    def expand(v: Any) -> Any:
+    def expand(v: Variable) -> Iterable[Variable] | None:
         return None if v in stopped or v.owner is None else itertools.chain(reversed(v.owner.inputs), v.owner.outputs)
 
     return walk([*reversed(_variables(outs)), *stopped], expand, False)
 
 
-def orphans_between(ins: Any, outs: Any) -> Iterator[Variable]:
+def orphans_between(ins: Graphs, outs: Graphs) -> Iterator[Variable]:
     """The leaves that outs depend on besides ins: constants, shared variables, and inputs that were forgotten."""
     given = set(_variables(ins))
     return (v for v in vars_between(given, outs) if v.owner is None and v not in given)
 
 
-def applys_between(ins: Any, outs: Any) -> Iterator[Apply]:
+def applys_between(ins: Graphs, outs: Graphs) -> Iterator[Apply]:
     """The Apply nodes that compute outs from ins."""
     given = set(_variables(ins))
     seen = set()
@@ -168,7 +184,7 @@ def applys_between(ins: Any, outs: Any) -> Iterator[Apply]:
             yield v.owner
 
 
-def truncated_graph_inputs(outputs: Any, ancestors_to_include: Any = None) -> list[Variable]:
+def truncated_graph_inputs(outputs: Graphs, ancestors_to_include: Graphs | None = None) -> list[Variable]:
     """The variables nearest to outputs from which these can be computed and that depend on no ancestor to include, and those
     ancestors themselves, as far as outputs depend on them.
 
@@ -178,16 +194,16 @@ def truncated_graph_inputs(outputs: Any, ancestors_to_include: Any = None) -> li
     """
     wanted = set(_variables(ancestors_to_include)) if ancestors_to_include is not None else set()
     roots = _variables(outputs)
-    above: set[Any] = set()  # variables that depend on an ancestor to include other than themselves
+    above: set[Variable] = set()  # variables that depend on an ancestor to include other than themselves
     for node in toposort(roots):
         if any(v in wanted or v in above for v in node.inputs):
             above.update(node.outputs)
-    found = walk(reversed(roots), lambda v: v.owner.inputs if v in above else None, False)
+    found = walk(reversed(roots), lambda v: v.owner.inputs if v.owner is not None and v in above else None, False)
     return [v for v in found if v in wanted or v not in above]
 
 
 def toposort_with_orderings(
-    graphs: Any, blockers: Any = None, orderings: Mapping[Apply, Iterable[Apply]] | None = None
+    graphs: Graphs, blockers: Graphs | None = None, orderings: Mapping[Apply, Iterable[Apply]] | None = None
 ) -> list[Apply]:
     """As `toposort`; orderings says which nodes must come before a node besides those it depends on. ValueError for cycles."""
     stopped = set(_variables(blockers)) if blockers is not None else set()
@@ -200,7 +216,7 @@ def toposort_with_orderings(
 
 
 def io_toposort(
-    inputs: Any,
+    inputs: Graphs,
     outputs: Sequence[Variable],
     orderings: Mapping[Apply, Iterable[Apply]] | None = None,
     clients: dict[Variable, list[Variable]] | None = None,
@@ -217,13 +233,13 @@ def io_toposort(
     return order
 
 
-def inner_outputs(op: Any) -> list[Any]:
+def inner_outputs(op: Op) -> list[Variable]:
     """The outputs of the graph within an op; none where there is no such graph."""
     inner = _core.inner_graph_of(op)
     return [] if inner is None else list(inner[1])
 
 
-def get_var_by_name(graphs: Any, target_var_id: str) -> tuple[Variable, ...]:
+def get_var_by_name(graphs: Graphs, target_var_id: str) -> tuple[Variable, ...]:
     """The variables of the graphs, and of ops with a graph within, that have this name."""
     found: dict[Variable, None] = {}
     waiting = _variables(graphs)

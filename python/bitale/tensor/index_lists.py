@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bitale.typing import Operand
+
 import numpy as np
 
 from bitale._core import (
@@ -193,21 +195,21 @@ def indexed_result_shape(array_shape: Sequence[Any], indices: Sequence[Any], ind
     return tuple(out.shape[axis] for axis in range(out.ndim))
 
 
-def basic_subtensor(x: Any, *index_variables: Any) -> TensorVariable:
+def basic_subtensor(x: Operand, *index_variables: Operand) -> TensorVariable:
     """x[index_variables]."""
     return as_tensor_variable(x)[index_variables]
 
 
-def advanced_subtensor1(x: Any, ilist: Any) -> TensorVariable:
+def advanced_subtensor1(x: Operand, ilist: Operand) -> TensorVariable:
     """x[ilist], ilist being a vector of integers."""
     return as_tensor_variable(x)[as_tensor_variable(ilist)]
 
 
-def advanced_set_subtensor1(x: Any, y: Any, ilist: Any) -> TensorVariable:
+def advanced_set_subtensor1(x: Operand, y: Operand, ilist: Operand) -> TensorVariable:
     """x with x[ilist] set to y."""
     return set_subtensor(as_tensor_variable(x)[as_tensor_variable(ilist)], y)
 
 
-def advanced_inc_subtensor1(x: Any, y: Any, ilist: Any) -> TensorVariable:
+def advanced_inc_subtensor1(x: Operand, y: Operand, ilist: Operand) -> TensorVariable:
     """x with y added to x[ilist]; positions that are given twice count twice."""
     return inc_subtensor(as_tensor_variable(x)[as_tensor_variable(ilist)], y)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from bitale.typing import DTypeLike, Operand
+
 import numpy as np
 
 from bitale._core import (
@@ -73,7 +75,7 @@ continuous_dtypes = float_dtypes + complex_dtypes
 all_dtypes = discrete_dtypes + continuous_dtypes
 
 
-def ix_(*args: Any) -> tuple[TensorVariable, ...]:
+def ix_(*args: Operand) -> tuple[TensorVariable, ...]:
     """Vectors such that they index a grid: each along a dimension of its own, masks as the positions where they are true.
     ValueError for what has more dimensions.
 
@@ -94,7 +96,7 @@ def ix_(*args: Any) -> tuple[TensorVariable, ...]:
     return tuple(out)
 
 
-def alloc_diag(diag: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
+def alloc_diag(diag: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
     """The last dimension on the diagonal of two new ones, axis1 and axis2; zeros elsewhere.
 
     >>> from bitale.tensor.basic import alloc_diag
@@ -148,7 +150,7 @@ def infer_static_shape(shape: Any) -> tuple[tuple[TensorVariable, ...], tuple[in
     return lengths, get_static_shape_from_size_variables(lengths)
 
 
-def advanced_subtensor(x: Any, *args: Any) -> TensorVariable:
+def advanced_subtensor(x: Operand, *args: Operand) -> TensorVariable:
     """x[args].
 
     >>> from bitale.tensor.subtensor import advanced_subtensor
@@ -158,7 +160,7 @@ def advanced_subtensor(x: Any, *args: Any) -> TensorVariable:
     return as_tensor_variable(x)[args]
 
 
-def advanced_set_subtensor(x: Any, y: Any, *args: Any) -> TensorVariable:
+def advanced_set_subtensor(x: Operand, y: Operand, *args: Operand) -> TensorVariable:
     """x with x[args] set to y.
 
     >>> from bitale.tensor.subtensor import advanced_set_subtensor
@@ -168,7 +170,7 @@ def advanced_set_subtensor(x: Any, y: Any, *args: Any) -> TensorVariable:
     return set_subtensor(as_tensor_variable(x)[args], y)
 
 
-def advanced_inc_subtensor(x: Any, y: Any, *args: Any) -> TensorVariable:
+def advanced_inc_subtensor(x: Operand, y: Operand, *args: Operand) -> TensorVariable:
     """x with y added to x[args]; positions that are given twice count twice.
 
     >>> from bitale.tensor.subtensor import advanced_inc_subtensor
@@ -260,7 +262,7 @@ def values_eq_approx_always_true(a: Any, b: Any) -> bool:
     return True
 
 
-def shape_tuple(x: Any) -> tuple[TensorVariable, ...]:
+def shape_tuple(x: Operand) -> tuple[TensorVariable, ...]:
     """The lengths of x, those that are known as constants.
 
     >>> from bitale.tensor.shape import shape_tuple
@@ -271,7 +273,7 @@ def shape_tuple(x: Any) -> tuple[TensorVariable, ...]:
     return tuple(v.shape[axis] if known is None else constant(known, dtype="int64") for axis, known in enumerate(v.type.shape))
 
 
-def to_one_hot(y: Any, nb_class: Any, dtype: Any = None) -> TensorVariable:
+def to_one_hot(y: Operand, nb_class: int | TensorVariable, dtype: DTypeLike = None) -> TensorVariable:
     """A row of nb_class elements for each integer of the vector y, with 1 at its index and 0 elsewhere.
 
     >>> from bitale.tensor.extra_ops import to_one_hot
@@ -286,12 +288,12 @@ def to_one_hot(y: Any, nb_class: Any, dtype: Any = None) -> TensorVariable:
     return set_subtensor(rows[arange(indices.shape[0]), indices], 1)
 
 
-def variadic_add(*args: Any) -> TensorVariable:
+def variadic_add(*args: Operand) -> TensorVariable:
     """The sum of any number of tensors: 0 of none, the tensor itself of one."""
     return add(*args) if len(args) > 1 else as_tensor_variable(args[0] if args else 0)
 
 
-def variadic_mul(*args: Any) -> TensorVariable:
+def variadic_mul(*args: Operand) -> TensorVariable:
     """The product of any number of tensors: 1 of none, the tensor itself of one."""
     return mul(*args) if len(args) > 1 else as_tensor_variable(args[0] if args else 1)
 
