@@ -134,4 +134,4 @@ def formula_class(name: str, doc: str, apply: Callable[..., Any], module: str, d
         text = f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
         return Built(text, lambda *inputs: apply(*inputs, **arguments), name)
 
-    return op_class(name, doc, make, module=module, holds=lambda op: isinstance(op, Built) and op.kind == name)
+    return op_class(name, doc, make, module=module, holds=lambda op: isinstance(op, Built) and op.kind == name, arguments=tuple(defaults))

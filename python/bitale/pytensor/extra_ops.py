@@ -8,7 +8,8 @@ from typing import Any
 from pytensor.graph.basic import Constant
 
 import bitale.tensor as pt
-from bitale.pytensor.registry import NotConverted, converts
+from bitale.pytensor.registry import Converter, NotConverted, converts
+from bitale.tensor import formula_classes
 
 
 def _of(module: str, *names: str) -> tuple[type, ...]:
@@ -25,19 +26,18 @@ def _same(op: Any, node: Any, x: Any) -> Any:
     return x
 
 
-@converts(*_of("extra_ops", "FillDiagonal"))
-def _fill_diagonal(op: Any, node: Any, x: Any, value: Any) -> Any:
-    return pt.fill_diagonal(x, value)
+def _by_formula(name: str) -> Converter:
+    """The formula of that name in bitale.tensor, whose arguments are attributes of PyTensor's op."""
+    formula = getattr(formula_classes, name)
+
+    def convert(op: Any, node: Any, *inputs: Any) -> Any:
+        return formula(**{each: getattr(op, each) for each in formula.arguments})(*inputs)
+
+    return convert
 
 
-@converts(*_of("extra_ops", "FillDiagonalOffset"))
-def _fill_diagonal_offset(op: Any, node: Any, x: Any, value: Any, offset: Any) -> Any:
-    return pt.fill_diagonal_offset(x, value, offset)
-
-
-@converts(*_of("extra_ops", "Bartlett"))
-def _bartlett(op: Any, node: Any, count: Any) -> Any:
-    return pt.bartlett(count)
+for _module, _name in (("extra_ops", "Bartlett"), ("extra_ops", "FillDiagonal"), ("extra_ops", "FillDiagonalOffset"), ("basic", "Choose")):
+    converts(*_of(_module, _name))(_by_formula(_name))
 
 
 @converts(*_of("extra_ops", "UnravelIndex"))
@@ -62,11 +62,6 @@ def _permute_row_elements(op: Any, node: Any, x: Any, y: Any, *inverse: Any) -> 
     if inverse:
         raise NotConverted("whether to invert is given by an input")
     return pt.permute_row_elements(x, y, inverse=op.inverse)
-
-
-@converts(*_of("basic", "Choose"))
-def _choose(op: Any, node: Any, which: Any, choices: Any) -> Any:
-    return pt.choose(which, choices, mode=op.mode)
 
 
 @converts(*_of("linalg.constructors", "BlockDiagonal"), *_of("slinalg", "BlockDiagonal"))
