@@ -180,7 +180,7 @@ __all__ = [
 ]
 
 if _typing.TYPE_CHECKING:
-    from bitale import array_api, assumptions, breakpoint, printing, rewrite
+    from bitale import array_api, assumptions, breakpoint, checkpoint, printing, rewrite
     from bitale.printing import debugprint, dprint, pp, pprint
 
 # What the first function of a program does not need is imported when it is named. JAX's package may be missing.

@@ -4,6 +4,7 @@ Several processes are in tests/xla/test_cluster.py.
 """
 
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -18,6 +19,7 @@ import pytest
 
 import bitale as bt
 from bitale import checkpoint
+from bitale._checkpoint_values import _assembled
 
 
 @pytest.fixture
@@ -131,6 +133,16 @@ def test_a_run_that_does_not_restore_leaves_the_folder_alone(tmp_path):
     assert checkpoint.restore(tmp_path, {"x": 0.0}) == (8, {"x": 1.0}) and os.listdir(tmp_path) == ["step-8"]
     checkpoint.save(tmp_path, 9, {"x": 2.0})
     assert checkpoint.steps(tmp_path) == [8, 9]
+
+
+@pytest.mark.parametrize("cuts", [([0, 6], [0, 5]), ([0, 2, 6], [0, 5]), ([0, 3, 4, 6], [0, 1, 3, 5]), ([0, 6], [0, 0, 5])])
+def test_pieces_are_put_together(cuts):
+    """Whatever the pieces that were saved and those that are wanted."""
+    whole = np.arange(30.0).reshape(6, 5)
+    boxes = [[list(rows), list(columns)] for rows in itertools.pairwise(cuts[0]) for columns in itertools.pairwise(cuts[1])]
+    pieces = [(box, lambda box=box: whole[slice(*box[0]), slice(*box[1])]) for box in boxes]
+    for wanted in itertools.product(itertools.combinations_with_replacement(range(7), 2), itertools.combinations_with_replacement(range(6), 2)):
+        np.testing.assert_array_equal(_assembled(wanted, "f8", pieces), whole[slice(*wanted[0]), slice(*wanted[1])], strict=True)
 
 
 def the_file(folder, step):
