@@ -1,6 +1,7 @@
 """Data that stays on the device: shared variables between calls, arguments and results that are arrays of JAX; modules
 in the profile."""
 
+import contextlib
 import threading
 
 import jax
@@ -10,11 +11,23 @@ import pytest
 import bitale as bt
 import bitale.jax
 import bitale.tensor as pt
+from bitale import _core, _hooks
 from bitale.jax import linker
 
 
+@contextlib.contextmanager
+def replaced(**functions):
+    """Functions of the linker, of which the extension module keeps those that it found when it called them first."""
+    with pytest.MonkeyPatch.context() as patched:
+        for name, function in functions.items():
+            patched.setattr(linker, name, function)
+        _core.register_hooks(_hooks._find)
+        yield
+    _core.register_hooks(_hooks._find)
+
+
 @pytest.fixture
-def uploads(monkeypatch):
+def uploads():
     """Shapes of the arrays that were copied to the device."""
     shapes, to_device, compile_module = [], linker.to_device, linker.compile_module
 
@@ -31,9 +44,8 @@ def uploads(monkeypatch):
 
         return counting
 
-    monkeypatch.setattr(linker, "to_device", counted)
-    monkeypatch.setattr(linker, "compile_module", compiled)
-    return shapes
+    with replaced(to_device=counted, compile_module=compiled):
+        yield shapes
 
 
 def test_state_stays(uploads):
@@ -183,7 +195,7 @@ def test_the_profile_has_the_modules():
 
 
 @pytest.fixture
-def modules(monkeypatch):
+def modules():
     """For each compiled module, the inputs that it may overwrite."""
     donated, compile_module = [], linker.compile_module
 
@@ -191,8 +203,8 @@ def modules(monkeypatch):
         donated.append(list(may_overwrite))
         return compile_module(text, inputs, results, may_overwrite)
 
-    monkeypatch.setattr(linker, "compile_module", seen)
-    return donated
+    with replaced(compile_module=seen):
+        yield donated
 
 
 def test_updates_are_in_place(modules):
@@ -219,11 +231,8 @@ def held_by(shared):
         call = whole(*module)
         return lambda *arrays: seen.extend(arrays) or call(*arrays)
 
-    linker.compile_module = compiled
-    try:
+    with replaced(compile_module=compiled):
         bt.function([], shared.sum(), mode="JAX")()
-    finally:
-        linker.compile_module = whole
     assert isinstance(seen[0], jax.Array)
     return seen[0]
 
