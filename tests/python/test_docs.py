@@ -155,7 +155,11 @@ def test_random():
         execute(code, "random.md", names)
 
 
-@pytest.mark.parametrize("page", ["pipeline.md", *(f"tutorial/{page.name}" for page in sorted((DOCS / "tutorial").glob("*.md")))])
+def pages_of(*folders):
+    return [page.relative_to(DOCS).as_posix() for folder in folders for page in sorted((DOCS / folder).glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", ["pipeline.md", *pages_of("tutorial", "start", "howto")])
 def test_output_shown_on_pages(page):
     """Runs each page in a separate process, since some pages register ops and rewrites. Programs are printed for
     vectors of 256 bits."""

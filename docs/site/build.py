@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Builds the documentation site; `./dev docs` calls it in .venv-docs.
+
+The sources of the site are put together in build/site-source: pages of docs/ (pages.py), the reference (reference.py), and the
+gallery (gallery.py). Sphinx makes the site of them. Warnings are errors, links to pages and headings that don't exist are
+warnings, and nothing is fetched."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from pages import ROOT, Stage
+
+
+def version() -> str:
+    found = re.search(r"project\(\s*bitale\s+VERSION\s+([\d.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))
+    assert found, "CMakeLists.txt has no version"
+    return found[1]
+
+
+def remove_others(folder: Path, kept: set[Path]) -> None:
+    """Files of an earlier build that this one did not write."""
+    for path in folder.rglob("*"):
+        if path.is_file() and path not in kept:
+            path.unlink()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--output", type=Path, default=ROOT / "build" / "site")
+    parser.add_argument("--without-reference", action="store_true", help="the pages alone, for a quick look at one of them")
+    options = parser.parse_args()
+    output = options.output.resolve()
+    source = output.with_name(output.name + "-source")
+
+    start = time.monotonic()
+    stage = Stage(source)
+    stage.stage_pages()
+    if not options.without_reference:
+        import gallery
+        from reference import Reference
+
+        Reference(stage).write()
+        gallery.write(stage)
+    stage.stage_sources()
+    remove_others(source, stage.written)
+    print(f"{len(stage.written)} sources in {time.monotonic() - start:.0f} s", flush=True)
+
+    from sphinx.cmd.build import build_main
+
+    os.environ["BITALE_SITE_VERSION"] = version()
+    doctrees = output.with_name(output.name + "-doctrees")
+    strict = [] if options.without_reference else ["-W", "--keep-going"]
+    arguments = ["-q", *strict, "-j", str(os.cpu_count() or 1), "-b", "html", "-d", str(doctrees), "-c", str(Path(__file__).parent)]
+    failed = build_main([*arguments, str(source), str(output)])
+    if failed:  # pages that were read are not read again, and their warnings would be missing from the next build
+        shutil.rmtree(doctrees, ignore_errors=True)
+    print(f"{sum(1 for _ in output.rglob('*.html'))} pages in {time.monotonic() - start:.0f} s: {output.relative_to(Path.cwd()) if output.is_relative_to(Path.cwd()) else output}/index.html", flush=True)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""Sphinx's settings for the site. The sources are staged by build.py, which hands them over with the version.
+
+Nothing is fetched, neither by the build nor by a reader's browser: formulas are MathML, the search index is part of the site."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+project = "Bitale"
+author = "the authors of Bitale"
+copyright = author
+version = release = os.environ["BITALE_SITE_VERSION"]
+language = "en"
+
+extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton", "mathml"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+root_doc = "index"
+templates_path = ["templates"]
+highlight_language = "none"
+pygments_style = "default"
+nitpicky = True
+add_module_names = False
+toc_object_entries = False
+maximum_signature_line_length = 88
+
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence", "deflist"]
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"Bitale {release}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_math_renderer = "mathml"
+html_baseurl = os.environ.get("BITALE_SITE_URL", "")  # where given, pages name their canonical address
+html_show_sourcelink = False
+html_copy_source = False
+html_domain_indices = False
+html_sidebars = {
+    "index": [],
+    "changelog": [],
+    "reference/api/*": ["names_of_subject.html"],
+    "source/**": [],
+}
+html_theme_options = {
+    "logo": {"text": "Bitale"},
+    "header_links_before_dropdown": 8,
+    "navbar_align": "left",
+    "navbar_end": ["theme-switcher"],
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+    "show_prev_next": False,
+    "collapse_navigation": True,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "pygments_light_style": "default",
+    "pygments_dark_style": "monokai",
+}
+
+
+def add_names_of_subject(app, pagename, templatename, context, doctree):
+    """The sidebar of a page of the reference lists the names of its subject. A toctree of all names on each of their pages
+    would take most of the time of the build, and most of the bytes."""
+    import json
+
+    context["subject"] = None
+    if pagename.startswith("reference/api/"):
+        subjects = json.loads((Path(app.srcdir) / "reference" / "subjects.json").read_text())
+        name = pagename.removeprefix("reference/api/")
+        context["subject"] = next((each for each in subjects if name in each["pages"]), None)
+        context["this_name"] = name
+
+
+def setup(app):
+    app.connect("html-page-context", add_names_of_subject)

@@ -1,0 +1,327 @@
+"""The reference: a page per public function and class, from its docstring, its signature and the table of docs/api.md; a page
+per subject, which lists them; and the overview."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import inspect
+import json
+import pathlib
+import re
+import sys
+import textwrap
+from dataclasses import dataclass, field
+from typing import Any
+
+import docstrings
+import plots
+import subjects
+from pages import DOCS, ROOT, Stage
+
+sys.path[:0] = [str(ROOT / "tests")]
+
+import numpy as np
+import scipy.special
+
+import bitale
+from api.arguments import names as argument_names
+
+# The modules of the reference: of equal objects in several modules the first has the page. A title makes a subject.
+MODULES = {
+    "bitale": "Functions, gradients and graphs",
+    "bitale.tensor": "",  # has subjects of its own
+    "bitale.tensor.linalg": "Linear algebra",
+    "bitale.tensor.special": "Special functions of tensors",
+    "bitale.tensor.fft": "Fourier transforms",
+    "bitale.tensor.signal": "Signals",
+    "bitale.tensor.optimize": "Minima and roots",
+    "bitale.tensor.random": "Distributions",
+    "bitale.random": "Random generators",
+    "bitale.sparse": "Sparse matrices",
+    "bitale.sparse.linalg": "Sparse linear algebra",
+    "bitale.gradient": "More about gradients",
+    "bitale.scan": "Loops",
+    "bitale.ifelse": "Choices",
+    "bitale.compile": "Compilation and modes",
+    "bitale.link": "Linkers",
+    "bitale.graph": "Graphs",
+    "bitale.graph.traversal": "Traversal of graphs",
+    "bitale.graph.features": "Features of graphs",
+    "bitale.rewrite": "Rewriting",
+    "bitale.assumptions": "Assumptions",
+    "bitale.printing": "Printing and pictures",
+    "bitale.profile": "Profiles",
+    "bitale.breakpoint": "Breakpoints",
+    "bitale.raise_op": "Checks at run time",
+    "bitale.typed_list": "Typed lists",
+    "bitale.jax": "JAX and XLA",
+    "bitale.array_api": "The array-API standard",
+}
+_OPEN = ("bitale.tensor", "bitale", "bitale.tensor.linalg", "bitale.tensor.special", "bitale.sparse", "bitale.gradient", "bitale.graph", "bitale.compile")
+
+
+@dataclass
+class Entry:
+    """A function or class, and all names by which it is public."""
+
+    value: Any
+    names: list[str]
+    subject: str
+
+    @property
+    def page(self) -> str:
+        return self.names[0]
+
+    @property
+    def module(self) -> str:
+        return self.names[0].rpartition(".")[0]
+
+
+@dataclass
+class Subject:
+    page: str
+    title: str
+    entries: list[Entry] = field(default_factory=list)
+
+
+def _is_public(module: Any, name: str, value: Any) -> bool:
+    own = str(getattr(value, "__module__", "")).startswith("bitale")
+    if name[0] == "_" or not own or not (inspect.isclass(value) or inspect.isroutine(value)):
+        return False
+    return bool(inspect.getdoc(value))
+
+
+def entries() -> list[Entry]:
+    found: dict[int, Entry] = {}
+    for module_name in MODULES:
+        module = importlib.import_module(module_name)
+        names = [each for each in getattr(module, "__all__", None) or dir(module) if _is_public(module, each, getattr(module, each))]
+        # The function's own name first, then its aliases.
+        for name in sorted(names, key=lambda each: (getattr(getattr(module, each), "__name__", "") != each, each)):
+            value = getattr(module, name)
+            full = f"{module_name}.{name}"
+            if id(value) in found:
+                if full.rpartition(".")[0] == found[id(value)].module:
+                    found[id(value)].names.append(full)
+            else:
+                subject = subjects.TITLES[subjects.subject(name, value)][0] if module_name == "bitale.tensor" else module_name
+                found[id(value)] = Entry(value, [full], subject)
+    return list(found.values())
+
+
+def by_subject(found: list[Entry]) -> list[Subject]:
+    out = {page: Subject(page, title) for page, title in subjects.TITLES.values()}
+    out |= {name: Subject(name.removeprefix("bitale.").replace(".", "_") if name != "bitale" else "functions", title) for name, title in MODULES.items() if title}
+    for entry in found:
+        out[entry.subject].entries.append(entry)
+    return [subject for subject in out.values() if subject.entries]
+
+
+# ---- facts ---------------------------------------------------------------------------------------------------------------
+
+
+def rows_of_api_page() -> dict[str, dict[str, str]]:
+    """By full name: ranks, dtypes, gradient and compilation, from docs/api.md."""
+    out, module = {}, ""
+    for line in (DOCS / "api.md").read_text(encoding="utf-8").splitlines():
+        if line.startswith("## bitale.tensor"):
+            module = line[3:]
+        elif line.startswith("## "):
+            module = ""
+        elif module and line.startswith("| `"):
+            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+            name = cells[0].strip("`").partition("(")[0].rpartition(".")[2]
+            out[f"{module}.{name}"] = dict(zip(("Ranks", "Dtypes", "Gradient", "Compiled code"), cells[2:6]))
+    return out
+
+
+def names_in_pytensor() -> set[str]:
+    with open(ROOT / "tests" / "api" / "names.csv", newline="") as file:
+        return {row["name"] for row in csv.DictReader(file)}
+
+
+def name_in_numpy(entry: Entry) -> str:
+    """The function of NumPy or SciPy of the same name; names of submodules in the submodule."""
+    inner, _, name = entry.page.removeprefix("bitale.tensor.").rpartition(".")
+    if entry.module == "bitale.tensor" and entry.subject != "special" and callable(getattr(np, name, None)):
+        return f"numpy.{name}"
+    if inner in ("linalg", "fft") and callable(getattr(getattr(np, inner), name, None)):
+        return f"numpy.{inner}.{name}"
+    if entry.module == "bitale.tensor" and callable(getattr(scipy.special, name, None)):
+        return f"scipy.special.{name}"
+    return ""
+
+
+# ---- pages ---------------------------------------------------------------------------------------------------------------
+
+
+def signature(value: Any, full: str) -> str:
+    if inspect.isclass(value) and argument_names(value) is None:
+        return full
+    try:
+        found = inspect.signature(value)
+    except (TypeError, ValueError):
+        return full + "()"
+    parameters = [each.replace(annotation=inspect.Parameter.empty) for each in found.parameters.values()]
+    parameters = [each for each in parameters if each.name != "self"]
+    text = str(found.replace(parameters=parameters, return_annotation=inspect.Signature.empty))
+    text = re.sub(r"<[^<>]*?(\w+) at 0x[0-9a-f]+>|<class '([\w.]+)'>|<([^<>]*)>", lambda m: m[1] or m[2] or "...", text)
+    return full + text.replace("\\", "\\\\")
+
+
+class Reference:
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.entries = entries()
+        self.by_name = {name: entry for entry in self.entries for name in entry.names}
+        self.subjects = by_subject(self.entries)
+        self.rows = rows_of_api_page()
+        self.pytensor = names_in_pytensor()
+
+    def resolve(self, module: str):
+        def full_name(name: str) -> str | None:
+            plain = name.removesuffix("()").replace("bt.", "bitale.", 1) if name.startswith("bt.") else name.removesuffix("()")
+            plain = plain.replace("pt.", "bitale.tensor.", 1) if plain.startswith("pt.") else plain
+            for candidate in (plain, *(f"{each}.{plain}" for each in (module, *_OPEN))):
+                if candidate in self.by_name:
+                    return candidate
+            return None
+
+        return full_name
+
+    def facts(self, entry: Entry) -> str:
+        row = {key: text for key, text in self.rows.get(entry.page, {}).items() if text}
+        name = entry.page.removeprefix("bitale.tensor.")
+        if entry.page.startswith("bitale.tensor.") and not inspect.isclass(entry.value):
+            row["PyTensor"] = f"pytensor.tensor.{name}" if name in self.pytensor else "no function of this name"
+            if numpy := name_in_numpy(entry):
+                row["NumPy" if numpy.startswith("numpy") else "SciPy"] = numpy
+        if not row:
+            return ""
+        lines = [".. list-table::", "   :class: facts", "   :widths: auto", "   :stub-columns: 1", ""]
+        for key, text in row.items():
+            shown = f"``{text}``" if key in ("PyTensor", "NumPy", "SciPy") and "." in text else docstrings.escaped(text.replace("\\|", "|"))
+            lines += [f"   * - {key}", f"     - {shown}"]
+        return "\n".join(lines)
+
+    def formulas(self, entry: Entry) -> str:
+        """The derivative that the library takes, and a plot, of functions of one real variable."""
+        if entry.module != "bitale.tensor" or not plots.is_of_one_variable(entry.value):
+            return ""
+        drawn = plots.drawn(entry.page, entry.value, self.stage.target / "reference" / "plots")
+        if drawn is None:
+            return ""
+        self.stage.written.add(self.stage.target / "reference" / "plots" / drawn.file)
+        parts = []
+        if drawn.derivative:
+            parts += [".. rubric:: Derivative", f".. math::\n\n   {drawn.derivative}"]
+        parts.append(
+            f".. image:: /reference/plots/{drawn.file}\n   :class: plot\n   :alt: {entry.names[0].rpartition('.')[2]} and its derivative, from {drawn.low:g} to {drawn.high:g}"
+        )
+        return "\n\n".join(parts)
+
+    def page(self, entry: Entry, subject: Subject) -> str:
+        resolve = self.resolve(entry.module)
+        doc = docstrings.parsed(inspect.getdoc(entry.value) or "")
+        kind = "class" if inspect.isclass(entry.value) else "function"
+        head = [f".. py:{kind}:: {signature(entry.value, entry.names[0])}"]
+        head += [" " * len(f".. py:{kind}:: ") + signature(entry.value, name) for name in entry.names[1:]]
+        between = "\n\n".join(part for part in (self.formulas(entry), self.facts(entry)) if part)
+        body = docstrings.rendered(doc, resolve, between)
+        if kind == "class":
+            body += self.members(entry, resolve)
+        title = entry.page
+        return "\n".join([":orphan:", "", docstrings.escaped(title), "=" * (len(title) + 2), "", *head, "", textwrap.indent(body, "   "), ""])
+
+    def members(self, entry: Entry, resolve) -> str:
+        """Methods and properties that the class or its bases of this library define: their own text, or the function of the
+        same name."""
+        out = []
+        for name in sorted(dir(entry.value)):
+            value = inspect.getattr_static(entry.value, name, None)
+            owner = next((each for each in entry.value.__mro__ if name in vars(each)), None)
+            if name[0] == "_" or owner is None or not owner.__module__.startswith("bitale"):
+                continue
+            found = getattr(entry.value, name, None)
+            is_property = not callable(found) and not isinstance(value, (staticmethod, classmethod))
+            text = inspect.getdoc(value if is_property else found) or ""
+            if not text or (is_property and not isinstance(value, property) and "nb_" not in type(value).__name__ and type(value).__name__ != "getset_descriptor"):
+                continue
+            doc = docstrings.parsed(text)
+            first = docstrings.inline(docstrings.summary(doc), resolve)
+            same = f"bitale.tensor.{name}"
+            if not is_property and same in self.by_name and (inspect.getdoc(self.by_name[same].value) or "")[:60] == text[:60]:
+                body = f"{first} See {docstrings.link(same, resolve, name)}."
+            else:
+                body = docstrings.rendered(doc, resolve)
+            head = f".. py:property:: {name}" if is_property else f".. py:method:: {signature(found, name)}"
+            out.append(f"{head}\n\n{textwrap.indent(body, '   ')}")
+        return "\n\n.. rubric:: Methods and properties\n\n" + "\n\n".join(out) if out else ""
+
+    def subject_page(self, subject: Subject) -> str:
+        lines = [subject.title, "=" * len(subject.title), ""]
+        module = {entry.module for entry in subject.entries}
+        lines += [f"Names of ``{module.pop()}``.", ""] if len(module) == 1 else []
+        lines += [".. list-table::", "   :widths: auto", ""]
+        for entry in sorted(subject.entries, key=lambda each: each.page.lower()):
+            shown = ", ".join(f":py:obj:`{name.rpartition('.')[2]} <{name}>`" for name in entry.names)
+            doc = docstrings.parsed(inspect.getdoc(entry.value) or "")
+            lines += [f"   * - {shown}", f"     - {docstrings.inline(docstrings.summary(doc), self.resolve(entry.module)) or chr(92)}"]
+        return "\n".join(lines) + "\n"
+
+    def write(self) -> None:
+        for subject in self.subjects:
+            self.stage.write(f"reference/{subject.page}.rst", self.subject_page(subject))
+            for entry in subject.entries:
+                self.stage.write(f"reference/api/{entry.page}.rst", self.page(entry, subject))
+        table = [
+            {
+                "page": subject.page,
+                "title": subject.title,
+                "pages": [each.page for each in subject.entries],
+                "names": sorted(((each.page, name.rpartition(".")[2]) for each in subject.entries for name in each.names), key=lambda pair: pair[1].lower()),
+            }
+            for subject in self.subjects
+        ]
+        self.stage.write("reference/subjects.json", json.dumps(table))
+        self.stage.write("reference/flags.rst", flags_page())
+        self.stage.write("reference/ops.rst", ops_page())
+        self.stage.write("reference/index.rst", self.overview())
+
+    def overview(self) -> str:
+        tensor = [each.page for each in self.subjects if each.entries[0].module == "bitale.tensor"]
+        others = [each.page for each in self.subjects if each.page not in tensor]
+        intro = (pathlib.Path(__file__).parent / "reference.rst").read_text(encoding="utf-8")
+
+        def tree(caption: str, pages: list[str]) -> str:
+            return f".. toctree::\n   :maxdepth: 1\n   :caption: {caption}\n\n" + "".join(f"   {page}\n" for page in pages)
+
+        return "\n".join([intro, tree("bitale.tensor", tensor), tree("Other modules", others), tree("Settings and tables", ["flags", "ops"])])
+
+
+def flags_page() -> str:
+    """The flags of bitale.config, from what it says of itself."""
+    title = "Flags of bitale.config"
+    lines = [title, "=" * len(title), ""]
+    lines += ["``bitale.config`` holds them; the environment variable ``BITALE_FLAGS=name=value,...`` sets them for a process, and", "``bitale.config.change_flags(name=value)`` for a block of code.", ""]
+    for block in re.split(r"\n\n(?=\w+ \()", str(bitale.config)):
+        found = re.match(r"(\w+) \((.*)\)\n\s+Doc:\s+(.*?)\n\s+Value:", block, re.S)
+        if found:
+            text = re.sub(r"\s+", " ", found[3])
+            lines += [f".. py:attribute:: bitale.config.{found[1]}", f"   :type: {found[2]}" if re.fullmatch(r"\w+", found[2]) else "", "", f"   {docstrings.inline(text, lambda name: None)}", ""]
+            if not re.fullmatch(r"\w+", found[2]):
+                lines += [f"   One of ``{found[2].strip('{}')}``.", ""]
+    return "\n".join(lines)
+
+
+def ops_page() -> str:
+    """The ops of the registry: what nodes of graphs are called."""
+    from bitale import _core
+
+    title = "Ops"
+    lines = [title, "=" * len(title), "", "The ops of the registry. Graphs show these names; the functions of the reference make nodes of them.", ""]
+    lines += [f"- ``{name}``" for name in _core.op_names()]
+    lines += ["", "Elementwise", "-----------", "", "``Elemwise`` applies one of these scalar functions to each element:", ""]
+    lines += [", ".join(f"``{name}``" for name, _ in _core.elementwise_functions()) + ".", ""]
+    return "\n".join(lines)

@@ -1,0 +1,114 @@
+"""The documentation site: it builds without warnings, each public name has a page, and the search finds what people ask for."""
+
+import fcntl
+import importlib
+import inspect
+import json
+import re
+import subprocess
+import zlib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON = ROOT / ".venv-docs" / "bin" / "python"
+SITE = ROOT / "build" / "site"
+
+pytestmark = pytest.mark.skipif(not PYTHON.exists(), reason="Sphinx is not installed (./dev setup docs)")
+
+MODULES = [
+    "bitale", "bitale.tensor", "bitale.tensor.linalg", "bitale.tensor.special", "bitale.tensor.fft", "bitale.tensor.signal",
+    "bitale.tensor.optimize", "bitale.tensor.random", "bitale.random", "bitale.sparse", "bitale.sparse.linalg", "bitale.gradient", "bitale.scan",
+    "bitale.compile", "bitale.link", "bitale.graph", "bitale.printing", "bitale.profile", "bitale.rewrite", "bitale.assumptions", "bitale.ifelse",
+    "bitale.breakpoint", "bitale.raise_op", "bitale.typed_list", "bitale.jax", "bitale.array_api",
+]  # fmt: skip
+
+QUESTIONS = {
+    "gradient nan": "howto/nan-gradient",
+    "why slow": "howto/slow",
+    "shapes don't match": "howto/shapes",
+    "int8 literals": "howto/dtypes",
+    "from jax": "howto/from-jax",
+    "from theano": "howto/from-theano",
+    "custom op": "howto/custom-op",
+    "save compiled function": "howto/save",
+    "cluster": "howto/cluster",
+    "deterministic": "howto/deterministic",
+    "container cache": "howto/cache",
+    "notebook": "howto/notebooks",
+    "logsumexp": "reference/api/bitale.tensor.logsumexp",
+    "bitale.tensor.exp": "reference/api/bitale.tensor.exp",
+    "singular value decomposition": "reference/api/bitale.tensor.linalg.svd",
+    "cholesky": "reference/api/bitale.tensor.linalg.cholesky",
+    "scan": "scan",
+    "sparse matrices": "sparse",
+    "pymc": "pymc",
+    "rewrite rules": "rewrites",
+    "Gaussian process": "gallery/gp_co2",
+    "DebugMode": "debugging",
+    "glossary": "glossary",
+}
+
+
+@pytest.fixture(scope="module")
+def site():
+    """Several processes of tests wait for the one that builds; theirs then find nothing to do."""
+    SITE.parent.mkdir(exist_ok=True)
+    with open(SITE.parent / "site.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run([PYTHON, ROOT / "docs" / "site" / "build.py", "--output", SITE], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "WARNING" not in done.stderr and "ERROR" not in done.stderr, done.stderr
+    return SITE
+
+
+def names_of_site(site):
+    """The objects that other sites can link to, with their pages."""
+    data = (site / "objects.inv").read_bytes().split(b"\n", 4)[4]
+    for line in zlib.decompress(data).decode().splitlines():
+        name, kind, _, page, _ = re.match(r"(.+?) (py:\w+|std:\w+) (-?\d+) (\S+) (.*)", line).groups()
+        if kind.startswith("py:"):
+            yield name, page.replace("$", name)
+
+
+def test_every_public_name_has_a_page(site):
+    pages = dict(names_of_site(site))
+    documented = {}
+    for name in MODULES:
+        module = importlib.import_module(name)
+        for attribute in getattr(module, "__all__", None) or dir(module):
+            value = getattr(module, attribute)
+            own = str(getattr(value, "__module__", "")).startswith("bitale")
+            if attribute[0] != "_" and own and (inspect.isclass(value) or inspect.isroutine(value)) and inspect.getdoc(value):
+                documented.setdefault(id(value), []).append(f"{name}.{attribute}")
+    assert len(documented) > 900
+    missing = [names for names in documented.values() if not any(name in pages for name in names)]
+    assert not missing
+    for names in documented.values():
+        page = next(pages[name] for name in names if name in pages)
+        assert (site / page.partition("#")[0]).exists(), names
+
+
+def test_pages_of_the_reference_have_their_sections(site):
+    text = (site / "reference" / "api" / "bitale.tensor.softmax.html").read_text(encoding="utf-8")
+    for part in ("Parameters", "Returns", "Examples", "See also", "log_softmax", "pytensor.tensor.softmax"):
+        assert part in text
+    text = (site / "reference" / "api" / "bitale.tensor.tanh.html").read_text(encoding="utf-8")
+    assert "<math" in text and "bitale.tensor.tanh.svg" in text
+
+
+def test_search_finds_what_people_ask_for(site):
+    found = subprocess.run([PYTHON, Path(__file__).with_name("site_search.py"), site, *QUESTIONS], capture_output=True, text=True, check=True)
+    wrong = {}
+    for (question, expected), pages in zip(QUESTIONS.items(), json.loads(found.stdout)):
+        if expected not in pages[:3]:
+            wrong[question] = pages[:5]
+    assert not wrong
+
+
+def test_nothing_is_fetched(site):
+    """Pages name no script, style or picture of another server."""
+    for page in ("index.html", "search.html", "guide/index.html", "reference/api/bitale.tensor.tanh.html"):
+        text = (site / page).read_text(encoding="utf-8")
+        assert not re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=\"(?:https?:)?//[^\"]*\"", text)
