@@ -71,6 +71,7 @@ def errors_of_unequal_parts(devices, is_other, folder):
         lambda: bitale.jax.from_processes(np.full(3, float(is_other)), mesh, P()),
         lambda: checkpoint.save(folder, 1, {"x": np.full(3, float(is_other))}),
         lambda: checkpoint.save(folder, 1, {"x": "text" if is_other else 1.0}),
+        lambda: checkpoint.save(f"{folder}/{'of another node' if is_other else 'own'}", 1, {"x": 1.0}),
     ):
         try:
             work()

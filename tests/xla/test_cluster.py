@@ -96,14 +96,16 @@ def test_unequal_parts(tmp_path):
     statuses, texts = run(2, tmp_path, parts=1)
     assert statuses == [0, 0], texts
     for number, text in enumerate(texts):
-        rows, dtypes, elements, states, kinds = [line for line in text.splitlines() if "rror" in line and "Gloo" not in line]
+        rows, dtypes, elements, states, kinds, folders = [line for line in text.splitlines() if "rror" in line and "Gloo" not in line]
         assert "process 0 has float64 of shape (32, 5), process 1 has float64 of shape (30, 5)" in rows, text
         assert rows.startswith("ValueError: from_processes: expected equal dtypes and shapes") and "Pad the shorter parts" in rows, text
         assert "process 0 has float64 of shape (64, 5), process 1 has float32 of shape (64, 5)" in dtypes, text
         assert "expected equal elements in all processes" in elements, text
         assert states.startswith("ValueError: checkpoint.save: expected the same step and state in all processes"), text
         assert kinds.startswith("TypeError: checkpoint: expected" if number else "RuntimeError: checkpoint: process 1 could not"), text
-    assert os.listdir(tmp_path) == []
+        lacking = "RuntimeError: checkpoint: process 0 could not" if number else "FileNotFoundError: checkpoint.save: "
+        assert folders.startswith(lacking) and ("lacks part-1-of-2.npz; do all processes see the same folder?" in folders or number), text
+    assert sorted(os.listdir(tmp_path)) == ["of another node", "own"] and os.listdir(tmp_path / "own") == []
 
 
 @pytest.mark.parametrize("number", [0, 1])
