@@ -70,6 +70,9 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "tensor.subtensor": ("some names of bitale.tensor", _TENSORS),
     "tensor.var": ("tensor variables", ("tensor.variable", "tensor", "tensor.pytensor_functions")),
     "tensor.type_other": ("slices and None in graphs", ("tensor", "tensor.pytensor_functions")),
+    # Of Bitale 0.1, in whose pickles they are named.
+    "scalar.own": ("scalar functions written in Python", ("scalar.user_ops",)),
+    "tensor.unexported": ("names that bitale.tensor does not export", ("tensor.pytensor_functions",)),
 }
 
 

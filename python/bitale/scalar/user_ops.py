@@ -135,3 +135,6 @@ class ElemwiseOfUser(Op):
 
     def vectorize(self, node: Apply, *batched: Any) -> Any:
         return self(*batched)
+
+
+ElemwiseOfOwn, OwnScalarOp = ElemwiseOfUser, UserScalarOp  # their names in pickles of Bitale 0.1
