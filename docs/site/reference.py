@@ -123,16 +123,12 @@ def by_subject(found: list[Entry]) -> list[Subject]:
 
 def rows_of_api_page() -> dict[str, dict[str, str]]:
     """By full name: ranks, dtypes, gradient and compilation, from docs/api.md."""
-    out, module = {}, ""
-    for line in (DOCS / "api.md").read_text(encoding="utf-8").splitlines():
-        if line.startswith("## bitale.tensor"):
-            module = line[3:]
-        elif line.startswith("## "):
-            module = ""
-        elif module and line.startswith("| `"):
+    out = {}
+    section = (DOCS / "api.md").read_text(encoding="utf-8").partition("\n## Dtypes, derivatives and errors\n")[2].partition("\n## ")[0]
+    for line in section.splitlines():
+        if line.startswith("| `"):
             cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-            name = cells[0].strip("`").partition("(")[0].rpartition(".")[2]
-            out[f"{module}.{name}"] = dict(zip(("Ranks", "Dtypes", "Gradient", "Compiled code"), cells[2:6]))
+            out["bitale.tensor." + cells[0].strip("`")] = dict(zip(("Ranks", "Dtypes", "Gradient", "Compiled code"), cells[1:5]))
     return out
 
 
