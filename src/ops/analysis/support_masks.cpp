@@ -6,6 +6,7 @@
 #include "ops/analysis/known_number.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/elementwise/elemwise.hpp"
+#include "ops/shapes/arange.hpp"
 #include "ops/indexing/advanced_inc_subtensor.hpp"
 #include "ops/indexing/inc_subtensor.hpp"
 #include "ops/indexing/update_value.hpp"
@@ -165,37 +166,59 @@ Support MovesElements::support(const Apply& node, int, std::span<const Support> 
   return moved_support(node, inputs, first);
 }
 
-Variable any_along(const Variable& mask, const std::vector<int>& axes) {
+namespace {
+
+// Whether it is arange(n), n being the length of an axis of x.
+bool counts_along(const Variable& index, const Variable& x, int axis) {
+  if (!index.has_owner() || !dynamic_cast<const ARange*>(index.owner_op())) return false;
+  const Apply node = index.owner();
+  return known_number(node.input(0)) == 0.0 && known_number(node.input(2)) == 1.0 &&
+         is_same_length(node.input(1), length_of(x, axis));
+}
+
+// An index that is broadcast against another one does not tell how many elements are selected.
+bool is_broadcast(const Variable& index) {
+  for (int axis = 0; axis < index.ndim(); ++axis)
+    if (broadcasts(index, std::size_t(axis))) return true;
+  return false;
+}
+
+// The rows of a mask of the elements at index tensors, of which some element is true; nullopt for other masks, and where
+// an axis that is not indexed is reduced.
+std::optional<Support> indexed_rows(const Variable& mask, const std::vector<int>& axes) {
   const auto* update = dynamic_cast<const AdvancedIncSubtensor*>(mask.owner_op());
-  const auto is_reduced = [&](int axis) { return std::ranges::find(axes, axis) != axes.end(); };
-  if (!update || !is_all(mask.owner().input(0), false) || !is_all(mask.owner().input(1), true)) return any(mask, axes);
+  if (!update || !is_all(mask.owner().input(0), false) || !is_all(mask.owner().input(1), true)) return std::nullopt;
+  const Apply node = mask.owner();
+  const Variables all(node.inputs().begin() + 2, node.inputs().end());
+  if (!std::ranges::all_of(all, [&](auto& index) { return index.ndim() == all[0].ndim(); })) return std::nullopt;
   std::vector<int> kept_axes;
   Variables lengths, indices;
-  for (int axis = 0, of_kept = 0; axis < mask.ndim(); ++axis) {
+  bool reads_all_rows = true;
+  for (int axis = 0; axis < mask.ndim(); ++axis) {
     const auto found = std::ranges::find(update->axes, axis);
-    const bool is_indexed = found != update->axes.end();
-    if (is_reduced(axis) && is_indexed) continue;
-    if (is_reduced(axis)) return any(mask, axes);
-    lengths.push_back(length_of(mask.owner().input(0), axis));
+    const bool is_indexed = found != update->axes.end(), is_reduced = std::ranges::find(axes, axis) != axes.end();
+    if (is_reduced && is_indexed) continue;
+    if (is_reduced) return std::nullopt;
     if (is_indexed) {
-      kept_axes.push_back(of_kept);
-      indices.push_back(mask.owner().input(int(2 + (found - update->axes.begin()))));
+      kept_axes.push_back(int(lengths.size()));
+      indices.push_back(all[std::size_t(found - update->axes.begin())]);
+      reads_all_rows &= counts_along(indices.back(), node.input(0), axis);
     }
-    ++of_kept;
+    lengths.push_back(length_of(node.input(0), axis));
   }
-  // An index that is broadcast against another one does not tell how many elements are selected.
-  const auto is_broadcast = [](const Variable& index) {
-    for (int axis = 0; axis < index.ndim(); ++axis)
-      if (broadcasts(index, std::size_t(axis))) return true;
-    return false;
-  };
-  const Variables all = mask.owner().inputs();
-  const bool have_one_rank =
-      std::all_of(all.begin() + 3, all.end(), [&](auto& v) { return v.ndim() == all[2].ndim(); });
-  if (indices.empty() || !have_one_rank || std::ranges::all_of(indices, is_broadcast)) return any(mask, axes);
+  if (indices.empty() || std::ranges::all_of(indices, is_broadcast)) return std::nullopt;
+  if (indices.size() == 1 && reads_all_rows) return Support();
   Variables inputs{alloc(false, lengths), constant(Array(true))};
   inputs.insert(inputs.end(), indices.begin(), indices.end());
-  return (*make_ref<AdvancedIncSubtensor>(kept_axes, update->set))(inputs);
+  return Support{Support::Kind::masked, (*make_ref<AdvancedIncSubtensor>(kept_axes, update->set))(inputs), true};
+}
+
+}  // namespace
+
+Support support_of_sum(const Support& support, const std::vector<int>& axes) {
+  if (!support.is_masked()) return support;
+  if (auto rows = indexed_rows(support.mask, axes)) return *rows;
+  return {Support::Kind::masked, any(support.mask, axes), true};
 }
 
 RestrictedValue restricted_value(const Variable& derivative) {

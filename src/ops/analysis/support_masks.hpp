@@ -14,8 +14,9 @@ Support selected(const Variable& condition, bool holds, const Support& support);
 // `moved` (by position). Outside the mask no element is added, so the result is true where an element may be nonzero.
 Support moved_support(const Apply& node, std::span<const Support> inputs, std::span<const int> moved,
                       bool costly = false);
-// Where some element along the axes is true. A mask of the elements at index tensors is reduced without being computed.
-Variable any_along(const Variable& mask, const std::vector<int>& axes);
+// The support of a sum over axes: where some element may be nonzero. A mask of the elements at index tensors is reduced
+// without being computed.
+Support support_of_sum(const Support& support, const std::vector<int>& axes);
 // Base of ops whose output consists of elements of the first input: views, gathers and repetitions.
 class MovesElements : public StatesSupport {
  public:

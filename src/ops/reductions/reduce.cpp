@@ -425,9 +425,7 @@ std::vector<int> CAReduce::support_carriers(const Apply&, int) const {
 }
 
 Support CAReduce::support(const Apply& node, int, std::span<const Support> inputs) const {
-  if (!inputs[0].is_masked()) return inputs[0];
-  const std::vector<int> over = axes_or_all(kind.name, axes, node.input(0).ndim());
-  return {Support::Kind::masked, any_along(inputs[0].mask, over), true};
+  return support_of_sum(inputs[0], axes_or_all(kind.name, axes, node.input(0).ndim()));
 }
 
 Apply CAReduce::vectorize(const Apply& node, std::span<const Variable> batched) const {

@@ -87,6 +87,10 @@ TEST_CASE("masks that complement each other cover everything") {
   const Variable ends = inc_subtensor(zeros_like(x), {IndexItem(from_one)}, y),
                  begins = inc_subtensor(zeros_like(x), {IndexItem(to_last)}, y);
   CHECK(support_of(ends).is_masked());
-  CHECK(support_of(ends + begins).is_everywhere());
+  CHECK(support_of(ends + begins).mask.static_shape() == Dims{1});  // everything, or nothing of a single element
+  const Variable known = tensor("known", DType::Float64, {3});
+  CHECK(support_of(inc_subtensor(zeros_like(known), {IndexItem(from_one)}, 1.0) +
+                   inc_subtensor(zeros_like(known), {IndexItem(to_last)}, 1.0))
+            .is_everywhere());
   CHECK(support_of(switch_(mask, switch_(mask, x, 0), 0)).mask.same_as(mask));
 }
