@@ -109,6 +109,12 @@ def expected(program: Program, real: Any) -> tuple[float, np.ndarray] | None:
         softmax = re.fullmatch(r"m\.exp\((\w+)\) / m\.sum\(.*", text)
         if softmax and any(element.value == np.inf for element in np.asarray(values[softmax[1]], dtype=object).flat):
             return None
+        # A quotient of a value by itself is 1 by a rule that holds everywhere but at 0.
+        quotient = re.fullmatch(r"(\w+) / (\w+)", text)
+        if quotient and values[quotient[1]] is values[quotient[2]] and any(
+            element.value == 0 for element in np.asarray(values[quotient[1]], dtype=object).flat
+        ):
+            return None
     for each in intermediate:
         for element in np.asarray(each, dtype=object).flat:
             size = abs(element.value)
