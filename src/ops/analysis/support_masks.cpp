@@ -6,10 +6,10 @@
 #include "ops/analysis/known_number.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/elementwise/elemwise.hpp"
-#include "ops/shapes/arange.hpp"
 #include "ops/indexing/advanced_inc_subtensor.hpp"
 #include "ops/indexing/inc_subtensor.hpp"
 #include "ops/indexing/update_value.hpp"
+#include "ops/shapes/arange.hpp"
 
 namespace bitale {
 
@@ -183,8 +183,8 @@ bool is_broadcast(const Variable& index) {
   return false;
 }
 
-// The rows of a mask of the elements at index tensors, of which some element is true; nullopt for other masks, and where
-// an axis that is not indexed is reduced.
+// The rows of a mask of the elements at index tensors, of which some element is true; nullopt for other masks, and
+// where an axis that is not indexed is reduced.
 std::optional<Support> indexed_rows(const Variable& mask, const std::vector<int>& axes) {
   const auto* update = dynamic_cast<const AdvancedIncSubtensor*>(mask.owner_op());
   if (!update || !is_all(mask.owner().input(0), false) || !is_all(mask.owner().input(1), true)) return std::nullopt;
