@@ -76,8 +76,8 @@ target_link_libraries(pictures_doc PRIVATE bitale)
 add_test(NAME docs.pictures COMMAND pictures_doc ${CMAKE_CURRENT_SOURCE_DIR} --check)
 set_tests_properties(docs.pictures PROPERTIES ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled)
 
-# The C++ of the tutorial, and of the first page for readers who come from C++, is compiled as one program, which prints what the pages show.
-file(GLOB tutorial_pages CONFIGURE_DEPENDS docs/tutorial/*.md docs/start/cpp.md)
+# The C++ of the tutorial and of the pages for readers who come from C++ is compiled as one program, which prints what they show.
+file(GLOB tutorial_pages CONFIGURE_DEPENDS docs/tutorial/*.md docs/start/cpp.md docs/cpp_guide.md)
 set(tutorial_tool ${CMAKE_CURRENT_SOURCE_DIR}/tools/tutorial.py)
 set(tutorial_program ${CMAKE_CURRENT_BINARY_DIR}/generated/tutorial.cpp)
 add_custom_command(OUTPUT ${tutorial_program} COMMAND ${Python3_EXECUTABLE} ${tutorial_tool} generate ${tutorial_program} ${tutorial_pages}

@@ -39,14 +39,16 @@ def main() -> int:
     output = options.output.resolve()
     source = output.with_name(output.name + "-source")
 
+    extra = output.with_name(output.name + "-extra")
     start = time.monotonic()
     stage = Stage(source)
     stage.stage_pages()
     if not options.without_reference:
+        import cpp
         import gallery
         from reference import Reference
 
-        Reference(stage).write()
+        Reference(stage, cpp.reference(extra)).write()
         gallery.write(stage)
     stage.stage_sources()
     remove_others(source, stage.written)
@@ -54,7 +56,7 @@ def main() -> int:
 
     from sphinx.cmd.build import build_main
 
-    os.environ["BITALE_SITE_VERSION"] = version()
+    os.environ |= {"BITALE_SITE_VERSION": version(), "BITALE_SITE_EXTRA": str(extra) if extra.exists() else ""}
     doctrees = output.with_name(output.name + "-doctrees")
     strict = [] if options.without_reference else ["-W", "--keep-going"]
     arguments = ["-q", *strict, "-j", str(os.cpu_count() or 1), "-b", "html", "-d", str(doctrees), "-c", str(Path(__file__).parent)]

@@ -14,35 +14,37 @@ import textwrap
 from dataclasses import dataclass, field
 from typing import Any
 
+import cpp
 import docstrings
 import plots
-import subjects
 from pages import DOCS, ROOT, Stage
 
-sys.path[:0] = [str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
 
 import numpy as np
 import scipy.special
 
 import bitale
 from api.arguments import names as argument_names
+from api_subjects import SECTIONS
 
-# The modules of the reference: of equal objects in several modules the first has the page. A title makes a subject.
+# The modules of the reference, and the titles of what tools/api_subjects.py has in none of its sections. Of equal objects in
+# several modules the first has the page.
 MODULES = {
-    "bitale": "Functions, gradients and graphs",
-    "bitale.tensor": "",  # has subjects of its own
-    "bitale.tensor.linalg": "Linear algebra",
-    "bitale.tensor.special": "Special functions of tensors",
-    "bitale.tensor.fft": "Fourier transforms",
-    "bitale.tensor.signal": "Signals",
-    "bitale.tensor.optimize": "Minima and roots",
-    "bitale.tensor.random": "Distributions",
+    "bitale": "Classes and errors",
+    "bitale.tensor": "Constructors and types of variables",
+    "bitale.tensor.linalg": "More linear algebra",
+    "bitale.tensor.special": "More special functions",
+    "bitale.tensor.fft": "More Fourier transforms",
+    "bitale.tensor.signal": "More signals",
+    "bitale.tensor.optimize": "More optimisation",
+    "bitale.tensor.random": "Types of generators",
     "bitale.random": "Random generators",
     "bitale.sparse": "Sparse matrices",
     "bitale.sparse.linalg": "Sparse linear algebra",
     "bitale.gradient": "More about gradients",
-    "bitale.scan": "Loops",
-    "bitale.ifelse": "Choices",
+    "bitale.scan": "More loops",
+    "bitale.ifelse": "More choices",
     "bitale.compile": "Compilation and modes",
     "bitale.link": "Linkers",
     "bitale.graph": "Graphs",
@@ -52,6 +54,7 @@ MODULES = {
     "bitale.assumptions": "Assumptions",
     "bitale.printing": "Printing and pictures",
     "bitale.profile": "Profiles",
+    "bitale.checkpoint": "Checkpoints",
     "bitale.breakpoint": "Breakpoints",
     "bitale.raise_op": "Checks at run time",
     "bitale.typed_list": "Typed lists",
@@ -92,7 +95,18 @@ def _is_public(module: Any, name: str, value: Any) -> bool:
     return bool(inspect.getdoc(value))
 
 
+def _sections() -> dict[int, str]:
+    """By the identity of a function: the title of its section."""
+    found: dict[int, str] = {}
+    for section in SECTIONS:
+        module = importlib.import_module(f"bitale.{section.module}".rstrip("."))
+        for name in section.names:
+            found.setdefault(id(getattr(module, name)), section.title)
+    return found
+
+
 def entries() -> list[Entry]:
+    sections = _sections()
     found: dict[int, Entry] = {}
     for module_name in MODULES:
         module = importlib.import_module(module_name)
@@ -101,18 +115,20 @@ def entries() -> list[Entry]:
         for name in sorted(names, key=lambda each: (getattr(getattr(module, each), "__name__", "") != each, each)):
             value = getattr(module, name)
             full = f"{module_name}.{name}"
-            if id(value) in found:
-                if full.rpartition(".")[0] == found[id(value)].module:
-                    found[id(value)].names.append(full)
-            else:
-                subject = subjects.TITLES[subjects.subject(name, value)][0] if module_name == "bitale.tensor" else module_name
-                found[id(value)] = Entry(value, [full], subject)
+            if id(value) not in found:
+                found[id(value)] = Entry(value, [full], sections.get(id(value), MODULES[module_name]))
+            elif module_name == found[id(value)].module:
+                found[id(value)].names.append(full)
     return list(found.values())
 
 
+def _slug(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
 def by_subject(found: list[Entry]) -> list[Subject]:
-    out = {page: Subject(page, title) for page, title in subjects.TITLES.values()}
-    out |= {name: Subject(name.removeprefix("bitale.").replace(".", "_") if name != "bitale" else "functions", title) for name, title in MODULES.items() if title}
+    """The sections in their order, then what else the modules have."""
+    out = {title: Subject(_slug(title), title) for title in (*(section.title for section in SECTIONS), *MODULES.values())}
     for entry in found:
         out[entry.subject].entries.append(entry)
     return [subject for subject in out.values() if subject.entries]
@@ -122,13 +138,14 @@ def by_subject(found: list[Entry]) -> list[Subject]:
 
 
 def rows_of_api_page() -> dict[str, dict[str, str]]:
-    """By full name: ranks, dtypes, gradient and compilation, from docs/api.md."""
+    """By full name: ranks, dtypes, gradient and compilation, from the table of docs/api.md."""
+    text = (DOCS / "api.md").read_text(encoding="utf-8").partition("\n## Dtypes, derivatives and errors\n")[2].partition("\n## ")[0]
     out = {}
-    section = (DOCS / "api.md").read_text(encoding="utf-8").partition("\n## Dtypes, derivatives and errors\n")[2].partition("\n## ")[0]
-    for line in section.splitlines():
+    for line in text.splitlines():
         if line.startswith("| `"):
-            cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-            out["bitale.tensor." + cells[0].strip("`")] = dict(zip(("Ranks", "Dtypes", "Gradient", "Compiled code"), cells[1:5]))
+            name, *cells = (cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1])
+            out[f"bitale.tensor.{name.strip('`')}"] = dict(zip(("Ranks", "Dtypes", "Gradient", "Compiled code"), cells))
+    assert out, "docs/api.md has no table of dtypes, derivatives and errors"
     return out
 
 
@@ -140,7 +157,7 @@ def names_in_pytensor() -> set[str]:
 def name_in_numpy(entry: Entry) -> str:
     """The function of NumPy or SciPy of the same name; names of submodules in the submodule."""
     inner, _, name = entry.page.removeprefix("bitale.tensor.").rpartition(".")
-    if entry.module == "bitale.tensor" and entry.subject != "special" and callable(getattr(np, name, None)):
+    if entry.module == "bitale.tensor" and "pecial" not in entry.subject and callable(getattr(np, name, None)):
         return f"numpy.{name}"
     if inner in ("linalg", "fft") and callable(getattr(getattr(np, inner), name, None)):
         return f"numpy.{inner}.{name}"
@@ -167,8 +184,9 @@ def signature(value: Any, full: str) -> str:
 
 
 class Reference:
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: Stage, in_cpp: dict[str, str]) -> None:
         self.stage = stage
+        self.in_cpp = in_cpp
         self.entries = entries()
         self.by_name = {name: entry for entry in self.entries for name in entry.names}
         self.subjects = by_subject(self.entries)
@@ -193,11 +211,13 @@ class Reference:
             row["PyTensor"] = f"pytensor.tensor.{name}" if name in self.pytensor else "no function of this name"
             if numpy := name_in_numpy(entry):
                 row["NumPy" if numpy.startswith("numpy") else "SciPy"] = numpy
+        if entry.page.startswith("bitale.tensor.") and (found := cpp.place(self.in_cpp, entry.page.rpartition(".")[2])):
+            row["C++"] = f"`{found[0]} <../../{found[1]}>`__"
         if not row:
             return ""
         lines = [".. list-table::", "   :class: facts", "   :widths: auto", "   :stub-columns: 1", ""]
         for key, text in row.items():
-            shown = f"``{text}``" if key in ("PyTensor", "NumPy", "SciPy") and "." in text else docstrings.escaped(text.replace("\\|", "|"))
+            shown = text if key == "C++" else f"``{text}``" if key in ("PyTensor", "NumPy", "SciPy") and "." in text else docstrings.escaped(text.replace("\\|", "|"))
             lines += [f"   * - {key}", f"     - {shown}"]
         return "\n".join(lines)
 
@@ -286,14 +306,19 @@ class Reference:
         self.stage.write("reference/index.rst", self.overview())
 
     def overview(self) -> str:
-        tensor = [each.page for each in self.subjects if each.entries[0].module == "bitale.tensor"]
-        others = [each.page for each in self.subjects if each.page not in tensor]
+        titles = {section.title for section in SECTIONS}
+        functions = [each.page for each in self.subjects if each.title in titles]
+        others = [each.page for each in self.subjects if each.title not in titles]
         intro = (pathlib.Path(__file__).parent / "reference.rst").read_text(encoding="utf-8")
 
         def tree(caption: str, pages: list[str]) -> str:
             return f".. toctree::\n   :maxdepth: 1\n   :caption: {caption}\n\n" + "".join(f"   {page}\n" for page in pages)
 
-        return "\n".join([intro, tree("bitale.tensor", tensor), tree("Other modules", others), tree("Settings and tables", ["flags", "ops"])])
+        return "\n".join([intro, tree("Functions", functions), tree("Modules", others), tree("Settings and tables", ["flags", "ops"]), self.cpp_link()])
+
+    def cpp_link(self) -> str:
+        """Doxygen's pages are no documents of Sphinx, which can't check the link."""
+        return "The `C++ reference <../cpp/index.html>`__ describes the headers.\n" if self.in_cpp else ""
 
 
 def flags_page() -> str:

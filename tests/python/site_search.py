@@ -35,12 +35,21 @@ def _scores_of_term(index: dict, stem: str) -> dict[int, float]:
 
 
 def _add_objects(index: dict, words: list[str], out: dict[int, float]) -> None:
+    """One word is part of an object's name, and all others of its name, kind or page's title."""
     for prefix, entries in index["objects"].items():
-        for page, _, _, _, name in entries if isinstance(entries, list) else ():
-            full = f"{prefix}.{name}".lower()
-            if all(word in full for word in words):
-                score = EXACT_OBJECT if full == words[0] or name.lower() == words[0] else OBJECT
-                out[page] = max(out.get(page, 0), score + 15)
+        for page, kind, priority, _, name in entries:
+            full = f"{prefix}.{name}".lower() if prefix else name.lower()
+            place = f"{prefix} {name} {index['objnames'][str(kind)][2]} {index['titles'][page]}".lower()
+            for word in words:
+                if word in full and all(other in place for other in words if other != word):
+                    last = full.rpartition(".")[2]
+                    score = EXACT_OBJECT if word in (full, last) else OBJECT if word in last else 0
+                    out[page] = max(out.get(page, 0), score + (15, 5, -5)[priority])
+
+
+def _place_scores() -> dict[str, int]:
+    text = (Path(__file__).parents[2] / "docs" / "site" / "scorer.js").read_text(encoding="utf-8")
+    return json.loads(re.search(r"PLACES = ({.*?});", text)[1])
 
 
 def find(index: dict, query: str) -> list[str]:
@@ -57,6 +66,8 @@ def find(index: dict, query: str) -> list[str]:
             for page, anchor in places:
                 bonus = 1 if anchor is None else 0
                 out[page] = max(out.get(page, 0), TITLE * len(query) / len(title) + bonus)
+    for page in out:
+        out[page] += sum(more for start, more in _place_scores().items() if index["docnames"][page].startswith(start))
     ranked = sorted(out, key=lambda page: (-out[page], index["titles"][page].lower()))
     return [index["docnames"][page] for page in ranked]
 

@@ -195,6 +195,13 @@ def test_links_of_pages():
                 assert heading in [re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-") for each in headings], target
 
 
+def test_overviews_link_to_all_pages():
+    """The navigation of the site is made of the links of each folder's README."""
+    for overview in (DOCS / "README.md", *DOCS.glob("[!s]*/README.md"), DOCS / "start" / "README.md"):
+        linked = set(re.findall(r"\]\(([\w-]+\.md)\)", overview.read_text()))
+        assert linked >= {page.name for page in overview.parent.glob("*.md")} - {"README.md"}, overview
+
+
 def test_pages_with_outdated_output(tmp_path):
     """The output shown on a page is compared with what its code prints, and updated on request."""
     tool, page = DOCS.parent / "tools" / "tutorial.py", tmp_path / "page.md"

@@ -5,9 +5,11 @@ import importlib
 import inspect
 import json
 import re
+import shutil
 import subprocess
 import zlib
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -112,3 +114,46 @@ def test_nothing_is_fetched(site):
     for page in ("index.html", "search.html", "guide/index.html", "reference/api/bitale.tensor.tanh.html"):
         text = (site / page).read_text(encoding="utf-8")
         assert not re.findall(r"<(?:script|link|img)[^>]+(?:src|href)=\"(?:https?:)?//[^\"]*\"", text)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (./dev setup browser)")
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        pytest.skip("no Chromium is installed (./dev setup browser)")
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def page(browser, site):
+    """A page in a narrow window; messages of the browser, and requests to other places, make the test fail."""
+    complaints = []
+    page = browser.new_page(viewport={"width": 400, "height": 800})
+    page.on("console", lambda message: message.type in ("error", "warning") and complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: request.url.startswith(("file://", "data:")) or complaints.append(request.url))
+    yield page
+    page.close()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("name", ["index", "start/numpy", "howto/dtypes", "guide/index", "api", "reference/index", "reference/api/bitale.tensor.tanh",
+                                  "reference/api/bitale.function", "gallery/index", "gallery/kalman"])  # fmt: skip
+def test_pages_are_readable_in_narrow_windows(page, site, name):
+    page.goto((site / f"{name}.html").as_uri())
+    assert page.locator("h1").first.inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('article p')).fontSize)") >= 14
+
+
+def test_search_in_the_browser(page, site):
+    """The order that Sphinx's script gives the pages is what test_search_finds_what_people_ask_for computes."""
+    for question, expected in list(QUESTIONS.items())[:6]:
+        page.goto((site / "search.html").as_uri() + "?q=" + quote(question))
+        page.wait_for_selector("#search-results li a")
+        first = page.eval_on_selector_all("#search-results li > a", "links => links.slice(0, 3).map(link => link.href)")
+        assert any(f"/{expected}.html" in address for address in first), (question, first)
