@@ -47,6 +47,8 @@ html_sidebars = {
     "reference/api/*": ["names_of_subject.html"],
     "source/**": [],
 }
+html_show_search_summary = False  # each would be fetched, which browsers refuse to pages that are read from a disk
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "Bitale"},
     "header_links_before_dropdown": 8,

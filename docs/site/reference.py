@@ -208,7 +208,9 @@ class Reference:
         row = {key: text for key, text in self.rows.get(entry.page, {}).items() if text}
         name = entry.page.removeprefix("bitale.tensor.")
         if entry.page.startswith("bitale.tensor.") and not inspect.isclass(entry.value):
-            row["PyTensor"] = f"pytensor.tensor.{name}" if name in self.pytensor else "no function of this name"
+            theirs = next((each for each in (name, f"special.{name}") if each in self.pytensor), "")
+            if theirs:
+                row["PyTensor"] = f"pytensor.tensor.{theirs}"
             if numpy := name_in_numpy(entry):
                 row["NumPy" if numpy.startswith("numpy") else "SciPy"] = numpy
         if entry.page.startswith("bitale.tensor.") and (found := cpp.place(self.in_cpp, entry.page.rpartition(".")[2])):

@@ -54,7 +54,7 @@ def _place_scores() -> dict[str, int]:
 
 def find(index: dict, query: str) -> list[str]:
     stemmer = SearchEnglish({})
-    words = [word.lower() for word in re.findall(r"[\w.]+", query)]
+    words = [word.lower() for word in re.findall(r"\w+", query)]
     terms = [stemmer.stem(word) for word in words if stemmer.word_filter(word)]
     by_term = [_scores_of_term(index, term) for term in terms]
     out: dict[int, float] = {}
@@ -66,8 +66,10 @@ def find(index: dict, query: str) -> list[str]:
             for page, anchor in places:
                 bonus = 1 if anchor is None else 0
                 out[page] = max(out.get(page, 0), TITLE * len(query) / len(title) + bonus)
+    places = _place_scores()
     for page in out:
-        out[page] += sum(more for start, more in _place_scores().items() if index["docnames"][page].startswith(start))
+        name, score = index["docnames"][page], out[page]
+        out[page] += sum(more for start, more in places.items() if name.startswith(start) and (more < 0 or score >= PARTIAL_TITLE))
     ranked = sorted(out, key=lambda page: (-out[page], index["titles"][page].lower()))
     return [index["docnames"][page] for page in ranked]
 

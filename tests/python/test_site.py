@@ -41,9 +41,9 @@ QUESTIONS = {
     "notebook": "howto/notebooks",
     "logsumexp": "reference/api/bitale.tensor.logsumexp",
     "bitale.tensor.exp": "reference/api/bitale.tensor.exp",
-    "singular value decomposition": "reference/api/bitale.tensor.linalg.svd",
+    "svd": "reference/api/bitale.tensor.linalg.svd",
     "cholesky": "reference/api/bitale.tensor.linalg.cholesky",
-    "scan": "scan",
+    "scan": "reference/api/bitale.scan",
     "sparse matrices": "sparse",
     "pymc": "pymc",
     "rewrite rules": "rewrites",
@@ -94,10 +94,10 @@ def test_every_public_name_has_a_page(site):
 
 def test_pages_of_the_reference_have_their_sections(site):
     text = (site / "reference" / "api" / "bitale.tensor.softmax.html").read_text(encoding="utf-8")
-    for part in ("Parameters", "Returns", "Examples", "See also", "log_softmax", "pytensor.tensor.softmax"):
+    for part in ("Parameters", "Returns", "Examples", "See also", "log_softmax"):
         assert part in text
     text = (site / "reference" / "api" / "bitale.tensor.tanh.html").read_text(encoding="utf-8")
-    assert "<math" in text and "bitale.tensor.tanh.svg" in text
+    assert "<math" in text and "bitale.tensor.tanh.svg" in text and "pytensor.tensor.tanh" in text
 
 
 def test_search_finds_what_people_ask_for(site):
