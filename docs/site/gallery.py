@@ -40,10 +40,9 @@ def ran(example: Path) -> tuple[str, float, Path | None]:
 
 
 def _described(example: Path) -> tuple[str, str]:
-    """The first sentence of its docstring, which is its title, and the rest."""
+    """Its title, which is its docstring up to the first stop, and the docstring."""
     text = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8"))) or example.stem
-    first, _, rest = re.sub(r"(?<=[.:])\s+", "\n", text, count=1).partition("\n")
-    return first.rstrip(".:"), rest
+    return re.split(r"[.:,](?=\s|$)", re.sub(r"\s+", " ", text))[0], text
 
 
 def _page(stage: Stage, example: Path, title: str, rest: str, done: tuple[str, float, Path | None] | None) -> str:
