@@ -121,7 +121,7 @@ void add_edges(const ScalarOp& op, DType dtype, std::vector<Sample>& out) {
 std::vector<Sample> elemwise_samples() {
   std::vector<Sample> out;
   for (const ScalarOp* op : scalar_ops()) {
-    if (!op->expand) continue;  // for complex numbers only, see tests/python/test_complex.py
+    if (!op->expand) continue;  // for complex numbers only, see tests/python/tensor/test_complex.py
     add_dtypes(*op, out);
     add_broadcasts(*op, out);
     add_edges(*op, DType::Float64, out);

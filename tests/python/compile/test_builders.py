@@ -194,7 +194,7 @@ def test_test_values():
 def test_errors_name_the_op_and_the_line():
     x, y, m = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m")
     shared = bt.shared(np.ones(2), name="w")
-    with pytest.raises(bt.MissingInputError, match=r"OpFromGraph `f`: the outputs depend on `y`(.|\n)*test_op_from_graph.py"):
+    with pytest.raises(bt.MissingInputError, match=r"OpFromGraph `f`: the outputs depend on `y`(.|\n)*test_builders.py"):
         OpFromGraph([x], [x + y], name="f")
     with pytest.raises(bt.MissingInputError, match="the shared variable `w`(.|\n)*add it to the inputs"):
         OpFromGraph([x], [x + shared])
@@ -221,7 +221,7 @@ def test_errors_name_the_op_and_the_line():
         op(x)
     with pytest.raises(TypeError, match="input 1, `m`, has another number of dimensions"):
         op(x, m)
-    with pytest.raises(TypeError, match=r"input 1, `i`, has another dtype \(cast(.|\n)*test_op_from_graph.py"):
+    with pytest.raises(TypeError, match=r"input 1, `i`, has another dtype \(cast(.|\n)*test_builders.py"):
         op(x, pt.lvector("i"))
     assert bt.function([x], op(x, np.array([1, 2])))([1.0, 1.0]).tolist() == [2, 3]  # the constant is converted
 
@@ -230,7 +230,7 @@ def test_errors_name_the_op_and_the_line():
         with pytest.raises(error, match=match):
             bt.grad(wrong(x).sum(), x)
 
-    fails(lambda i, o, g: [g[0], g[0]], ValueError, "`wrong`: its pullback override gave 2 results, expected 1(.|\n)*test_op_from")
+    fails(lambda i, o, g: [g[0], g[0]], ValueError, "`wrong`: its pullback override gave 2 results, expected 1(.|\n)*test_builders")
     fails(lambda i, o, g: [g[0].sum()], TypeError, "result 0 of its pullback override has the type")
     fails(lambda i, o, g: [pt.cast(g[0], "int64")], TypeError, "expected floats with 1 dimensions")
     fails(nothing, TypeError, "nothing: expected a list of derivatives, got None")
@@ -244,5 +244,5 @@ def test_errors_name_the_op_and_the_line():
 def test_errors_of_a_call(linker):
     x, y = pt.dvectors("x", "y")
     f = bt.function([x, y], OpFromGraph([x, y], [pt.exp(x) + y], inline=False, name="adds")(x, y), mode=bt.Mode(linker))
-    with pytest.raises(bt.ShapeError, match=r"Add(.|\n)*test_op_from_graph.py"):
+    with pytest.raises(bt.ShapeError, match=r"Add(.|\n)*test_builders.py"):
         f([1.0, 2.0], [1.0, 2.0, 3.0])

@@ -510,7 +510,7 @@ def test_bad_performs(linker, case):
         text = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
         assert type(caught.value) is exception
         if sys.version_info >= (3, 11):
-            assert "Plain" in text and "test_python_ops.py" in text and "test_bad_performs" in text
+            assert "Plain" in text and "test_op.py" in text and "test_bad_performs" in text
         assert isinstance(caught.value.node.op, Plain)
 
 
@@ -532,7 +532,7 @@ def test_bad_performs_in_scan_steps(linker, case, of_state):
     with pytest.raises(exception, match=message) as caught:
         f(given)
     text = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
-    assert "Plain" in text and "test_python_ops.py" in text and ".step`" in text
+    assert "Plain" in text and "test_op.py" in text and ".step`" in text
     if not of_state:
         assert "element (0,) of (2,)" in text
     else:
@@ -558,7 +558,7 @@ def test_shapes_against_types_and_infer_shape(linker):
     assert f(np.ones(3)) == 3
     with pytest.raises(bt.ShapeError, match="wrong shape") as caught:
         f(np.ones(4))
-    assert "Fixed" in str(caught.value) and "test_python_ops.py" in str(caught.value)
+    assert "Fixed" in str(caught.value) and "test_op.py" in str(caught.value)
     g = bt.function([x], Promises(2.0)(x).sum(), mode=linker)
     with pytest.raises(bt.ShapeError, match=r"infer_shape says \(5,\), got \(4,\)"):
         g(np.ones(4))
@@ -625,7 +625,7 @@ def test_exceptions_while_building_name_the_node(method):
     y = type("Bad", (Scale,), {method: fails})(2.0)(x)
     with pytest.raises(LookupError, match="mine") as caught:
         bt.function([x], bt.grad(y.sum(), x) + y)
-    assert "Bad{factor=2.0}" in caught.value.__notes__[0] and "test_python_ops.py" in caught.value.__notes__[0]
+    assert "Bad{factor=2.0}" in caught.value.__notes__[0] and "test_op.py" in caught.value.__notes__[0]
 
 
 class Unusual(Op):
@@ -869,7 +869,7 @@ def test_pickles():
     for refused in (y, bt.function([x], y), bt.graph.FunctionGraph([x], [y])):
         with pytest.raises(TypeError, match="pickling the op Scale.*its `lock` can't be stored") as caught:
             pickle.dumps(refused)
-        assert "node     Scale{factor=2.0}(x)" in str(caught.value) and "test_python_ops.py" in str(caught.value)
+        assert "node     Scale{factor=2.0}(x)" in str(caught.value) and "test_op.py" in str(caught.value)
 
 
 def test_methods_of_library_ops():
