@@ -47,7 +47,9 @@ Variable by_blocks(const Variable& a, const Variables& directions) {
   Variable all = a, size;
   for (std::size_t k = 0; k < directions.size(); ++k) {
     const Variable& e = directions[k];
-    const Variable most = max(abs(e)), divisor = switch_(gt(most, 0), most, ones_like(most));
+    // The zero gives matrices without elements a maximum.
+    const Variable most = max(concatenate({flatten(abs(e)), zeros({1}, a.dtype())}, 0)),
+                   divisor = switch_(gt(most, 0), most, ones_like(most));
     const Variable unit = e / divisor;
     const Variable beside = k == 0 ? unit : kron(eye(std::int64_t(1) << k, {}, 0, a.dtype()), unit);
     all = concatenate({concatenate({all, beside}, 1), concatenate({zeros_like(all), all}, 1)}, 0);
