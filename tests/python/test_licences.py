@@ -16,6 +16,7 @@ OF_HEADERS = {
     "LLVM": {"llvm"},
     "BLAS and LAPACK": set(),  # opened at run time
     "Boost": {"boost"},
+    "Eigen": {"eigen"},
     "numbers of many digits": {"boost"},
     "Highway": {"highway"},
     "pocketfft": {"pocketfft"},
