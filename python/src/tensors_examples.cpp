@@ -211,7 +211,7 @@ array([[1, 2],
 array([1, 2]))"},
     {"stacklists", R"(>>> pt.stacklists([[1, 2], [3, 4]]).eval()
 array([[1, 2],
-       [3, 4]], dtype=int8))"},
+       [3, 4]]))"},
     {"std", R"(>>> pt.std([1.0, 3.0]).eval()
 array(1.))"},
     {"sum", R"(>>> pt.sum([[1, 2], [3, 4]], axis=0).eval()

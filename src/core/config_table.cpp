@@ -50,8 +50,8 @@ const std::vector<Flag>& declarations() {
        {"custom", "pytensor", "numpy+floatX"},
        "custom",
        "How Python numbers get a dtype: pytensor takes the smallest integer that holds an int and the smallest float, "
-       "up "
-       "to floatX, that holds a float exactly; custom does the same, but takes int64 where an operation has no operand "
+       "up to floatX, that holds a float exactly; custom does the same, but takes int64 where an operation has no "
+       "operand "
        "but such integers, since nothing else says how many bits are wanted; numpy+floatX takes int64 and floatX."},
 
       {"mode",

@@ -1,5 +1,8 @@
 #include "graph/literal.hpp"
 
+#include <algorithm>
+
+#include "bitale/core/config.hpp"
 #include "bitale/graph/type.hpp"
 
 namespace bitale {
@@ -20,6 +23,15 @@ Variable literal(Array value) {
   return out;
 }
 
-bool is_literal(const Variable& v) { return dynamic_cast<const LiteralData*>(v.node()->leaf.get()) != nullptr; }
+bool is_literal(const Variable& v) {
+  return v.defined() && dynamic_cast<const LiteralData*>(v.node()->leaf.get()) != nullptr;
+}
+
+Variables with_literal_widths(std::span<const Variable> values) {
+  Variables out(values.begin(), values.end());
+  if (!std::ranges::all_of(out, is_literal) || config::get("cast_policy") == "pytensor") return out;
+  for (Variable& v : out) v = constant(v.constant()->astype(DType::Int64));
+  return out;
+}
 
 }  // namespace bitale

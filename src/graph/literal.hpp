@@ -3,11 +3,16 @@
 // wanted.
 #pragma once
 
+#include <span>
+
 #include "bitale/graph/variable.hpp"
 
 namespace bitale {
 
 Variable literal(Array value);
 bool is_literal(const Variable& v);
+// The values of one operation: integers of 64 bits where all are integer literals, unless config.cast_policy is
+// "pytensor"; else as they are.
+Variables with_literal_widths(std::span<const Variable> values);
 
 }  // namespace bitale

@@ -91,11 +91,16 @@ def test_operations_on_nothing_but_literals_have_room():
         "square": (lambda: pt.sqr(100), 10000),
         "full": (lambda: pt.full((2,), 100) * 2, [200, 200]),
         "where": (lambda: pt.where(x > 0, 100, 27) + 100, [200, 127]),
+        "stack": (lambda: pt.stack([100, 100]) * 2, [200, 200]),
+        "choose": (lambda: pt.choose(pt.cast(x > 0, "int64"), [100, 27]) * 2, [54, 200]),
+        "ifelse": (lambda: bt.ifelse(x[0] > 0, 100, 27) * 2, 200),
     }
     for name, (make, right) in cases.items():
         result = make()
         assert result.dtype == "int64", name
         assert result.eval({x: [1.0, -1.0]}, on_unused_input="ignore").tolist() == right, name
+    powers = bt.scan(lambda s: s * 10, outputs_info=[pt.as_tensor(1)], n_steps=5, return_updates=False)[-1]
+    assert powers.dtype == "int64" and powers.eval() == 100000  # with either policy, as numbers that begin a loop
     # Beside an operand with a dtype, a literal takes as few bits as it needs; what has a dtype keeps it.
     assert (pt.as_tensor(100) * b).dtype == "int8" and pt.switch(x > 0, b, 0).dtype == "int8"
     assert (pt.as_tensor(np.int8(100)) * 2).dtype == "int8"

@@ -4,6 +4,7 @@
 
 #include "bitale/ops/ifelse.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/complex/complex.hpp"
@@ -210,9 +211,14 @@ Variables ifelse(const Operand& condition, const Variables& then_branch, const V
   if (then_branch.size() != else_branch.size())
     throw ValueError(cat("ifelse: expected as many values on both sides, got ", then_branch.size(), " if true and ",
                          else_branch.size(), " if false"));
-  Variables inputs{condition.variable};
-  inputs.insert(inputs.end(), then_branch.begin(), then_branch.end());
-  inputs.insert(inputs.end(), else_branch.begin(), else_branch.end());
+  Variables inputs{condition.variable}, of_else;
+  for (std::size_t k = 0; k < then_branch.size(); ++k) {
+    const Variable sides[] = {then_branch[k], else_branch[k]};
+    const Variables values = with_literal_widths(sides);
+    inputs.push_back(values[0]);
+    of_else.push_back(values[1]);
+  }
+  inputs.insert(inputs.end(), of_else.begin(), of_else.end());
   return make_ref<IfElse>(std::int64_t(then_branch.size()))->make_node(inputs).outputs();
 }
 

@@ -386,17 +386,13 @@ Variables pad_ranks(std::span<const Variable> inputs) {
   return out;
 }
 
-Variable with_literal_width(const Variable& v) {
-  return is_literal(v) && config::get("cast_policy") != "pytensor" ? constant(v.constant()->astype(DType::Int64)) : v;
-}
-
 Variables with_literal_widths(const ScalarOp& scalar, std::span<const Variable> inputs) {
-  Variables out(inputs.begin(), inputs.end());
-  const auto values = std::span(out).subspan(scalar.has_condition);
-  if (!std::ranges::all_of(values, is_literal)) return out;
+  const auto values = inputs.subspan(scalar.has_condition);
   std::vector<DType> dtypes;
   for (auto& input : inputs) dtypes.push_back(input.dtype());
-  if (is_integer(scalar.dtypes(dtypes).out)) std::ranges::transform(values, values.begin(), with_literal_width);
+  Variables out(inputs.begin(), inputs.end());
+  if (std::ranges::all_of(values, is_literal) && is_integer(scalar.dtypes(dtypes).out))
+    std::ranges::copy(with_literal_widths(values), out.begin() + scalar.has_condition);
   return out;
 }
 

@@ -53,10 +53,8 @@ inline bool broadcasts(const Variable& input, std::size_t axis) { return input.s
 const OpRef& elemwise(std::string_view scalar_name);
 // The inputs, padded in front with dimensions of length 1 to a common rank.
 Variables pad_ranks(std::span<const Variable> inputs);
-// An integer literal (graph/literal.hpp) as the int64 constant that it is where nothing else gives it a dtype, unless
-// config.cast_policy is "pytensor". The others as they are.
-Variable with_literal_width(const Variable& v);
-// The inputs, with that width of literals where all values are literals and the result is an integer.
+// The inputs, with the width of literals (graph/literal.hpp) where all values are literals and the result is an
+// integer.
 Variables with_literal_widths(const ScalarOp& scalar, std::span<const Variable> inputs);
 // Applies the Elemwise of a record after padding ranks.
 Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> inputs);

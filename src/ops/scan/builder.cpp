@@ -8,6 +8,7 @@
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/scan.hpp"
+#include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/scan/scan.hpp"
 #include "ops/shapes/arange.hpp"
@@ -194,7 +195,9 @@ void ScanBuilder::make_leaves() {
 bool ScanBuilder::adapts_to(const ScanStep& step) {
   bool changed = false;
   for (std::size_t k = 0; k < std::min(initial_.size(), step.outputs.size()); ++k) {
-    if (!given_.initial[k].is_weak || initial_[k].empty() || !as_tensor(step.outputs[k].type())) continue;
+    const auto& given = given_.initial[k];
+    const bool adapts = given.is_weak || is_literal(given.value);
+    if (!adapts || initial_[k].empty() || !as_tensor(step.outputs[k].type())) continue;
     // An integer that was written as a number says nothing about its range: a narrow dtype would wrap.
     const DType result = step.outputs[k].dtype(), wanted = is_signed_int(result) ? DType::Int64 : result;
     for (auto& initial : initial_[k])

@@ -9,9 +9,9 @@
 #include "bitale/ops/arrange.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/linalg.hpp"
+#include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/control/check_and_raise.hpp"
-#include "ops/elementwise/elemwise.hpp"
 
 namespace bitale {
 
@@ -167,7 +167,7 @@ Variable fill_diagonal_offset(const Operand& x, const Operand& value, const Oper
 
 Variable full(const Operands& shape, const Operand& value, std::optional<DType> dtype) {
   const LocationScope here(value.where);
-  return alloc(dtype ? cast(value, *dtype) : with_literal_width(value.variable), shape);
+  return alloc(dtype ? cast(value, *dtype) : with_literal_widths({&value.variable, 1})[0], shape);
 }
 
 Variable full_like(const Operand& x, const Operand& value, std::optional<DType> dtype) {

@@ -2,6 +2,7 @@
 
 #include "bitale/core/config.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/literal.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/lowering.hpp"
@@ -102,7 +103,7 @@ Apply MakeVector::vectorize(const Apply& node, std::span<const Variable> batched
 
 Variable make_vector(const Operands& operands, std::optional<DType> dtype) {
   LocationScope here(operands.where);
-  const Variables& scalars = operands.variables;
+  const Variables scalars = dtype ? operands.variables : with_literal_widths(operands.variables);
   if (!dtype) {
     std::vector<DType> dtypes;
     for (auto& scalar : scalars) dtypes.push_back(scalar.dtype());

@@ -7,6 +7,7 @@
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/ops/scan.hpp"
+#include "ops/analysis/known_number.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/reductions/reduce.hpp"
 
@@ -109,7 +110,8 @@ Variable trapezoid(const Operand& y, const std::optional<Operand>& x, const Oper
   const LocationScope here(y.where);
   const Variable values = without_integers(y);
   const int along = normal_axis(axis, y.ndim(), "trapezoid");
-  Variable steps = dx.variable;
+  // The default distance is a number without a dtype, so that float16 stays what it is.
+  Variable steps = known_number(dx.variable) == 1.0 ? cast(dx, values.dtype()) : dx.variable;
   if (x && x->ndim() == 1)
     steps = along_axis(diff(without_integers(*x)), along, y.ndim());
   else if (x)

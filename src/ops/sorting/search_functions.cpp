@@ -7,6 +7,7 @@
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
+#include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 
 namespace bitale {
@@ -118,8 +119,8 @@ Variable choose(const Operand& which, const Operands& choices, TakeMode mode) {
   const LocationScope here(which.where);
   require_integers(which, "choose", "the numbers of choices");
   if (choices.variables.empty()) throw ValueError("choose: expected at least one choice");
-  Variables all{which.variable};
-  all.insert(all.end(), choices.variables.begin(), choices.variables.end());
+  Variables all = with_literal_widths(choices.variables);
+  all.insert(all.begin(), which.variable);
   const Variables wide = broadcast_arrays(all);
   const Variable stacked = stack(Variables(wide.begin() + 1, wide.end()));
   // Rewriting may remove the computation of `wide`, and with it the error about its lengths.
