@@ -11,14 +11,10 @@ from typing import Any, Callable
 from bitale import _core
 
 HOOKS = {
-    "function": "bitale.compile.function:function",
-    "function_maker": "bitale.compile.maker:FunctionMaker",
     "stored_mode": "bitale.compile.mode:stored_mode",
-    "maker_of": "bitale.compile.function:maker_of",
+    "stored_function": "bitale.compile.function:stored_function",
+    "stored_function_maker": "bitale.compile.maker:stored_function_maker",
     "containers_of": "bitale.compile.function:containers_of",
-    "copy_function": "bitale.compile.function:copy_function",
-    "deep_copy_function": "bitale.compile.function:deep_copy_function",
-    "reduce_function": "bitale.compile.function:reduce_function",
     "get_input": "bitale.compile.function:get_input",
     "set_input": "bitale.compile.function:set_input",
     "profile_stats": "bitale.profile:ProfileStats",

@@ -25,6 +25,7 @@
 #include "define.hpp"
 #include "graph/evaluate.hpp"
 #include "hooks.hpp"
+#include "notes.hpp"
 #include "numpy_bridge.hpp"
 #include "ops/control/breakpoint.hpp"
 #include "ops/control/check_and_raise.hpp"
@@ -105,25 +106,6 @@ std::vector<std::tuple<std::string, std::uint32_t, std::string>> creation_trace(
   for (auto line = lines.rbegin(); line != lines.rend(); ++line)
     out.emplace_back(line->file, line->line, *line->function ? line->function : "<module>");
   return out;
-}
-
-// A Python dict that lives as long as the variable, which may be destroyed in any thread.
-struct Notes {
-  nb::object dict;
-  ~Notes() {
-    if (!Py_IsInitialized()) {
-      dict.release();
-      return;
-    }
-    nb::gil_scoped_acquire locked;
-    dict.reset();
-  }
-};
-
-nb::object notes_of(const Variable& variable) {
-  Tag& tag = variable.tag();
-  if (!tag.notes) tag.notes = std::make_shared<Notes>(nb::dict());
-  return static_cast<Notes*>(tag.notes.get())->dict;
 }
 
 nb::object test_value_of(const Variable& variable) {

@@ -329,7 +329,7 @@ void bind_memory(nb::module_& m) {
       .def(nb::init<std::vector<std::size_t>>(), "protected_out_ids"_a);
   nb::class_<NoOutputInplaceOnInput, Feature>(
       m, "NoOutputInplaceOnInput", "Refuses changes after which an output is written over one of these inputs.")
-      .def(nb::init<std::vector<std::size_t>>(), "protected_input_ids"_a);
+      .def(nb::init<std::vector<std::size_t>>(), "protected_input_idxs"_a);
 }
 
 void bind_shapes_of_graph(nb::module_& m) {

@@ -1,4 +1,4 @@
-// function(), shared() and Mode. bitale/compile interprets the arguments that function() accepts in many forms.
+// Function, shared variables and eval().
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -19,12 +19,14 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "default_updates.hpp"
 #include "define.hpp"
+#include "function_copies.hpp"
 #include "function_graph.hpp"
 #include "function_maker.hpp"
 #include "function_object.hpp"
 #include "hooks.hpp"
-#include "linker.hpp"
+#include "input_output.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
 
@@ -97,9 +99,7 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
     for (auto& [others, function] : self.functions)
       if (same(others)) compiled = function;
   if (!compiled) {
-    compiled = hook("function")(nb::cast(inputs), object, **options);
-    // The maker refers to this variable, which holds the function: dropping it avoids a cycle.
-    if (options.size() == 0) instance_of<FunctionObject>(compiled)->maker = nb::none();
+    compiled = nb::module_::import_("bitale._core").attr("function")(nb::cast(inputs), object, **options);
     if (options.size() == 0) self.functions.emplace_back(inputs, compiled);
   }
   return compiled(*values);
@@ -119,13 +119,10 @@ void bind_function_class(nb::module_& m) {
           "inputs", [](const Self& self) { return self.function.inputs(); }, "The input variables.")
       .def_prop_ro("fgraph", graph_of, "The graph after rewriting; the expressions of updates follow the outputs.")
       .def_prop_ro(
-          "maker", [](nb::handle self) { return hook("maker_of")(self); }, nb::sig("def maker(self) -> typing.Any"),
-          "What made it: a FunctionMaker, with fgraph, mode, inputs, outputs, linker.")
+          "maker", [](const Self& self) { return self.maker; }, nb::sig("def maker(self) -> FunctionMaker"),
+          "What made it, with fgraph, mode, inputs, outputs, linker.")
       .def_prop_ro(
-          "mode",
-          [](const Self& self) {
-            return self.maker.is_none() ? nb::cast(self.function.mode()) : nb::object(self.maker.attr("mode"));
-          },
+          "mode", [](const Self& self) { return nb::object(self.maker.attr("mode")); },
           nb::sig("def mode(self) -> Mode"), "How it was compiled.")
       .def_prop_ro(
           "times",
@@ -230,24 +227,13 @@ void bind_function_class(nb::module_& m) {
       .def(
           "free", [](const Self& self) { self.function.free(); },
           "Lets go of the memory that is kept between calls for temporaries. The next call takes some again.")
-      .def_rw("_maker", &Self::maker, nb::arg().none())
       .def_rw("trust_input", &Self::trust_input,
               "Accepted as in PyTensor. Arguments are checked whatever it says: that costs nanoseconds, and wrong ones "
               "never crash.")
       .def(
           "_in_form",
-          [](const Self& self, const nb::list& results) -> nb::object {
-            switch (self.form) {
-              case FunctionObject::Form::Single: return results[0];
-              case FunctionObject::Form::None: return nb::none();
-              case FunctionObject::Form::List: break;
-              case FunctionObject::Form::Dict: {
-                nb::dict out;
-                for (std::size_t k = 0; k < self.keys.size(); ++k) out[self.keys[k]] = results[k];
-                return out;
-              }
-            }
-            return nb::list(results);
+          [](const Self& self, const nb::list& results) {
+            return in_form(self.form, nb::len(results), [&](std::size_t i) { return nb::object(results[i]); });
           },
           "results"_a, "A list of results as a call of the function hands them over: one, a list or a dict.")
       .def_prop_ro(
@@ -260,18 +246,6 @@ void bind_function_class(nb::module_& m) {
   const auto in_python = [&cls](const char* name, Hook function, const char* signature, const char* doc) {
     define_in_python(cls, name, function, signature, doc);
   };
-  in_python(
-      "copy", "copy_function",
-      "def copy(self, share_memory: bool = False, swap: typing.Any = None, delete_updates: bool = False, "
-      "name: str | None = None, profile: typing.Any = None) -> Function",
-      "Another function of the same expressions. It shares the shared variables, except for those that swap maps "
-      "to others, and, with share_memory, the containers of its inputs. delete_updates: without updates. The code is "
-      "the same, too, unless there is a swap, delete_updates or a profile: then it is compiled anew.");
-  in_python("__copy__", "copy_function", "def __copy__(self) -> Function", "The same as copy().");
-  in_python("__deepcopy__", "deep_copy_function", "def __deepcopy__(self, memo: dict[int, typing.Any], /) -> Function",
-            "A copy with shared variables and containers of its own: the copies of those that are copied with it.");
-  in_python("__reduce__", "reduce_function", "def __reduce__(self) -> tuple[typing.Any, ...]",
-            "What was given to function(), and the values of containers: loading compiles anew.");
   in_python("__getitem__", "get_input", "def __getitem__(self, key: typing.Any, /) -> numpy.typing.NDArray[typing.Any]",
             "The value in a container, by name, variable or position: f.container[key].value.");
   in_python("__setitem__", "set_input", "def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None",
@@ -364,71 +338,17 @@ void bind_shared(nb::module_& m) {
       "variable"_a, "The value of a constant; None for other variables.");
 }
 
-void bind_mode(nb::module_& m) {
-  nb::class_<Mode>(m, "Mode", "How to compile: a linker, and which rewrites.")
-      .def(
-          "__init__",
-          [](Mode* self, nb::handle linker, const std::optional<std::string>& optimizer) {
-            new (self) Mode(linker.is_none() ? Linker(config::get("linker")) : linker_of(linker),
-                            !optimizer                ? "None"
-                            : *optimizer == "default" ? config::get("optimizer")
-                                                      : *optimizer);
-          },
-          "linker"_a.none() = "jit", "optimizer"_a.none() = "fast_run",
-          nb::sig(
-              "def __init__(self, linker: str | Linker | None = 'jit', optimizer: str | None = 'fast_run') -> None"),
-          "linker: None for config.linker. optimizer: None for no rewrites, \"default\" for config.optimizer.")
-      .def_prop_ro(
-          "linker", [](const Mode& self) { return self.linker().name; }, "The linker's name.")
-      .def_prop_ro("optimizer", &Mode::optimizer)
-      .def(
-          "including",
-          [](const Mode& self, nb::args tags) { return self.including(nb::cast<std::vector<std::string>>(tags)); },
-          "tags"_a, "With the rewrites of these tags or names too.")
-      .def(
-          "excluding",
-          [](const Mode& self, nb::args tags) { return self.excluding(nb::cast<std::vector<std::string>>(tags)); },
-          "tags"_a, "Without the rewrites of these tags or names.")
-      .def(
-          "requiring",
-          [](const Mode& self, nb::args tags) { return self.requiring(nb::cast<std::vector<std::string>>(tags)); },
-          "tags"_a, "Only those rewrites that have these tags.")
-      .def("__reduce__",
-           [](nb::handle object) {
-             const Mode& self = nb::cast<const Mode&>(object);
-             if (!self.query().extra.empty())
-               throw NotImplementedError("pickling: a Mode with rewrites of its own (Mode.register) can't be stored");
-             return nb::make_tuple(hook("stored_mode"),
-                                   nb::make_tuple(nb::cast(self.linker()), self.optimizer(), self.included(),
-                                                  self.excluded(), self.required(), stored_maker(object)));
-           })
-      .def("__repr__", &Mode::str);
-  m.def("mode_of_stored",
-        [](const Linker& linker, const std::string& optimizer, const std::vector<std::string>& included,
-           const std::vector<std::string>& excluded, const std::vector<std::string>& required) {
-          return Mode(linker, optimizer).including(included).excluding(excluded).requiring(required);
-        });
-  m.def("mode_with_maker_of", [](const Mode& mode, const Mode& other) { return mode.making(other.maker()); });
-  m.def(
-      "get_mode",
-      [](Any mode) {
-        if (mode.is_none()) return get_default_mode();
-        if (auto* given = instance_of<Mode>(mode)) return *given;
-        if (!PyUnicode_Check(mode.ptr())) throw TypeError(cat("mode: expected a name or a Mode, got ", shown(mode)));
-        return get_mode(nb::cast<std::string>(mode));
-      },
-      "mode"_a = nb::none(), "The mode of that name; config.mode for None.");
-  m.def("get_default_mode", [] { return get_default_mode(); });
-  m.def("mode_names", [] { return mode_names(); });
-}
-
 }  // namespace
 
 void bind_function(nb::module_& m) {
   bind_shared(m);
+  bind_default_updates(m);
+  bind_input_output(m);
   bind_mode(m);
   bind_function_class(m);
   bind_function_maker(m);
+  bind_function_copies(m);
+  bind_compilation(m);
 }
 
 }  // namespace bitale::python

@@ -91,15 +91,16 @@ PyObject* take(const FunctionObject& self, Results& results, std::size_t k, std:
 
 template <class Results>
 PyObject* hand_over(const FunctionObject& self, Results& results) {
-  switch (self.form) {
-    case FunctionObject::Form::Single: return take(self, results, 0, 0);
-    case FunctionObject::Form::None: return Py_NewRef(Py_None);
-    case FunctionObject::Form::Dict: {
+  switch (self.form.kind) {
+    case OutputForm::Kind::Single: return take(self, results, 0, 0);
+    case OutputForm::Kind::None: return Py_NewRef(Py_None);
+    case OutputForm::Kind::Dict: {
       nb::dict out;
-      for (std::size_t i = 0; i < self.keys.size(); ++i) out[self.keys[i]] = nb::steal(take(self, results, i, i));
+      for (std::size_t i = 0; i < self.form.keys.size(); ++i)
+        out[self.form.keys[i]] = nb::steal(take(self, results, i, i));
       return out.release().ptr();
     }
-    case FunctionObject::Form::List: break;
+    case OutputForm::Kind::List: break;
   }
   PyObject* out = PyList_New(Py_ssize_t(self.output_count));
   if (!out) nb::raise_python_error();
@@ -133,8 +134,8 @@ std::vector<int> requested_outputs(const FunctionObject& self, nb::handle given)
     throw TypeError(cat(name_of(self), ": output_subset: expected a list of positions or keys, got ", shown(given)));
   for (nb::handle item : given) {
     std::size_t key = 0;
-    while (key < self.keys.size() && !self.keys[key].equal(item)) ++key;
-    if (key < self.keys.size()) {
+    while (key < self.form.keys.size() && !self.form.keys[key].equal(item)) ++key;
+    if (key < self.form.keys.size()) {
       out.push_back(int(key));
     } else if (PyLong_Check(item.ptr()) && !PyBool_Check(item.ptr())) {
       const long position = PyLong_AsLong(item.ptr());
@@ -156,10 +157,10 @@ PyObject* call_some(const FunctionObject& self, std::span<PyObject* const> given
   self.function.run_some(arguments.views(), wanted, results);
   results.finish();
   const auto taken = [&](std::size_t k) { return take(self, results, k, std::size_t(wanted[k])); };
-  if (self.form == FunctionObject::Form::Single && wanted.size() == 1) return taken(0);
-  if (self.form == FunctionObject::Form::Dict) {
+  if (self.form.kind == OutputForm::Kind::Single && wanted.size() == 1) return taken(0);
+  if (self.form.kind == OutputForm::Kind::Dict) {
     nb::dict out;
-    for (std::size_t k = 0; k < wanted.size(); ++k) out[self.keys[std::size_t(wanted[k])]] = nb::steal(taken(k));
+    for (std::size_t k = 0; k < wanted.size(); ++k) out[self.form.keys[std::size_t(wanted[k])]] = nb::steal(taken(k));
     return out.release().ptr();
   }
   nb::list out;
@@ -235,11 +236,10 @@ void make_callable(nb::handle function_class) {
   PyType_Modified(type);
 }
 
-FunctionObject::FunctionObject(Function function_, Form form_, std::vector<nb::object> keys_, std::vector<Input> inputs)
+FunctionObject::FunctionObject(Function function_, OutputForm form_, std::vector<Input> inputs)
     : Vectorcall{call},
       function(std::move(function_)),
-      form(form_),
-      keys(std::move(keys_)),
+      form(std::move(form_)),
       maker(nb::none()),
       output_count(function.output_count()) {
   bool any_default = false;

@@ -9,6 +9,7 @@
 
 #include "bitale/compile/function.hpp"
 #include "call_arguments.hpp"
+#include "output_form.hpp"
 
 namespace bitale::python {
 
@@ -20,9 +21,6 @@ struct Vectorcall {
 };
 
 struct FunctionObject : Vectorcall {
-  // The form in which results are returned.
-  enum class Form { Single, List, Dict, None };
-
   // What an input accepts, in addition to its type.
   struct Input {
     std::string name;        // "" if it is positional only
@@ -31,14 +29,13 @@ struct FunctionObject : Vectorcall {
     Downcast downcast = Downcast::FloatLiteral;
   };
 
-  FunctionObject(Function function, Form form, std::vector<nb::object> keys, std::vector<Input> inputs);
+  FunctionObject(Function function, OutputForm form, std::vector<Input> inputs);
 
   Function function;
-  Form form;
-  std::vector<nb::object> keys;  // of Form::Dict
+  OutputForm form;
   std::vector<std::string> input_names;
   Variables defaults;  // empty when no input has a default
-  nb::object maker;    // the FunctionMaker; None if unknown
+  nb::object maker;    // the FunctionMaker
   std::vector<Kind> kinds, output_kinds;
   std::size_t geometry_size = 0;  // number of lengths and strides of all inputs
   std::size_t output_count;

@@ -15,8 +15,8 @@ namespace nb = nanobind;
 
 inline constexpr std::string_view hook_names[] = {
     // function() and its results
-    "function", "function_maker", "stored_mode", "maker_of", "containers_of", "copy_function", "deep_copy_function",
-    "reduce_function", "get_input", "set_input", "profile_stats", "stored_nan_guard", "dual_linker",
+    "stored_mode", "stored_function", "stored_function_maker", "containers_of", "get_input", "set_input",
+    "profile_stats", "stored_nan_guard", "dual_linker",
     // graphs: copies, pickles, tags
     "deepcopy_variable", "deepcopy_apply", "reduce_variable", "reduce_apply", "copy_op", "deepcopy_op", "reduce_op",
     "reduce_python_op", "reduce_type", "scratchpad",

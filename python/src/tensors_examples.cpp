@@ -86,6 +86,12 @@ array([1, 2]))"},
 array([1, 2, 3, 4]))"},
     {"flip", R"(>>> pt.flip([1, 2, 3]).eval()
 array([3, 2, 1]))"},
+    {"function", R"(>>> x, y = pt.dvectors("x", "y")
+>>> f = bt.function([x, y], [x + y, pt.dot(x, y)])
+>>> f([1.0, 2.0], [3.0, 4.0])
+[array([4., 6.]), array(11.)])"},
+    {"get_mode", R"(>>> bt.get_mode("VM").linker
+'vm')"},
     {"geomspace", R"(>>> pt.geomspace(1.0, 8.0, 4).eval()
 array([1., 2., 4., 8.]))"},
     {"get_scalar_constant_value", R"(>>> pt.get_scalar_constant_value(pt.constant(3))
@@ -165,6 +171,11 @@ array([ 2, 12]))"},
 array([1.75, 2.5 ]))"},
     {"ravel_multi_index", R"(>>> pt.ravel_multi_index(([0, 1], [2, 0]), (2, 3)).eval()
 array([2, 3]))"},
+    {"register_mode", R"(>>> from bitale.compile.mode import register_mode
+>>> register_mode("ONE_BY_ONE", bt.Mode("vm"))
+>>> x = pt.dscalar("x")
+>>> bt.function([x], x + 1, mode="ONE_BY_ONE")(1.0)
+array(2.))"},
     {"repeat", R"(>>> pt.repeat([1, 2], [1, 3]).eval()
 array([1, 2, 2, 2]))"},
     {"reshape", R"(>>> pt.reshape([1, 2, 3, 4], (2, -1)).eval()

@@ -126,7 +126,7 @@ void check_unused(const Variables& inputs, const Variables& used, std::string po
 int thread_count(std::optional<int> wanted) {
   const std::int64_t count = wanted ? *wanted : config::get_int("num_threads");
   if (count >= 1 && count <= max_threads) return int(count);
-  throw ValueError(cat("function: threads is a number from 1 to ", max_threads, ", got ", count));
+  throw ValueError(cat("function: threads is an integer from 1 to ", max_threads, ", got ", count));
 }
 
 }  // namespace

@@ -54,8 +54,6 @@ def required(function: Any) -> list[str] | None:
 def names(function: Any) -> list[str] | None:
     """Names in order, "*args" and "**kwargs" with their stars, keyword-only markers left out; None where the signature
     is unknown."""
-    if inspect.isclass(function) and type(getattr(function, "__init__", None)).__name__ == "nb_method":
-        return None  # a bound class has the constructors of C++
     inside = _inside(function)
     if inside is not None:
         return [re.split(r"[:=]", part)[0].strip() for part in _split(inside) if part not in ("*", "/")]

@@ -134,6 +134,11 @@ _by_name = "the same names, where they mean something here"
 # The same for other modules, by module and name.
 other_arguments_of_modules = {
     "compile.FunctionMaker": "its arguments are those of function()",
+    "compile.Mode": "there is no database of rewrites to choose",
+    "compile.mode.Mode": "there is no database of rewrites to choose",
+    "compile.debug.debugmode.DebugMode": "there is no database of rewrites to choose; strides always match",
+    "graph.FunctionGraph": "FunctionMaker has the mapping of updates",
+    "graph.fg.FunctionGraph": "FunctionMaker has the mapping of updates",
     "compile.MonitorMode": "there is no database of rewrites to choose",
     "compile.ProfileStats": "of the function that it measures",
     "compile.function": _more,

@@ -5,80 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from bitale import _core
-from bitale._core import Linker, Mode, get_default_mode, linker_names, mode_names
+from bitale._core import Linker, Mode, get_default_mode, get_mode, linker_names, mode_names, register_mode
 
 __all__ = ["Linker", "Mode", "get_default_mode", "get_mode", "linker_names", "mode_names", "register_linker", "register_mode"]
 
 Mode.__module__ = __name__
-
-_registered: dict[str, Mode] = {}
-
-
-def get_mode(orig_string: Any = None) -> Mode:
-    """Find the mode of a name.
-
-    Parameters
-    ----------
-    orig_string : str or Mode, optional
-        Name; a mode is returned as it is. By default config.mode.
-
-    Returns
-    -------
-    Mode
-        The mode.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name.
-
-    See Also
-    --------
-    Mode, register_mode
-
-    Examples
-    --------
-    >>> bt.get_mode("VM").linker
-    'vm'
-    """
-    if isinstance(orig_string, str) and orig_string in _registered:
-        return _registered[orig_string]
-    return _core.get_mode(orig_string)
-
-
-def register_mode(name: str, mode: Mode) -> None:
-    """Give a mode a name, by which functions find it.
-
-    Parameters
-    ----------
-    name : str
-        Name.
-    mode : Mode
-        Mode.
-
-    Raises
-    ------
-    ValueError
-        For a name that is taken.
-
-    See Also
-    --------
-    get_mode
-
-    Examples
-    --------
-    >>> from bitale.compile.mode import register_mode
-    >>> register_mode("ONE_BY_ONE", bt.Mode("vm"))
-    >>> x = pt.dscalar("x")
-    >>> bt.function([x], x + 1, mode="ONE_BY_ONE")(1.0)
-    array(2.)
-    """
-    if name in _registered or name in mode_names():
-        raise ValueError(f"register_mode: there is a mode {name!r} already")
-    if not isinstance(mode, Mode):
-        raise TypeError(f"register_mode: expected a Mode, got {mode!r}")
-    _registered[name] = mode
-
 
 def register_linker(name: str, linker: Linker) -> None:
     """Give a linker a name, by which modes find it.
@@ -130,7 +61,7 @@ def __getattr__(name: str) -> Any:
     if name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM"):  # created at each access, with the current configuration
         return _core.get_mode(name)
     if name == "predefined_modes":
-        return {**{each: _core.get_mode(each) for each in mode_names()}, **_registered}
+        return {**{each: _core.get_mode(each) for each in mode_names()}, **_core.registered_modes()}
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from bitale import _core
 from bitale._core import UnusedInputError
-from bitale.compile.default_updates import default_update_in
 from bitale.compile.io import In, Out
 from bitale.compile.sharedvalue import SharedVariable
 from bitale.graph.basic import clone_get_equiv
@@ -74,7 +73,7 @@ def rebuild_collect_shared(
             if not isinstance(leaf, SharedVariable) or leaf in shared:
                 continue
             shared[leaf] = None
-            default = default_update_in(roots, leaf)
+            default = _core.default_update_in(roots, leaf)
             if default is not None and leaf not in new_values and no_default_updates is not True and leaf not in skipped:
                 (new_values[leaf],) = made([_fitting(leaf, default)])
                 waiting.append(new_values[leaf])

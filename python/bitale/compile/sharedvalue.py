@@ -170,18 +170,5 @@ def _set_value(self: Any, new_value: Any, borrow: bool = False) -> None:
     _core.set_shared_value(self, new_value, borrow)
 
 
-def _default_update(self: Any) -> Any:
-    """Of a shared variable: the expression that functions update it with, unless they are told otherwise; or None."""
-    return getattr(self.tag, "_default_update", None)
-
-
-def _set_default_update(self: Any, expression: Any) -> None:
-    if not _core.is_shared(self):
-        raise TypeError(f"default_update: {self} is not a shared variable")
-    if expression is not None and not (isinstance(expression, Variable) and self.type.is_super(expression.type)):
-        raise TypeError(f"default_update: expected an expression of {self.type}, got {expression!r}")
-    self.tag._default_update = expression
-
-
-for _name, _value in (("get_value", _get_value), ("set_value", _set_value), ("default_update", property(_default_update, _set_default_update))):
+for _name, _value in (("get_value", _get_value), ("set_value", _set_value)):
     setattr(Variable, _name, _value)

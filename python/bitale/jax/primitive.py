@@ -117,9 +117,9 @@ def _graph_of(function: Any) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any
     formula that it becomes.
     """
     fgraph = function.fgraph
-    if _draws(fgraph.outputs) and function._maker is not None:
-        steps = bt.compile.maker.steps_of(function._maker.recipe)
-        return steps.fgraph.inputs, steps.fgraph.outputs, steps.shared
+    if _draws(fgraph.outputs):
+        maker = bt.compile.FunctionMaker(**function.maker.arguments, no_fgraph_prep=True)
+        return maker.fgraph.inputs, maker.fgraph.outputs, maker.shared
     return fgraph.inputs, fgraph.outputs, function.get_shared()
 
 

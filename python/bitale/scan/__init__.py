@@ -9,7 +9,6 @@ import numpy as np
 
 from bitale import _core
 from bitale._core import Mode, TensorVariable, Variable
-from bitale.compile.default_updates import with_default_updates
 from bitale.compile.sharedvalue import collect_new_shareds
 from bitale.configuration import config
 from bitale.typing import SharedUpdates, TensorLike
@@ -124,7 +123,7 @@ def _own_updates(created: list[Any], outputs: list[Any], condition: Any, updates
         return []
     given = {variable for variable, _ in updates}
     known = [each for each in [*outputs, condition, *(after for _, after in updates)] if isinstance(each, Variable)]
-    return [(rng, after) for rng, after in with_default_updates(known, [], given) if rng in made]
+    return [(rng, after) for rng, after in _core.with_default_updates(known, [], given) if rng in made]
 
 
 def _loop(

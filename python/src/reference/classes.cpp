@@ -78,6 +78,112 @@ Parameters
 ----------
 why_null : str
     Reason, for the message of an error.)doc"},
+{"In", R"doc(Input of a function, with options.
+
+Parameters
+----------
+variable : TensorVariable
+    The variable.
+name : str, optional
+    Keyword of the input; by default the name of the variable.
+value : object, optional
+    Default for calls that leave the input out; or a shared variable or
+    Container that holds it.
+update : TensorVariable, optional
+    Expression whose value the container gets after each call.
+mutable : bool, optional
+    Accepted for compatibility with PyTensor: inputs are never written.
+strict : bool
+    Take only arrays of just the dtype.
+allow_downcast : bool, optional
+    True converts whatever is given, False nothing that would lose
+    precision, None also Python floats to config.floatX. By default the
+    function decides.
+autoname : bool
+    Accepted for compatibility with PyTensor.
+implicit : bool, optional
+    Calls cannot give the input; its value is that of the container. By
+    default if the value is a shared variable or a Container.
+borrow : bool, optional
+    Accepted for compatibility with PyTensor.
+shared : bool
+    Accepted for compatibility with PyTensor.
+
+Raises
+------
+TypeError
+    If the value or update does not have the type of the variable.
+ValueError
+    For an update or `implicit` without a value, or `mutable` without
+    `borrow`.
+
+See Also
+--------
+Out, function)doc"},
+{"Out", R"doc(Output of a function, with options.
+
+Parameters
+----------
+variable : TensorVariable
+    The expression.
+borrow : bool
+    Accepted for compatibility with PyTensor: results are never shared.
+
+See Also
+--------
+In, function)doc"},
+{"Container", R"doc(Storage cell: the default of an input, the state that an update changes, or the value of a shared variable.
+
+Parameters
+----------
+variable : Variable
+    Shared variable that has the value.
+
+Raises
+------
+TypeError
+    If the variable is not shared.)doc"},
+{"FunctionMaker", R"doc(Maker of functions, step by step.
+
+``function(...)`` is ``FunctionMaker(...).create()``. Making one builds the
+graph (`create_fgraph`) and rewrites it (`prepare_fgraph`); `create` links it
+(`link`) and returns the callable. A subclass may do any step in another way:
+it may look at the graph or change it, up to `link`.
+``mode.with_function_maker(cls)`` is a mode whose functions are made by it; a
+subclass of Mode may have an attribute ``function_maker`` instead.
+
+Parameters
+----------
+inputs : sequence of Variable or In
+    As of `function`.
+outputs : Variable, sequence or dict of Variable, optional
+    As of `function`.
+mode : str or Mode, optional
+    As of `function`.
+accept_inplace : bool
+    Has to be False.
+updates, givens : mapping or iterable of pairs, optional
+    As of `function`.
+name : str, optional
+    As of `function`.
+allow_input_downcast : bool, optional
+    As of `function`.
+profile : bool or str, optional
+    As of `function`.
+on_unused_input : str, optional
+    As of `function`.
+trust_input : bool
+    As of `function`.
+threads : int, optional
+    As of `function`.
+no_fgraph_prep : bool
+    Leave the graph as it was given.
+no_default_updates : bool or list of Variable
+    As of `function`.
+
+See Also
+--------
+bitale.function, std_fgraph)doc"},
   };
   return all;
 }

@@ -165,6 +165,44 @@ replace (mapping): Inputs and variables of the same type with additional leading
 -> Variable or list of Variable: New expressions, with the batch dimensions first.
 ~ clone_replace, vectorize
 
+= function
+Compile expressions to a function of inputs.
+inputs (sequence of Variable or In): Inputs. A computed variable cuts the graph off: what it was computed from is not needed.
+outputs (Variable, sequence or dict of Variable): Expressions to compute; the function returns results of the same form.
+mode (str or Mode): How to compile; by default config.mode.
+updates (mapping or iterable of pairs): Shared variables, and the expressions whose values they get after each call.
+givens (mapping or iterable of pairs): Variables, and what to use in place of them.
+no_default_updates (bool or list of Variable): Leave out the default updates of shared variables (such as random generators have): of all, or of those listed.
+accept_inplace (bool): Has to be False.
+name (str): Name of the function, for errors and profiles.
+rebuild_strict (bool): Has to be True.
+allow_input_downcast (bool): None converts Python floats to config.floatX and otherwise nothing that would lose precision; True converts whatever is given; False not even those floats.
+profile (bool or str): Measure what compiling and calls take (`Function.profile`); a str is the name of a function that has none. By default config.profile.
+on_unused_input (str): ``'raise'``, ``'warn'`` or ``'ignore'``; by default config.on_unused_input.
+trust_input (bool): Accepted for compatibility with PyTensor.
+threads (int): How many threads a call may use, from 1 to 1024; by default config.num_threads. Large loops are shared among them. Results are the same, bit by bit, for any number.
+-> Function: The compiled function.
+! UnusedInputError: if no output depends on an input, and `on_unused_input` is ``'raise'``.
+! MissingInputError: if an output depends on a variable that is neither an input nor has a value.
+! NotImplementedError: for `accept_inplace`, or ``rebuild_strict=False``.
+! TypeError: if an update or a given has another type than its variable.
+! ValueError: if `threads` is out of range, or `givens` replace an input.
+~ In, shared, Mode
+
+= get_mode
+Find the mode of a name.
+orig_string (str or Mode): Name; a mode is returned as it is. By default config.mode.
+-> Mode: The mode.
+! ValueError: for an unknown name.
+~ Mode, register_mode
+
+= register_mode
+Give a mode a name, by which functions find it.
+name (str): Name.
+mode (Mode): Mode.
+! ValueError: for a name that is taken.
+~ get_mode
+
 = ancestors
 Variables on which graphs depend.
 graphs (Variable or sequence of Variable): Variables where the graphs end.

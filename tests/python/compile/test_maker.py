@@ -1,6 +1,7 @@
 """The steps of function(), and modes that replace a step."""
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -165,3 +166,22 @@ def test_functions_in_pickles_may_be_omitted():
         found = pickle.loads(stored)
         assert found["f"] is None and found["x"].name == "x"
     assert pickle.loads(stored)["f"]([1.0]).tolist() == [2]
+
+
+def test_function_runs_no_python_of_the_package():
+    """One crossing into the library and one out of it; a draw has a default update."""
+    x, s = pt.dvector("x"), bt.shared(1.0, "s")
+    draw = pt.random.normal(size=2)
+    seen = []
+
+    def note(frame, event, argument):
+        if event == "call" and "bitale" in frame.f_code.co_filename and frame.f_code.co_filename != __file__:
+            seen.append(frame.f_code.co_qualname)
+
+    sys.setprofile(note)
+    try:
+        f = bt.function([bt.In(x, value=[1.0])], {"y": pt.exp(x).sum() * s + draw}, updates={s: s + 1}, name="f")
+    finally:
+        sys.setprofile(None)
+    assert seen == []
+    assert f()["y"].shape == (2,) and s.get_value() == 2

@@ -1,0 +1,53 @@
+// The arguments of function(), checked and in one form: what a function is made of, and what pickle stores of it.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+#include "bitale/compile/function.hpp"
+#include "input_output.hpp"
+#include "output_form.hpp"
+
+namespace bitale::python {
+
+// As Python gives them.
+struct GivenArguments {
+  nb::handle inputs, outputs, mode, updates, givens, no_default_updates, name, allow_input_downcast, profile,
+      on_unused_input, trust_input, threads;
+};
+
+struct FunctionArguments {
+  std::vector<InObject> inputs;  // with containers
+  OutputForm form;
+  std::vector<OutObject> outputs;
+  nb::object mode = nb::none();  // a Mode; None: the default mode when the function is made
+  Replacements updates, givens;  // default updates are among the updates
+  std::optional<std::string> name;
+  std::optional<bool> allow_input_downcast, profile;
+  std::string on_unused_input;  // "": as the config says
+  bool trust_input = false;
+  std::optional<int> threads;
+
+  Variables expressions() const;  // of the outputs
+  nb::object outputs_in_form() const;
+  // function(**keywords()) makes the function again.
+  nb::dict keywords() const;
+  // What the library's maker takes. The values of inputs that calls can't give are among the replacements.
+  FunctionOptions options() const;
+  Variables explicit_inputs() const;
+};
+
+// TypeError or ValueError for arguments that function() does not take, with its message.
+FunctionArguments parse_arguments(const GivenArguments& given);
+// NotImplementedError for an option that is asked for but not there.
+void refuse_option(const char* name, nb::handle value);
+// None, True or False; a text counts as True. TypeError otherwise.
+std::optional<bool> wants_profile(nb::handle profile);
+// The mode of that name, config.mode for None, or the mode itself.
+nb::object mode_object(nb::handle mode);
+
+}  // namespace bitale::python

@@ -1,0 +1,110 @@
+// Mode, and modes by name.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/compile/mode.hpp"
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+#include "function_arguments.hpp"
+#include "function_maker.hpp"
+#include "hooks.hpp"
+#include "instance.hpp"
+#include "linker.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+// By name; objects, because a subclass in Python has attributes of its own. Never destroyed: modes may hold objects
+// that outlive the interpreter.
+nb::dict registered() {
+  static auto& modes = *new nb::dict;
+  return modes;
+}
+
+void register_mode(const std::string& name, Any mode) {
+  const std::vector<std::string> names = mode_names();
+  if (registered().contains(name.c_str()) || std::find(names.begin(), names.end(), name) != names.end())
+    throw ValueError(cat("register_mode: there is a mode '", name, "' already"));
+  if (!instance_of<Mode>(mode)) throw TypeError(cat("register_mode: expected a Mode, got ", shown(mode)));
+  registered()[name.c_str()] = mode;
+}
+
+}  // namespace
+
+nb::object mode_object(nb::handle mode) {
+  if (mode.is_none()) return nb::cast(get_default_mode());
+  if (instance_of<Mode>(mode)) return nb::borrow(mode);
+  if (!PyUnicode_Check(mode.ptr())) throw TypeError(cat("mode: expected a name or a Mode, got ", shown(mode)));
+  if (registered().contains(mode)) return registered()[mode];
+  return nb::cast(get_mode(nb::cast<std::string>(mode)));
+}
+
+void bind_mode(nb::module_& m) {
+  nb::class_<Mode>(m, "Mode", "How to compile: a linker, and which rewrites.")
+      .def(
+          "__init__",
+          [](Mode* self, nb::handle linker, const std::optional<std::string>& optimizer) {
+            new (self) Mode(linker.is_none() ? Linker(config::get("linker")) : linker_of(linker),
+                            !optimizer                ? "None"
+                            : *optimizer == "default" ? config::get("optimizer")
+                                                      : *optimizer);
+          },
+          "linker"_a.none() = "jit", "optimizer"_a.none() = "fast_run",
+          nb::sig(
+              "def __init__(self, linker: str | Linker | None = 'jit', optimizer: str | None = 'fast_run') -> None"),
+          "linker: None for config.linker. optimizer: None for no rewrites, \"default\" for config.optimizer.")
+      .def_prop_ro(
+          "linker", [](const Mode& self) { return self.linker().name; }, "The linker's name.")
+      .def_prop_ro("optimizer", &Mode::optimizer)
+      .def(
+          "including",
+          [](const Mode& self, nb::args tags) { return self.including(nb::cast<std::vector<std::string>>(tags)); },
+          "tags"_a, "With the rewrites of these tags or names too.")
+      .def(
+          "excluding",
+          [](const Mode& self, nb::args tags) { return self.excluding(nb::cast<std::vector<std::string>>(tags)); },
+          "tags"_a, "Without the rewrites of these tags or names.")
+      .def(
+          "requiring",
+          [](const Mode& self, nb::args tags) { return self.requiring(nb::cast<std::vector<std::string>>(tags)); },
+          "tags"_a, "Only those rewrites that have these tags.")
+      .def("__reduce__",
+           [](nb::handle object) {
+             const Mode& self = nb::cast<const Mode&>(object);
+             if (!self.query().extra.empty())
+               throw NotImplementedError("pickling: a Mode with rewrites of its own (Mode.register) can't be stored");
+             return nb::make_tuple(hook("stored_mode"),
+                                   nb::make_tuple(nb::cast(self.linker()), self.optimizer(), self.included(),
+                                                  self.excluded(), self.required(), stored_maker(object)));
+           })
+      .def("__repr__", &Mode::str);
+  m.def("mode_of_stored",
+        [](const Linker& linker, const std::string& optimizer, const std::vector<std::string>& included,
+           const std::vector<std::string>& excluded, const std::vector<std::string>& required) {
+          return Mode(linker, optimizer).including(included).excluding(excluded).requiring(required);
+        });
+  m.def("mode_with_maker_of", [](const Mode& mode, const Mode& other) { return mode.making(other.maker()); });
+  m.def(
+      "get_mode", [](Any orig_string) { return mode_object(orig_string); }, "orig_string"_a = nb::none(),
+      nb::sig("def get_mode(orig_string: str | Mode | None = None) -> Mode"), "The mode of a name.");
+  m.def("register_mode", register_mode, "name"_a, "mode"_a, nb::sig("def register_mode(name: str, mode: Mode) -> None"),
+        "Give a mode a name, by which functions find it.");
+  m.def(
+      "registered_modes", [] { return registered(); }, "Modes by the names that were given to them.");
+  m.def("get_default_mode", [] { return get_default_mode(); });
+  m.def("mode_names", [] { return mode_names(); });
+}
+
+}  // namespace bitale::python
