@@ -14,6 +14,7 @@
 
 #include "codegen/llvm/expression_strategy.hpp"
 #include "codegen/llvm/function_builder.hpp"
+#include "codegen/llvm/loop_strategy.hpp"
 #include "codegen/outlined_loops.hpp"
 #include "program/kept_loads.hpp"
 #include "program/loop_nest.hpp"
@@ -33,8 +34,9 @@ class Emitter : public FunctionBuilder {
   // The bytes of memory for values that later parts need.
   std::int64_t spill_bytes() const { return spill_bytes_; }
 
-  // ---- for expression strategies ----
+  // ---- expressions, for strategies ----
   using Expr = program::Expr;
+  const program::Program& program() const { return program_; }
   program::ExprPool& pool() { return pool_; }
   Value value(Expr expr);     // at the current level; a vector when it varies over lanes
   Value lanes_of(Expr expr);  // the same, splat to lanes when it does not vary
@@ -48,19 +50,48 @@ class Emitter : public FunctionBuilder {
   // Whether the current code may branch, and is worth a branch: a masked pass is not.
   bool may_branch() const { return !lanes_->mask && row_block_.rows.empty() && !is_in_finished_block(); }
 
+  // ---- loops, for strategies ----
+  void emit(const program::Loop& loop);
+  bool is_written(std::int64_t buffer) const { return nest_.is_written(buffer); }  // in the current top-level step
+  void open_level(Expr index, LLVMBasicBlockRef preheader);
+  void close_level();
+  // The innermost level, or an outer one by its distance, begins an iteration with this index: values of that level and
+  // of those inside it are no longer known.
+  void begin_iteration(Value index, std::size_t levels_out = 0);
+  // Everything that accumulates is emitted once for each of these rows, from the innermost open level on.
+  void begin_row_block(std::vector<Value> rows);
+  void end_row_block() { row_block_ = {}; }
+  // Emits the body of a loop in lanes twice: in the block of that name for vectors for which the condition holds, and
+  // for the others after `specialise`, with the loads and accumulations of the strategy. Returns the branch between
+  // them.
+  Value emit_two_bodies(const program::Loop& loop, Value is_general, const char* name,
+                        const std::function<void()>& specialise);
+  // The start of accumulators of lanes, whose sum is added to the identity in the end.
+  Value start_of_lanes(program::Combiner combiner, DType dtype, int lanes);
+
+  // ---- memory, for strategies (emit_memory.cpp) ----
+  struct Element {
+    Expr row;   // offset of the row in elements; invalid when 0
+    Expr last;  // index within the row; invalid for 0-d
+  };
+  Element element_at(std::int64_t buffer, std::span<const Expr> at);
+  // The number of elements between neighbouring lanes, if it is a constant; 0: all access one element.
+  std::optional<std::int64_t> lane_stride(Expr offset);
+  bool in_order(std::int64_t buffer, std::span<const Expr> at);  // neighbouring lanes access neighbouring elements
+  Value start_of(Expr expr);                                     // its value at lane 0, where it has a lane_stride
+  Value data(std::int64_t buffer);
+  Value address(std::int64_t buffer, Value offset);
+  Value gather(DType dtype, std::int64_t buffer, Value offsets);
+  Value load_each_lane(DType dtype, std::int64_t buffer, const std::function<Value(int lane)>& offset_of);
+
  private:
   // An open loop. `values` holds the values known at this level; code of the enclosing level is added to `preheader`.
   struct Level {
+    Expr index;
     LLVMBasicBlockRef preheader = nullptr;
     std::unordered_map<std::uint32_t, Value> values;
   };
   using Accumulators = std::unordered_map<std::int64_t, Value>;  // var -> memory of its vector accumulator
-  // A part of the lanes, which has two runs at most (codegen/index_runs.hpp).
-  struct Runs {
-    int from;
-    Value offsets;
-    Value starts = nullptr, below = nullptr;  // bits: the start of the second run, if there is one; the lanes before it
-  };
   // The lanes of a vector loop's body: values of the innermost Level are vectors of `count` lanes, those of outer
   // levels scalars.
   struct Lanes {
@@ -74,9 +105,8 @@ class Emitter : public FunctionBuilder {
     Accumulators* accumulators = nullptr;
     std::int64_t prefetch_distance = 0;                   // elements this far ahead are prefetched
     const std::vector<std::int64_t>* streamed = nullptr;  // buffers whose stores are non-temporal in this pass
-    Expr groups;                                          // the offset of index runs (codegen/index_runs.hpp)
-    const std::vector<Runs>* runs = nullptr;              // the runs of `groups`, where they are known
-    std::unordered_map<std::uint32_t, Expr> direct;       // positions that are known to be these indices
+    std::unique_ptr<LanesStrategy> strategy;
+    bool is_special = false;  // the strategy's cheaper body is being emitted
   };
 
   // ---- functions (emit_parts.cpp) ----
@@ -105,10 +135,9 @@ class Emitter : public FunctionBuilder {
   Value own_function(Expr call, int lanes);
   Value emit_own_function(const std::string& name, const program::Function& function, int lanes);
 
-  // ---- equal loops (emit_outlined_loops.cpp) ----
-  bool emit_equal(const program::Loop& loop);
-  Value emit_cut_loop(const std::string& name, LLVMTypeRef function_type, const std::vector<Expr>& values);
-  Value table_of(const std::vector<std::int64_t>& numbers);
+  // ---- outlined loops (emit_outlined_loops.cpp) ----
+  bool call_outlined(const program::Loop& loop);  // false when the loop is not outlined
+  Value emit_outlined(const std::string& name, LLVMTypeRef function_type, const std::vector<Expr>& values);
 
   // ---- expressions (emit_expr.cpp) ----
   // The level at which an expression is computed. It is not hoisted out of a side of a branch, unless it is known
@@ -133,66 +162,30 @@ class Emitter : public FunctionBuilder {
   Callee callee(Expr call, std::size_t first_argument);
   Value call_once(const Callee& callee, std::vector<Value> arguments);
   Value identity(program::Combiner combiner, DType dtype, int lanes);
-  Value start_of_lanes(program::Combiner combiner, DType dtype, int lanes);
 
   // ---- memory (emit_memory.cpp) ----
-  struct Place {
-    Expr row;   // offset of the row in elements; invalid when 0
-    Expr last;  // index within the row; invalid for 0-d
-  };
-  Place place_of(std::int64_t buffer, std::span<const Expr> at);
-  // The number of elements between neighbouring lanes, if it is a constant; 0: all access one element.
-  std::optional<std::int64_t> lane_stride(Expr offset);
-  bool in_order(std::int64_t buffer, std::span<const Expr> at);  // neighbouring lanes write neighbouring elements
-  Value start_of(Expr expr);                                     // its value at lane 0, where it has a lane_stride
-  Value data(std::int64_t buffer);
-  Value address(std::int64_t buffer, Value offset);
   Value load_neighbours(DType dtype, Value address, Value mask);  // in their memory type
   // Loads lanes that are a few elements apart, by |stride| contiguous loads and shuffles; the last load ends with the
   // last element that is needed. In a masked pass only for a stride of -1.
   Value load_strided(DType dtype, std::int64_t buffer, Value start, int stride);
   void store_lanes(std::int64_t buffer, Value address, Value v);
-  Value gather(DType dtype, std::int64_t buffer, Value offsets);
-  Value load_each_lane(DType dtype, std::int64_t buffer, const std::function<Value(int lane)>& offset_of);
   void scatter(DType dtype, std::int64_t buffer, Value offsets, Value v);
+  void scatter_accumulate(const program::Accumulate& step, Value v);
   Value addresses(DType dtype, std::int64_t buffer, Value offsets);
   void load_data(std::int64_t buffer);
-  void place_on_stack(std::int64_t buffer);  // in this function's stack frame; sets its address in the frame
+  void allocate_on_stack(std::int64_t buffer);  // in this function's stack frame; sets its address in the frame
   Value length_address(std::int64_t buffer, int axis);
   void store(std::int64_t buffer, std::span<const Expr> at, Value v);
   Value load(std::int64_t buffer, std::span<const Expr> at, bool in_lanes);
   Value hoisted_address(std::int64_t buffer, std::span<const Expr> at, Value address);
 
-  // ---- lanes added to scattered elements (emit_scatter.cpp) ----
-  void emit_by_runs(const program::Loop& loop);
-  void scatter_accumulate(const program::Accumulate& step, Value v);
-  void add_runs(const program::Accumulate& step, const Runs& runs, Value v);
-  Value load_runs(std::int64_t buffer);
-  Value of_first_run(const Runs& runs);
-
-  // ---- elements at checked indices (emit_checked_indices.cpp) ----
-  struct CheckedIndex {
-    Expr position, ok, wrapped, index, length;
-  };
-  std::optional<CheckedIndex> checked_index(Expr position);
-  std::vector<CheckedIndex> checked_indices_of(const program::Loop& loop);
-  void emit_by_indices(const program::Loop& loop, const std::vector<CheckedIndex>& indices);
-  Value gather_direct(DType dtype, std::int64_t buffer, Expr index);
-
   // ---- carried values other than plain reductions (emit_carried.cpp) ----
   Value carry_start(const program::Carry& carry);
-  void emit_running(const program::Update& step);
-  Value running_lanes(program::Combiner combiner, DType dtype, Value lanes, Value& carried);
-  void emit_located(const program::Update& step);
-  void locate_in_lanes(const program::Update& step, Value memory, Value place_memory);
-  Value more_extreme(program::Combiner combiner, DType dtype, Value a, Value b);
-  struct Located {
-    Value value, place;
-  };
-  Located extreme_of(program::Combiner combiner, DType dtype, Located a, Located b);
-  Located extreme_lane(program::Combiner combiner, DType dtype, Located lanes);
-  void reduce_located(const program::Update& update, int lanes, std::vector<Accumulators>& accumulators);
-  bool is_running(Expr var) const { return running_.count(var.payload()) != 0; }
+  void emit_prefix(const program::Update& step);
+  void emit_arg_reduce(const program::Update& step);
+  void arg_reduce_lanes(const program::Update& step, Value memory, Value index_memory);
+  void combine_arg_reduce(const program::Update& update, int lanes, std::vector<Accumulators>& accumulators);
+  bool is_prefix(Expr var) const { return prefixes_.count(var.payload()) != 0; }
 
   // ---- loops that several threads share (emit_chunks.cpp) ----
   // A partial result that chunks of a loop leave to be combined: one per carried value and accumulator, with its
@@ -227,18 +220,11 @@ class Emitter : public FunctionBuilder {
   void combine_partials(const program::Loop& loop, const Chunks& chunks);
   void combine_partials(const program::Loop& loop, const Chunks& chunks, int lanes,
                         const std::vector<Accumulators>& accumulators);
-  // ---- transposing copies (emit_transpose.cpp) ----
-  bool emit_transpose(const program::Loop& rows);
-  void transpose_blocks(const program::Loop& rows, const program::Loop& columns, const program::Store& store);
-
   // ---- rows accumulated into one row (emit_row_blocks.cpp) ----
   struct RowBlock {
-    Expr index;
     std::size_t level = 0;
     std::vector<Value> rows;
   };
-  const program::Loop* accumulated_columns(const program::Loop& rows);
-  bool emit_row_blocks(const program::Loop& rows);
   void for_each_row(const std::function<void()>& emit_row);
 
   // ---- non-temporal stores (emit_stream.cpp) ----
@@ -248,9 +234,6 @@ class Emitter : public FunctionBuilder {
   void fence_streams();
 
   // ---- loops (emit_loop.cpp) ----
-  void emit(const program::Loop& loop);
-  void open_level(Expr index, LLVMBasicBlockRef preheader);
-  void close_level();
   void start_carries(const program::Loop& loop);
   void poll(const program::Loop& loop, Value index);
   void scalar_loop(const program::Loop& loop, Value from, Value extent);
@@ -263,8 +246,6 @@ class Emitter : public FunctionBuilder {
   void masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
   void masked_loop(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
   void reduce_lanes(const program::Loop& loop, int lanes, std::vector<Accumulators>& accumulators);
-  Value emit_two_bodies(const program::Loop& loop, Value is_general, const char* name,
-                        const std::function<void()>& specialise);
   void emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators);
 
   // ---- sums of blocks (emit_pairwise.cpp) ----
@@ -291,9 +272,10 @@ class Emitter : public FunctionBuilder {
   const program::Program& program_;
   program::ExprPool& pool_;
   const ExpressionStrategies strategies_ = expression_strategies();
+  const LoopStrategies loop_strategies_ = loop_strategies();
   std::vector<Part> parts_;
-  std::optional<OutlinedLoops> equal_loops_;
-  Value numbers_ = nullptr;  // in a function for equal loops: a table, its own buffers -> those of the program
+  std::optional<OutlinedLoops> outlined_loops_;
+  Value numbers_ = nullptr;  // in the function of an outlined loop: a table, its own buffers -> those of the program
   std::unordered_map<std::uint32_t, PriorValue> prior_values_;
   static constexpr std::size_t huge = 20'000;
   static constexpr std::size_t blocks_of_a_loop = 20;  // expressions that take as long to compile as a loop's blocks
@@ -319,11 +301,11 @@ class Emitter : public FunctionBuilder {
   };
   std::vector<Address> data_;                       // per buffer
   std::unordered_map<std::int64_t, Value> locals_;  // carried var -> its memory
-  std::unordered_set<std::int64_t> running_;        // carried vars that are read while they are carried
-  int chunk_count_ = 0;                             // functions created for chunks
-  const program::Loop* chunk_of_ = nullptr;         // the loop of whose chunk a function is being emitted
-  Value partial_ = nullptr;                         // where that chunk stores its reductions
-  std::vector<Partial> partials_;                   // what it has stored there
+  std::unordered_set<std::int64_t> prefixes_;  // carried vars of prefix scans, which are read while they are carried
+  int chunk_count_ = 0;                        // functions created for chunks
+  const program::Loop* chunk_of_ = nullptr;    // the loop of whose chunk a function is being emitted
+  Value partial_ = nullptr;                    // where that chunk stores its reductions
+  std::vector<Partial> partials_;              // what it has stored there
   std::int64_t partial_bytes_ = 0, granule_ = 1;
   RowBlock row_block_;                       // the one that is being emitted; without rows: none
   const program::Step* top_step_ = nullptr;  // the current top-level step

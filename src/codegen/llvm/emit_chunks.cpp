@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/llvm/arg_reduce.hpp"
 #include "codegen/llvm/emit.hpp"
 #include "program/steps.hpp"
 #include "runtime/frame.hpp"
@@ -72,8 +73,8 @@ void Emitter::load_own_data(std::span<const std::int64_t> buffers, Value worker)
 
 void Emitter::leave_partial(std::int64_t var, std::size_t copy, LLVMTypeRef kind, Value v) {
   Value offset = int64(partial_bytes_);
-  const Value place = l_.BuildGEP2(builder_, l_.Int8TypeInContext(context_), partial_, &offset, 1, "");
-  l_.SetAlignment(l_.BuildStore(builder_, v, place), 64);
+  const Value slot = l_.BuildGEP2(builder_, l_.Int8TypeInContext(context_), partial_, &offset, 1, "");
+  l_.SetAlignment(l_.BuildStore(builder_, v, slot), 64);
   partials_.push_back({var, copy, kind, partial_bytes_});
   partial_bytes_ += widest_vector;
 }
@@ -249,11 +250,11 @@ void Emitter::combine_partials(const program::Loop& loop, const Chunks& chunks, 
           l_.BuildStore(builder_, combine(update->combiner, dtype, before, part, false), memory);
           continue;
         }
-        const Value taken = more_extreme(update->combiner, dtype, part, before);
-        const Value place = memory_of(update->position_var), place_part = part_of(update->position_var);
-        const Value place_before = l_.BuildLoad2(builder_, type(DType::Int64, lanes), place, "");
+        const Value taken = more_extreme(*this, update->combiner, dtype, part, before);
+        const Value index_memory = memory_of(update->position_var), index_part = part_of(update->position_var);
+        const Value index_before = l_.BuildLoad2(builder_, type(DType::Int64, lanes), index_memory, "");
         l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, part, before, ""), memory);
-        l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, place_part, place_before, ""), place);
+        l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, index_part, index_before, ""), index_memory);
       }
   });
 }

@@ -60,10 +60,10 @@ class TableLookups final : public ExpressionStrategy {
       return e.resized(e.intrinsic("llvm.x86.avx.blendv.ps.256", {}, {half(0), half(8), second}), 8, lanes);
     }
     if (size == 8 && lanes == 4) return pair_of_lookups(e, expr, partner_of(e, expr));
-    const Value places = l.BuildAnd(e.builder(), at, mask, "");
+    const Value positions = l.BuildAnd(e.builder(), at, mask, "");
     Value result = l.GetPoison(e.type(dtype, lanes));
     for (int lane = 0; lane < lanes; ++lane) {
-      const Value found = element(l.BuildExtractElement(e.builder(), places, e.int64(lane), ""));
+      const Value found = element(l.BuildExtractElement(e.builder(), positions, e.int64(lane), ""));
       result = l.BuildInsertElement(e.builder(), result, found, e.int64(lane), "");
     }
     return result;
@@ -89,16 +89,16 @@ class TableLookups final : public ExpressionStrategy {
     return l.BuildGEP2(e.builder(), e.type(dtype, tables), table, &at, 1, "");
   }
 
-  // Two tables that are read at the same places: a lane loads both elements at once, and two shuffles separate them.
+  // Two tables that are read at the same positions: a lane loads both elements at once, and two shuffles separate them.
   // Returns the value of the first lookup, and records that of the second.
   Value pair_of_lookups(Emitter& e, Expr first, Expr second) {
     const LlvmApi& l = e.api();
     const DType word = first.argument(0).dtype();
     const Expr both[] = {first, second};
     const Value mask = e.constant(word, std::int64_t(first.argument_count()) - 2, 4);
-    const Value places = l.BuildAnd(e.builder(), e.lanes_of(first.argument(0)), mask, "");
+    const Value positions = l.BuildAnd(e.builder(), e.lanes_of(first.argument(0)), mask, "");
     const auto pair = [&](int lane) {
-      const Value at = address(e, both, l.BuildExtractElement(e.builder(), places, e.int64(lane), ""));
+      const Value at = address(e, both, l.BuildExtractElement(e.builder(), positions, e.int64(lane), ""));
       return l.BuildLoad2(e.builder(), e.type(first.dtype(), 2), at, "");
     };
     const auto pairs = [&](int lane, int other) { return e.shuffled(pair(lane), pair(other), {0, 1, 2, 3}); };
@@ -108,7 +108,7 @@ class TableLookups final : public ExpressionStrategy {
     return first == second ? of_second : of_first;
   }
 
-  // Another lookup at the same place, in a table of the same length and dtype; else the lookup itself.
+  // Another lookup at the same position, in a table of the same length and dtype; else the lookup itself.
   Expr partner_of(Emitter& e, Expr lookup) {
     program::ExprPool& pool = e.pool();
     for (; lookups_known_ < pool.size(); ++lookups_known_) {
@@ -122,7 +122,7 @@ class TableLookups final : public ExpressionStrategy {
   }
 
   std::unordered_map<Value, Value> tables_;                          // in memory, by their elements
-  std::unordered_map<std::uint32_t, std::vector<Expr>> lookups_at_;  // by the place they read
+  std::unordered_map<std::uint32_t, std::vector<Expr>> lookups_at_;  // by the position they read
   std::size_t lookups_known_ = 0;                                    // expressions of the pool that were examined
 };
 

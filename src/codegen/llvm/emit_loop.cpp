@@ -1,7 +1,6 @@
 // Loops as LLVM IR: scalar loops, and loops in lanes with a masked pass for the rest.
 #include <cstddef>
 
-#include "codegen/index_runs.hpp"
 #include "codegen/llvm/emit.hpp"
 #include "codegen/schedule.hpp"
 #include "program/lane_order.hpp"
@@ -13,10 +12,10 @@ namespace {
 
 constexpr std::size_t large_body = 400;  // expressions: larger bodies are emitted once, in masked passes
 
-bool reduces_in_any_order(const program::Loop& loop, const std::unordered_set<std::int64_t>& running) {
+bool reduces_in_any_order(const program::Loop& loop, const std::unordered_set<std::int64_t>& prefixes) {
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
     auto* update = std::get_if<program::Update>(&step.what);
-    return update && !running.contains(update->var.payload());
+    return update && !prefixes.contains(update->var.payload());
   });
 }
 
@@ -24,12 +23,19 @@ bool reduces_in_any_order(const program::Loop& loop, const std::unordered_set<st
 
 void Emitter::open_level(Expr index, LLVMBasicBlockRef preheader) {
   nest_.open(index);
-  levels_.emplace_back().preheader = preheader;
+  levels_.push_back({index, preheader, {}});
 }
 
 void Emitter::close_level() {
   nest_.close();
   levels_.pop_back();
+}
+
+void Emitter::begin_iteration(Value index, std::size_t levels_out) {
+  const std::size_t at = levels_.size() - 1 - levels_out;
+  for (std::size_t k = at; k < levels_.size(); ++k) levels_[k].values.clear();
+  if (lanes_) lanes_->splats.clear();
+  levels_[at].values[levels_[at].index.id()] = index;
 }
 
 void Emitter::start_carries(const program::Loop& loop) {
@@ -38,14 +44,16 @@ void Emitter::start_carries(const program::Loop& loop) {
     Value& memory = locals_[carry.var.payload()];
     if (!memory) memory = local(dtype, 1, "carried");
     l_.BuildStore(builder_, carry.init.defined() ? value(carry.init) : carry_start(carry), memory);
-    if (carry.kind == program::CarryKind::prefix) running_.insert(carry.var.payload());
+    if (carry.kind == program::CarryKind::prefix) prefixes_.insert(carry.var.payload());
   }
 }
 
 void Emitter::emit(const program::Loop& loop) {
-  if (emit_equal(loop)) return;
+  if (call_outlined(loop)) return;
   const bool in_chunks = loop.parallel_cost.defined() && levels_.size() == 1;
-  if (!in_chunks && (emit_transpose(loop) || emit_row_blocks(loop))) return;
+  if (!in_chunks)
+    for (auto& strategy : loop_strategies_)
+      if (strategy->emit(*this, loop)) return;
   const Value extent = value(loop.extent);
   built_ += blocks_of_a_loop;
   start_carries(loop);
@@ -101,8 +109,6 @@ void Emitter::scalar_loop(const program::Loop& loop, Value from, Value extent) {
   count_up(from, extent, 1, body, loop.until.defined() ? &stops : nullptr);
 }
 
-// Emits the body twice: in the block of that name for vectors for which the condition holds, and after `specialise` for
-// the others. Returns the branch between them.
 Emitter::Value Emitter::emit_two_bodies(const program::Loop& loop, Value is_general, const char* name,
                                         const std::function<void()>& specialise) {
   LLVMBasicBlockRef general = block(name), special = block("special"), after = block("joined");
@@ -114,8 +120,10 @@ Emitter::Value Emitter::emit_two_bodies(const program::Loop& loop, Value is_gene
   levels_.back().values.clear();
   for (auto& [id, value] : known) keep(levels_.size() - 1, Expr(&pool_, id), value);
   l_.PositionBuilderAtEnd(builder_, special);
+  lanes_->is_special = true;
   specialise();
   emit(loop.body);
+  lanes_->is_special = false;
   l_.BuildBr(builder_, after);
   l_.PositionBuilderAtEnd(builder_, after);
   return branch;
@@ -128,12 +136,7 @@ void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, V
   lanes.accumulators = &accumulators;
   levels_.back().values.clear();
   lanes_ = &lanes;
-  if (lanes.groups.defined() && !mask)
-    emit_by_runs(loop);
-  else if (const auto indices = checked_indices_of(loop); !indices.empty())
-    emit_by_indices(loop, indices);
-  else
-    emit(loop.body);
+  if (mask || !lanes.strategy || !lanes.strategy->emit_body(*this, loop)) emit(loop.body);
   lanes_ = nullptr;
 }
 
@@ -185,10 +188,10 @@ std::vector<Emitter::Accumulators> Emitter::make_accumulators(const program::Loo
     l_.BuildStore(builder_, start_of_lanes(combiner, var.dtype(), lanes), memory);
   };
   for (auto& step : loop.body)
-    if (auto* update = std::get_if<program::Update>(&step.what); update && !is_running(update->var))
+    if (auto* update = std::get_if<program::Update>(&step.what); update && !is_prefix(update->var))
       for (auto& each : accumulators) {
         if (update->position_var.defined() &&
-            &each != &accumulators[0]) {  // an extreme and its place are shared by all
+            &each != &accumulators[0]) {  // an extreme and its index are shared by all
           for (const Expr var : {update->var, update->position_var})
             each[var.payload()] = accumulators[0][var.payload()];
           continue;
@@ -207,10 +210,10 @@ Emitter::Value Emitter::stream_or(Value streams, const std::function<Value()>& s
   LLVMBasicBlockRef blocks[] = {block("streaming"), block("usual")}, after = block("streamed"), ends[2];
   l_.BuildCondBr(builder_, streams, blocks[0], blocks[1]);
   Value reached[2];
-  for (int way = 0; way < 2; ++way) {
-    l_.PositionBuilderAtEnd(builder_, blocks[way]);
-    reached[way] = way == 0 ? streaming() : usual();
-    ends[way] = l_.GetInsertBlock(builder_);
+  for (int side = 0; side < 2; ++side) {
+    l_.PositionBuilderAtEnd(builder_, blocks[side]);
+    reached[side] = side == 0 ? streaming() : usual();
+    ends[side] = l_.GetInsertBlock(builder_);
     l_.BuildBr(builder_, after);
   }
   l_.PositionBuilderAtEnd(builder_, after);
@@ -225,8 +228,10 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   lanes.prefetch_distance = loop.prefetch_distance;
   lanes.count = schedule.lanes;
   lanes.loop = &loop;
-  lanes.groups = index_runs_of(program_, loop);
-  const bool short_loop = schedule.single_pass, reduces = reduces_in_any_order(loop, running_);
+  lanes.strategy = index_runs(program_, loop);
+  const bool has_runs = lanes.strategy != nullptr;
+  if (!has_runs) lanes.strategy = checked_indices();
+  const bool short_loop = schedule.single_pass, reduces = reduces_in_any_order(loop, prefixes_);
   const int unroll = schedule.accumulators;
 
   LLVMBasicBlockRef preheader = block("before");
@@ -238,8 +243,8 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   open_level(loop.index, preheader);
 
   std::vector<Accumulators> accumulators = make_accumulators(loop, lanes.count, unroll);
-  const bool is_large = is_huge() || program::lane_body(loop, running_).size > large_body;
-  if (is_large && !reduces && !lanes.groups.defined() && !chunks && chunk_of_ != &loop) {
+  const bool is_large = is_huge() || program::lane_body(loop, prefixes_).size > large_body;
+  if (is_large && !reduces && !has_runs && !chunks && chunk_of_ != &loop) {
     masked_loop(loop, lanes, from, extent, accumulators[0]);
     return close_level();
   }
@@ -301,9 +306,9 @@ void Emitter::reduce_lanes(const program::Loop& loop, int count, std::vector<Acc
   std::unordered_set<std::int64_t> done;
   for (auto& step : loop.body) {
     auto* update = std::get_if<program::Update>(&step.what);
-    if (!update || is_running(update->var) || !done.insert(update->var.payload()).second) continue;
+    if (!update || is_prefix(update->var) || !done.insert(update->var.payload()).second) continue;
     if (update->position_var.defined()) {
-      reduce_located(*update, count, accumulators);
+      combine_arg_reduce(*update, count, accumulators);
       continue;
     }
     const DType dtype = update->var.dtype();
@@ -324,6 +329,13 @@ void Emitter::reduce_lanes(const program::Loop& loop, int count, std::vector<Acc
     const Value before = l_.BuildLoad2(builder_, type(dtype), memory, "");
     l_.BuildStore(builder_, combine(update->combiner, dtype, before, v, true), memory);
   }
+}
+
+LoopStrategies loop_strategies() {
+  LoopStrategies all;
+  all.push_back(transposing_copies());
+  all.push_back(row_blocks());
+  return all;
 }
 
 }  // namespace bitale::codegen

@@ -1,5 +1,5 @@
-// Elements in memory: their addresses, and loads and stores of one element, of neighbouring lanes, or of scattered
-// lanes.
+// Elements in memory: their addresses, and loads, stores and accumulations of one element, of neighbouring lanes, or of
+// scattered lanes.
 #include <algorithm>
 #include <ranges>
 
@@ -28,7 +28,7 @@ void Emitter::load_data(std::int64_t buffer) {
   known = l_.BuildLoad2(builder_, pointer, address, program_.buffers[std::size_t(buffer)].name.c_str());
 }
 
-void Emitter::place_on_stack(std::int64_t buffer) {
+void Emitter::allocate_on_stack(std::int64_t buffer) {
   constexpr unsigned cache_line = 64;
   LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
   resume(entry_);
@@ -63,7 +63,7 @@ Emitter::Value Emitter::data(std::int64_t buffer) {
 }
 
 // Row-major: the row's offset is an expression of its own, so that it is computed once per row.
-Emitter::Place Emitter::place_of(std::int64_t buffer, std::span<const Expr> at) {
+Emitter::Element Emitter::element_at(std::int64_t buffer, std::span<const Expr> at) {
   if (at.empty()) return {};
   return {row_offset_of(program_, buffer, at), at.back()};
 }
@@ -88,8 +88,8 @@ std::optional<std::int64_t> Emitter::lane_stride(Expr offset) {
 }
 
 bool Emitter::in_order(std::int64_t buffer, std::span<const Expr> at) {
-  const Place place = place_of(buffer, at);
-  return !varies(place.row) && lane_stride(place.last) == 1;
+  const Element element = element_at(buffer, at);
+  return !varies(element.row) && lane_stride(element.last) == 1;
 }
 
 Emitter::Value Emitter::start_of(Expr expr) {
@@ -176,13 +176,13 @@ Emitter::Value Emitter::load_strided(DType dtype, std::int64_t buffer, Value sta
     const int first = part + 1 < step ? part * count : reach - (count - 1);
     const Value where = address(buffer, l_.BuildAdd(builder_, lowest, int64(first), ""));
     const Value loaded = load_neighbours(dtype, where, mask);
-    std::vector<int> places;
+    std::vector<int> picked;
     for (int lane = 0; lane < count; ++lane) {
       const int element = element_of(lane);
       const bool is_here = std::min(element / count, step - 1) == part;
-      places.push_back(is_here ? count + element - first : lane);
+      picked.push_back(is_here ? count + element - first : lane);
     }
-    lanes = shuffled(lanes ? lanes : loaded, loaded, places);
+    lanes = shuffled(lanes ? lanes : loaded, loaded, picked);
   }
   return from_memory(dtype, lanes);
 }
@@ -196,27 +196,27 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
     const Value v = scalar(data(buffer));
     return in_lanes ? splat(v, lanes_->count) : v;
   }
-  const Place place = place_of(buffer, at);
+  const Element element = element_at(buffer, at);
   if (!in_lanes) {
-    const Value where = address(buffer, value(place.row + place.last));
+    const Value where = address(buffer, value(element.row + element.last));
     return scalar(hoisting_ ? hoisted_address(buffer, at, where) : where);
   }
-  const auto stride = varies(place.row) ? std::nullopt : lane_stride(place.last);
+  const auto stride = varies(element.row) ? std::nullopt : lane_stride(element.last);
   if (stride == 1) {
-    const Value offset = l_.BuildAdd(builder_, value(place.row), start_of(place.last), "");
+    const Value offset = l_.BuildAdd(builder_, value(element.row), start_of(element.last), "");
     if (lanes_->prefetch_distance && !lanes_->mask &&
         program_.buffers[std::size_t(buffer)].role != program::Role::temporary)
       prefetch(
           address(buffer, l_.BuildAdd(builder_, offset, int64(lanes_->prefetch_distance + lanes_->count - 1), "")));
     return from_memory(dtype, load_neighbours(dtype, address(buffer, offset), lanes_->mask));
   }
-  const Expr offset = place.row + place.last;
+  const Expr offset = element.row + element.last;
   if (!varies(offset)) return splat(scalar(address(buffer, value(offset))), lanes_->count);
   if (stride && *stride != 0 && std::abs(*stride) <= max_neighbours && (!lanes_->mask || *stride == -1))
-    return load_strided(dtype, buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), ""), int(*stride));
-  if (lanes_->runs && offset == lanes_->groups) return load_runs(buffer);
-  if (const auto direct = lanes_->direct.find(offset.id()); direct != lanes_->direct.end())
-    return gather_direct(dtype, buffer, direct->second);
+    return load_strided(dtype, buffer, l_.BuildAdd(builder_, value(element.row), start_of(element.last), ""),
+                        int(*stride));
+  if (lanes_->is_special)
+    if (const Value loaded = lanes_->strategy->load(*this, buffer, offset)) return loaded;
   return gather(dtype, buffer, value(offset));
 }
 
@@ -247,16 +247,41 @@ Emitter::Value Emitter::hoisted_address(std::int64_t buffer, std::span<const Exp
 void Emitter::store(std::int64_t buffer, std::span<const Expr> at, Value v) {
   const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
   if (!lanes_) {
-    const Place place = place_of(buffer, at);
-    Value where = at.empty() ? data(buffer) : address(buffer, value(place.row + place.last));
+    const Element element = element_at(buffer, at);
+    Value where = at.empty() ? data(buffer) : address(buffer, value(element.row + element.last));
     l_.BuildStore(builder_, to_memory(dtype, v), where);
     return;
   }
-  const Place place = place_of(buffer, at);
+  const Element element = element_at(buffer, at);
   if (in_order(buffer, at))
-    return store_lanes(buffer, address(buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), "")), v);
-  scatter(dtype, buffer, lanes_of(place.row + place.last), v);
+    return store_lanes(buffer, address(buffer, l_.BuildAdd(builder_, value(element.row), start_of(element.last), "")),
+                       v);
+  scatter(dtype, buffer, lanes_of(element.row + element.last), v);
 }
+
+// Several lanes may hit one element, so they are added sequentially, as their iterations would be, in masked passes
+// too.
+void Emitter::scatter_accumulate(const program::Accumulate& step, Value v) {
+  const DType dtype = program_.buffers[std::size_t(step.buffer)].dtype;
+  const Element element = element_at(step.buffer, step.at);
+  const Expr offset = element.row + element.last;
+  const Value offsets = lanes_of(offset);
+  const auto add_one = [&](Value at, Value addend) {
+    const Value where = address(step.buffer, at);
+    const Value before = from_memory(dtype, l_.BuildLoad2(builder_, memory_type(dtype), where, ""));
+    Value after = combine(step.combiner, dtype, before, addend, false);
+    if (dtype == DType::Bool) after = l_.BuildZExt(builder_, after, memory_type(dtype), "");
+    l_.BuildStore(builder_, after, where);
+  };
+  if (lanes_->mask)
+    return count_up(int64(0), lanes_->active, 1, [&](Value lane, LLVMBasicBlockRef) {
+      add_one(l_.BuildExtractElement(builder_, offsets, lane, ""), l_.BuildExtractElement(builder_, v, lane, ""));
+    });
+  if (lanes_->is_special && lanes_->strategy->accumulate(*this, step, offset, v)) return;
+  for (int lane = 0; lane < lanes_->count; ++lane) add_one(some_lanes(offsets, lane, 1), some_lanes(v, lane, 1));
+}
+
+bool LanesStrategy::accumulate(Emitter&, const program::Accumulate&, program::Expr, Value) { return false; }
 
 Emitter::Value Emitter::build_load(Expr load_expr) {
   return load(load_expr.payload(), program::arguments_of(load_expr), varies(load_expr));

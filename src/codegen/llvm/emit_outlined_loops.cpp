@@ -1,6 +1,6 @@
-// Equal loops (codegen/outlined_loops.hpp) are calls of one function: void(frame, numbers, context). `numbers` has the
-// numbers of the buffers that this loop uses; `context` has a word for each value that is known before the loop and,
-// afterwards, one for each value that it has carried.
+// Outlined loops (codegen/outlined_loops.hpp) are calls of one function: void(frame, numbers, context). `numbers` has
+// the numbers of the buffers that this loop uses; `context` has a word for each value that is known before the loop
+// and, afterwards, one for each value that it has carried.
 #include "codegen/outlined_loops.hpp"
 
 #include "bitale/core/text.hpp"
@@ -8,9 +8,27 @@
 
 namespace bitale::codegen {
 
-// False when the loop is not outlined.
-bool Emitter::emit_equal(const program::Loop& loop) {
-  const OutlinedLoops::Use* use = equal_loops_ && levels_.size() == 1 ? equal_loops_->find(loop) : nullptr;
+namespace {
+
+// Numbers as a constant table in memory, of 32 bits each.
+Emitter::Value table_of(Emitter& emitter, const std::vector<std::int64_t>& numbers) {
+  const LlvmApi& l = emitter.api();
+  const std::vector<std::int32_t> narrow(numbers.begin(), numbers.end());
+  const auto bytes = unsigned(narrow.size() * sizeof(narrow[0]));
+  const Emitter::Value content = l.ConstStringInContext(emitter.context(), reinterpret_cast<const char*>(narrow.data()),
+                                                        bytes, /*no null after it*/ true);
+  const Emitter::Value table = l.AddGlobal(emitter.module(), l.TypeOf(content), "numbers");
+  l.SetInitializer(table, content);
+  l.SetGlobalConstant(table, true);
+  l.SetLinkage(table, LLVMPrivateLinkage);
+  l.SetAlignment(table, sizeof(narrow[0]));
+  return table;
+}
+
+}  // namespace
+
+bool Emitter::call_outlined(const program::Loop& loop) {
+  const OutlinedLoops::Use* use = outlined_loops_ && levels_.size() == 1 ? outlined_loops_->find(loop) : nullptr;
   if (!use) return false;
   ++built_;
   const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
@@ -19,8 +37,8 @@ bool Emitter::emit_equal(const program::Loop& loop) {
   const std::string name = cat("loop", use->kind);
   Value function = l_.GetNamedFunction(module_, name.c_str());
   if (!function) {
-    Emitter emitter(equal_loops_->program_of(*use), context_, module_, target_);
-    function = emitter.emit_cut_loop(name, function_type, use->values);
+    Emitter emitter(outlined_loops_->program_of(*use), context_, module_, target_);
+    function = emitter.emit_outlined(name, function_type, use->values);
     built_before_ += emitter.built_;
   }
 
@@ -30,7 +48,7 @@ bool Emitter::emit_equal(const program::Loop& loop) {
     const Expr known = use->values[std::size_t(k)];
     l_.BuildStore(builder_, to_memory(known.dtype(), value(known)), word(context, k));
   }
-  Value arguments[] = {l_.GetParam(function_, 0), table_of(use->buffers), context};
+  Value arguments[] = {l_.GetParam(function_, 0), table_of(*this, use->buffers), context};
   l_.BuildCall2(builder_, function_type, function, arguments, 3, "");
   for (std::size_t k = 0; k < loop.carries.size(); ++k) {
     const Expr var = loop.carries[k].var;
@@ -43,7 +61,7 @@ bool Emitter::emit_equal(const program::Loop& loop) {
 }
 
 // Emits the function of a Program that consists of a loop cut out of another Program.
-Emitter::Value Emitter::emit_cut_loop(const std::string& name, LLVMTypeRef function_type,
+Emitter::Value Emitter::emit_outlined(const std::string& name, LLVMTypeRef function_type,
                                       const std::vector<Expr>& values) {
   open_function(name, function_type);
   l_.SetLinkage(function_, LLVMInternalLinkage);
@@ -68,20 +86,6 @@ Emitter::Value Emitter::emit_cut_loop(const std::string& name, LLVMTypeRef funct
   }
   l_.BuildRetVoid(builder_);
   return function_;
-}
-
-// Numbers as a constant table in memory, of 32 bits each.
-Emitter::Value Emitter::table_of(const std::vector<std::int64_t>& numbers) {
-  const std::vector<std::int32_t> narrow(numbers.begin(), numbers.end());
-  const auto bytes = unsigned(narrow.size() * sizeof(narrow[0]));
-  const Value content =
-      l_.ConstStringInContext(context_, reinterpret_cast<const char*>(narrow.data()), bytes, /*no null after it*/ true);
-  const Value table = l_.AddGlobal(module_, l_.TypeOf(content), "numbers");
-  l_.SetInitializer(table, content);
-  l_.SetGlobalConstant(table, true);
-  l_.SetLinkage(table, LLVMPrivateLinkage);
-  l_.SetAlignment(table, sizeof(narrow[0]));
-  return table;
 }
 
 }  // namespace bitale::codegen

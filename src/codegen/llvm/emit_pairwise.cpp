@@ -27,7 +27,7 @@ void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value start
   std::vector<Sum> sums;
   for (auto& step : loop.body)
     if (auto* update = std::get_if<program::Update>(&step.what);
-        update && !is_running(update->var) && is_float_sum(*update)) {
+        update && !is_prefix(update->var) && is_float_sum(*update)) {
       if (std::any_of(sums.begin(), sums.end(), [&](const Sum& s) { return s.var == update->var; })) continue;
       LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
       resume(entry_);

@@ -21,7 +21,7 @@ constexpr std::int64_t slot_alignment = 64;  // that of the widest vector
 }  // namespace
 
 void Emitter::emit_program(const std::string& name) {
-  equal_loops_.emplace(program_);
+  outlined_loops_.emplace(program_);
   open_part();
   emit(program_.steps);
   l_.BuildRet(builder_, l_.ConstNull(l_.Int32TypeInContext(context_)));
@@ -75,9 +75,9 @@ void Emitter::spill_stack() {
     const Value all = spill_area(parts_.back());
     LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
     resume(parts_.back().entry);
-    const Value place = slot_address(all, slot);
+    const Value spilled = slot_address(all, slot);
     resume(here);
-    l_.ReplaceAllUsesWith(memory, place);
+    l_.ReplaceAllUsesWith(memory, spilled);
     l_.InstructionEraseFromParent(memory);
   }
   on_stack_.clear();

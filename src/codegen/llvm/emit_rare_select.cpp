@@ -49,8 +49,8 @@ Value build_rare(Emitter& e, Expr select, const RareSelect& rare) {
   const std::uint64_t count = std::uint64_t(bits_of(std::numeric_limits<double>::infinity())) - first;
   const auto integers = [&](std::uint64_t value) { return e.constant(word, std::int64_t(value), lanes); };
   const Value bits = l.BuildBitCast(at, e.lanes_of(rare.x), e.type(word, lanes), "");
-  const Value place = l.BuildAdd(at, bits, integers(std::uint64_t(least) - first), "");
-  const Value asks = l.BuildICmp(at, LLVMIntSGT, place, integers(std::uint64_t(least) + count - 1), "");
+  const Value shifted = l.BuildAdd(at, bits, integers(std::uint64_t(least) - first), "");
+  const Value asks = l.BuildICmp(at, LLVMIntSGT, shifted, integers(std::uint64_t(least) + count - 1), "");
   const Value some = e.any_lane(asks);
   const Value usual = e.lanes_of(rare.usual);
   return e.unless(some, usual, "selecting", [&] { return e.build_plain(select); });

@@ -75,8 +75,8 @@ void Emitter::emit(const program::Let& step) {
 }
 
 void Emitter::emit(const program::Update& step) {
-  if (is_running(step.var)) return emit_running(step);
-  if (step.position_var.defined()) return emit_located(step);
+  if (is_prefix(step.var)) return emit_prefix(step);
+  if (step.position_var.defined()) return emit_arg_reduce(step);
   const DType dtype = step.var.dtype();
   const bool lanes = lanes_ != nullptr;
   const auto each = [&](Expr expr) { return lanes ? lanes_of(expr) : value(expr); };
@@ -128,7 +128,7 @@ void Emitter::emit(const program::Allocate& step) {
   const program::Buffer& buffer = program_.buffers[std::size_t(step.buffer)];
   for (int axis = 0; axis < buffer.ndim(); ++axis)
     l_.BuildStore(builder_, value(buffer.shape[std::size_t(axis)]), length_address(step.buffer, axis));
-  if (buffer.on_stack) return place_on_stack(step.buffer);
+  if (buffer.on_stack) return allocate_on_stack(step.buffer);
   if (target_.memory_is_given) return load_data(step.buffer);
   if (buffer.role != program::Role::output) {
     call_host(frame_allocate, {step.buffer, 1});
@@ -148,10 +148,10 @@ void Emitter::emit(const program::Allocate& step) {
   l_.BuildBr(builder_, there);
   l_.PositionBuilderAtEnd(builder_, there);
   Value& known = data_[std::size_t(step.buffer)].value;
-  Value ways[] = {brought, known};
+  Value addresses[] = {brought, known};
   LLVMBasicBlockRef from[] = {before, asked};
   known = l_.BuildPhi(builder_, l_.TypeOf(brought), buffer.name.c_str());
-  l_.AddIncoming(known, ways, from, 2);
+  l_.AddIncoming(known, addresses, from, 2);
 }
 
 // Consecutive temporaries of one shape are allocated by one request. Returns the number of their steps, or 0 where

@@ -34,11 +34,11 @@ Emitter::Value Emitter::may_stream(const program::Loop& loop, Lanes& lanes, Valu
       yes = nullptr;
       break;
     }
-    const Place place = place_of(store->buffer, store->at);
+    const Element element = element_at(store->buffer, store->at);
     const auto size_of_element = std::int64_t(itemsize(program_.buffers[std::size_t(store->buffer)].dtype));
     const Value past_line = int64(lanes.count * size_of_element - 1);
     const Value begin = l_.BuildPtrToInt(
-        builder_, address(store->buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), "")),
+        builder_, address(store->buffer, l_.BuildAdd(builder_, value(element.row), start_of(element.last), "")),
         type(DType::Int64), "");
     if (!yes) {
       Value bytes = l_.BuildAnd(builder_, l_.BuildNeg(builder_, begin, ""), past_line, "");
@@ -53,11 +53,11 @@ Emitter::Value Emitter::may_stream(const program::Loop& loop, Lanes& lanes, Valu
   }
   lanes_ = nullptr;
   if (!yes) return nullptr;
-  Value place = int64(frame_stream_from);
-  const Value field = l_.BuildGEP2(builder_, type(DType::Int64), l_.GetParam(function_, 0), &place, 1, "");
-  const Value least = l_.BuildLoad2(builder_, type(DType::Int64), field, "");
+  Value slot = int64(frame_stream_from);
+  const Value field = l_.BuildGEP2(builder_, type(DType::Int64), l_.GetParam(function_, 0), &slot, 1, "");
+  const Value min_bytes = l_.BuildLoad2(builder_, type(DType::Int64), field, "");
   return l_.BuildAnd(builder_, yes,
-                     l_.BuildICmp(builder_, LLVMIntSGE, value(bytes_moved(program_, *top_step_)), least, ""), "");
+                     l_.BuildICmp(builder_, LLVMIntSGE, value(bytes_moved(program_, *top_step_)), min_bytes, ""), "");
 }
 
 // Makes a store non-temporal, where the current pass of whole vectors streams its buffer.

@@ -147,7 +147,7 @@ class Wrapper {
   }
 
   // The address in the workspace at the offset that this word of the row holds.
-  static std::string place(const std::string& result, std::int64_t word) {
+  static std::string load_address(const std::string& result, std::int64_t word) {
     return cat("  ", result, "_word = getelementptr i64, ptr %sizes, i64 ", word, "\n  ", result,
                "_start = load i64, ptr ", result, "_word\n  ", result, " = getelementptr i8, ptr %workspace, i64 ",
                result, "_start\n");
@@ -171,10 +171,10 @@ class Wrapper {
       if (interface_.output_buffers[i] >= 0) out += set_data(interface_.output_buffers[i], cat("%o", i));
     std::int64_t word = sizes_.header_words;
     for (auto buffer : sizes_.placed) {
-      out += place(cat("%temporary", buffer), word++);
+      out += load_address(cat("%temporary", buffer), word++);
       out += set_data(buffer, cat("%temporary", buffer));
     }
-    out += place("%spill_area", word);
+    out += load_address("%spill_area", word);
     out += set_field(7, "ptr", "%spill_area");
     return cat(out, "  %code = call i32 @", call_name, "(ptr %frame)\n  ret i32 %code\n}\n");
   }

@@ -81,18 +81,18 @@ FunctionBuilder::Value FunctionBuilder::splat(Value scalar, int lanes) {
   return shuffled(first, nothing, std::vector<int>(std::size_t(lanes), 0));
 }
 
-FunctionBuilder::Value FunctionBuilder::shuffled(Value a, Value b, const std::vector<int>& places) {
+FunctionBuilder::Value FunctionBuilder::shuffled(Value a, Value b, const std::vector<int>& lanes) {
   std::vector<Value> numbers;
-  for (int place : places) numbers.push_back(l_.ConstInt(type(DType::Int32), std::uint64_t(place), false));
+  for (int lane : lanes) numbers.push_back(l_.ConstInt(type(DType::Int32), std::uint64_t(lane), false));
   return l_.BuildShuffleVector(builder_, a, b, l_.ConstVector(numbers.data(), unsigned(numbers.size())), "");
 }
 
 // The first `to` lanes of the sequence 0, 1, ..., from - 1, 0, 1, ...
 FunctionBuilder::Value FunctionBuilder::resized(Value v, int from, int to) {
   if (from == to) return v;
-  std::vector<int> places;
-  for (int i = 0; i < to; ++i) places.push_back(i % from);
-  return shuffled(v, v, places);
+  std::vector<int> lanes;
+  for (int i = 0; i < to; ++i) lanes.push_back(i % from);
+  return shuffled(v, v, lanes);
 }
 
 FunctionBuilder::Value FunctionBuilder::some_lanes(Value v, int from, int count) {
@@ -249,8 +249,7 @@ FunctionBuilder::Value FunctionBuilder::to_memory(DType dtype, Value v) {
 }
 
 FunctionBuilder::Value FunctionBuilder::frame_field(int field) {
-  const Value place = int64(field);
-  Value slot = place;
+  Value slot = int64(field);
   LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
   Value address = l_.BuildGEP2(builder_, pointer, l_.GetParam(function_, 0), &slot, 1, "");
   return l_.BuildLoad2(builder_, pointer, address, "");
@@ -376,6 +375,13 @@ void FunctionBuilder::count_up(Value from, Value until, std::int64_t step,
 }
 
 // Marks the first target of a branch.
+void FunctionBuilder::in_entry(const std::function<void()>& emit) {
+  LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+  resume(entry_);
+  emit();
+  resume(here);
+}
+
 void FunctionBuilder::mark_unlikely(Value branch) {
   const std::string_view kind = "prof", name = "branch_weights";
   const LLVMTypeRef word = l_.Int32TypeInContext(context_);

@@ -50,7 +50,7 @@ class FunctionBuilder {
   // ---- lanes ----
   int lanes_in(Value v) const;  // 1: a scalar
   Value splat(Value scalar, int lanes);
-  Value shuffled(Value a, Value b, const std::vector<int>& places);
+  Value shuffled(Value a, Value b, const std::vector<int>& lanes);
   Value resized(Value v, int from, int to);
   Value some_lanes(Value v, int from, int count);  // a scalar when count is 1
   Value any_lane(Value mask);                      // whether one is set
@@ -75,7 +75,8 @@ class FunctionBuilder {
   // ---- blocks and functions ----
   Value begin_function(const std::string& name, LLVMTypeRef type);  // an empty function, with the builder in it
   LLVMBasicBlockRef block(const char* name);
-  void resume(LLVMBasicBlockRef at);  // at its end, or before its terminator
+  void resume(LLVMBasicBlockRef at);                 // at its end, or before its terminator
+  void in_entry(const std::function<void()>& emit);  // code of the entry block
   // Code that is inserted into a finished block can't branch.
   bool is_in_finished_block() const { return l_.GetBasicBlockTerminator(l_.GetInsertBlock(builder_)) != nullptr; }
   void mark_unlikely(Value branch);  // its first target
