@@ -16,7 +16,7 @@ from typing import Any
 root = pathlib.Path(__file__).parents[1]
 sys.path[:0] = [str(root / "tests"), str(root / "tools")]
 
-from api import cpp, known
+from api import cpp, known, table
 from api.arguments import names
 
 from api_facts import errors, facts
@@ -24,72 +24,6 @@ from api_subjects import OTHER_MODULES, SECTIONS, Section
 
 import bitale
 import bitale.tensor as pt
-
-
-def theirs() -> dict[str, dict[str, str]]:
-    with open(root / "tests" / "api" / "names.csv", newline="") as file:
-        return {row["name"]: row for row in csv.DictReader(file)}
-
-
-def found(name: str) -> object:
-    value: object = pt
-    for part in name.split("."):
-        value = getattr(value, part, ...)
-    return value
-
-
-def missing() -> list[str]:
-    return [name for name in theirs() if found(name) is ...]
-
-
-def other_arguments() -> dict[str, tuple[list[str], list[str]]]:
-    """By name: PyTensor's arguments, and ours."""
-    out = {}
-    for name, row in theirs().items():
-        value = found(name)
-        expected = [argument.split("=")[0] for argument in row["arguments"].split()]
-        if value is ... or not expected:
-            continue
-        ours = names(value)
-        if ours != expected:
-            out[name] = (expected, ours or [])
-    return out
-
-
-# ---- other modules -----------------------------------------------------------------------------------------------------
-
-
-def of_modules() -> list[dict[str, str]]:
-    with open(root / "tests" / "api" / "modules.csv", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def found_in_module(row: dict[str, str]) -> object:
-    try:
-        module = importlib.import_module(f"bitale.{row['module']}")
-    except ImportError:
-        return ...
-    return getattr(module, row["name"], ...)
-
-
-def missing_of_modules() -> list[str]:
-    return [f"{row['module']}.{row['name']}" for row in of_modules() if found_in_module(row) is ...]
-
-
-def other_arguments_of_modules() -> dict[str, tuple[list[str], list[str]]]:
-    """As other_arguments; of classes, those whose arguments are known."""
-    out = {}
-    for row in of_modules():
-        value = found_in_module(row)
-        expected = row["arguments"].split()
-        if value is ... or not expected:
-            continue
-        ours = names(value)
-        if row["kind"] == "class" and ours in (None, [], ["*args", "**kwargs"]):
-            continue
-        if ours != expected:
-            out[f"{row['module']}.{row['name']}"] = (expected, ours or [])
-    return out
 
 
 def missing_flags() -> list[str]:
@@ -174,6 +108,27 @@ def properties(module: object, prefix: str) -> list[str]:
     return lines
 
 
+def differences() -> list[str]:
+    """What of PyTensor's names is missing, and whose arguments differ."""
+    names, missing = table.names(), table.missing()
+    compared = table.compared()
+    other = {name: row for name, row in compared.items() if row[0]}
+    modules = len({each.module for each in names})
+    lines = [
+        "", "## Differences from PyTensor", "",
+        f"Of PyTensor {table.VERSION}'s {len(names):,} public names in {modules} modules, {len(names) - len(missing):,} are here, and {len(compared) - len(other):,} of "
+        f"the {len(compared):,} functions and classes with arguments take the same, in the same order with the same defaults.",
+        "", "### Names that are missing", "", "| names | why |", "|---|---|",
+    ]  # fmt: skip
+    reasons: dict[str, list[str]] = {}
+    for name in missing:
+        reasons.setdefault(known.reason_missing(name) or "", []).append(f"`{name}`")
+    lines += [f"| {', '.join(each)} | {why} |" for why, each in reasons.items()]
+    lines += ["", "### Functions and classes whose arguments differ", "", "| name | difference | why |", "|---|---|---|"]
+    lines += [f"| `{name}` | {row[0].replace('|', '/')} | {known.reason_other_arguments(name) or ''} |" for name, row in sorted(other.items())]
+    return lines
+
+
 def page() -> str:
     lines = [
         "# API reference",
@@ -219,19 +174,7 @@ def page() -> str:
     ]
     for why in cpp.reasons.values():
         lines.append(f"| {', '.join(f'`{name}`' for name in cpp.missing() if cpp.reason(name) == why)} | {why} |")
-    lines += ["", "## Differences from PyTensor", "", "### Names of pytensor.tensor that are missing", "", "| name | why |", "|---|---|"]
-    lines += [f"| `{name}` | {known.reason_missing(name)} |" for name in missing()]
-    lines += ["", "### Functions whose arguments have other names than in pytensor.tensor", "", "| function | there | here | why |", "|---|---|---|---|"]
-    for name, (there, here) in sorted(other_arguments().items()):
-        lines.append(f"| `{name}` | `{', '.join(there)}` | `{', '.join(here)}` | {known.other_arguments.get(name, '')} |")
-    lines += ["", "### Names of PyTensor's other modules that are missing", "", "| name | why |", "|---|---|"]
-    reasons: dict[str, list[str]] = {}
-    for name in missing_of_modules():
-        reasons.setdefault(known.reason_missing_of_module(name) or "", []).append(f"`{name}`")
-    lines += [f"| {', '.join(each)} | {why} |" for why, each in reasons.items()]
-    lines += ["", "### Functions of other modules whose arguments have other names", "", "| function | there | here | why |", "|---|---|---|---|"]
-    for name, (there, here) in sorted(other_arguments_of_modules().items()):
-        lines.append(f"| `{name}` | `{', '.join(there)}` | `{', '.join(here)}` | {known.other_arguments_of_modules.get(name, '')} |")
+    lines += differences()
     return "\n".join(lines) + "\n"
 
 

@@ -49,7 +49,7 @@ from bitale import gradient
 from bitale import link
 from bitale import raise_op
 from bitale import typing
-from bitale.compile import Function, In, Mode, Out, function, get_mode, shared
+from bitale.compile import Function, In, Mode, OpFromGraph, Out, function, get_mode, shared
 from bitale.tensor import random as _random  # after compile, which it uses to create shared variables
 from bitale.gradient import (
     Lop,
@@ -120,6 +120,7 @@ __all__ = [
     "NotScalarConstantError",
     "NullTypeGradError",
     "Op",
+    "OpFromGraph",
     "Out",
     "Rop",
     "ShapeError",
@@ -204,3 +205,8 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER})
+
+
+from bitale import _geography as _geography
+
+_geography.add_modules(__name__)

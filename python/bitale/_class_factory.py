@@ -8,6 +8,7 @@ ops, which no node has.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -84,9 +85,9 @@ def op_class(
         raise TypeError(f"{name}: ops of this class are made by functions of bitale.tensor")
 
     made = make or refuse
-    members |= {"__doc__": doc, "__module__": module}
+    members = {"__signature__": inspect.signature(made), **members, "__doc__": doc, "__module__": module}
     if holds is not None:
-        return Kind(name, bases, {**members, "_holds": staticmethod(holds), "_make": staticmethod(made)})
+        return Kind(name, bases, {"_make": staticmethod(made), **members, "_holds": staticmethod(holds)})
     metaclass: Any = type(Op)
     created = metaclass(name, (LibraryOp,), {**members, "__slots__": (), "__new__": lambda cls, *args, **kwargs: made(*args, **kwargs)})
     _core.set_class_of_ops(of or name, created)
@@ -94,26 +95,47 @@ def op_class(
 
 
 class Built:
-    """What a class returns whose ops are made of others here: it takes the inputs of PyTensor's op, while nodes have other ops."""
+    """What a class returns whose ops are made of others here: it takes the inputs of PyTensor's op, while nodes have other ops.
 
-    __slots__ = ("_apply", "_text", "kind")
+    Two are equal if they have the same class and arguments; arguments are attributes.
+    """
 
-    def __init__(self, text: str, apply: Callable[..., Any], kind: str = ""):
-        self._text, self._apply, self.kind = text, apply, kind
+    __slots__ = ("_apply", "_text", "arguments", "kind")
 
-    def __call__(self, *inputs: Any) -> Any:
-        return self._apply(*inputs)
+    def __init__(self, text: str, apply: Callable[..., Any], kind: str = "", arguments: dict[str, Any] | None = None):
+        self._text, self._apply, self.kind, self.arguments = text, apply, kind, dict(arguments or {})
 
-    def make_node(self, *inputs: Any) -> Any:
+    @property
+    def __props__(self) -> dict[str, Any]:
+        return self.arguments
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return object.__getattribute__(self, "arguments")[name]
+        except (KeyError, AttributeError):
+            raise AttributeError(f"{self._text if name[:1] != '_' else 'op'} has no attribute {name!r}") from None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Built) and (self is other or (self.kind != "" and (self.kind, self._text) == (other.kind, other._text)))
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self._text)) if self.kind else id(self)
+
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
+        return self._apply(*inputs, **named)
+
+    def make_node(self, *inputs: Any, **named: Any) -> Any:
         """The Apply node of these inputs."""
-        out = self(*inputs)
+        out = self(*inputs, **named)
         return (out[0] if isinstance(out, (list, tuple)) else out).owner
 
     def __repr__(self) -> str:
         return self._text
 
 
-def formula_class(name: str, doc: str, apply: Callable[..., Any], module: str, defaults: dict[str, Any]) -> Any:
+def formula_class(
+    name: str, doc: str, apply: Callable[..., Any], module: str, defaults: dict[str, Any], holds: Callable[[Any], bool] | None = None
+) -> Any:
     """Make a class whose ops are formulas: a call takes arguments that have defaults, its result the inputs.
 
     Parameters
@@ -123,7 +145,9 @@ def formula_class(name: str, doc: str, apply: Callable[..., Any], module: str, d
     apply : callable
         The formula: of the inputs, and the arguments by name.
     defaults : dict
-        The arguments and their defaults.
+        The arguments and their defaults; `Ellipsis` for those that must be given.
+    holds : callable, optional
+        Whether an op of a node is of the class, where nodes have such ops.
     """
 
     def make(*args: Any, **kwargs: Any) -> Built:
@@ -131,7 +155,33 @@ def formula_class(name: str, doc: str, apply: Callable[..., Any], module: str, d
         if unknown or len(args) > len(defaults):
             raise TypeError(f"{name}: expected as arguments {', '.join(defaults) or 'none'}, got {unknown or args}")
         arguments = {**defaults, **dict(zip(defaults, args)), **kwargs}
+        absent = [key for key, value in arguments.items() if value is ...]
+        if absent:
+            raise TypeError(f"{name}: the argument {absent[0]} is missing")
         text = f"{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"
-        return Built(text, lambda *inputs: apply(*inputs, **arguments), name)
+        return Built(text, lambda *inputs, **named: apply(*inputs, **named, **arguments), name, arguments)
 
-    return op_class(name, doc, make, module=module, holds=lambda op: isinstance(op, Built) and op.kind == name, arguments=tuple(defaults))
+    def is_one(op: Any) -> bool:
+        return (isinstance(op, Built) and op.kind == name) or (holds is not None and holds(op))
+
+    by_position_or_name = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    keys = sorted(defaults, key=lambda key: defaults[key] is not ...) if ... in defaults.values() else list(defaults)
+    parameters = [inspect.Parameter(key, by_position_or_name, default=inspect.Parameter.empty if defaults[key] is ... else defaults[key]) for key in keys]
+    return op_class(
+        name, doc, make, module=module, holds=is_one, arguments=tuple(defaults), __signature__=inspect.Signature(parameters)
+    )
+
+
+def is_library_op(name: str) -> Callable[[Any], bool]:
+    """Return the predicate of the library's ops of a name, such as "Cholesky".
+
+    Parameters
+    ----------
+    name : str
+        What the library calls them.
+    """
+
+    def holds(op: Any) -> bool:
+        return type(op).__name__ == name and isinstance(op, Op) and type(op).__module__.startswith("bitale.")
+
+    return holds

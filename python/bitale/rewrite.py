@@ -141,6 +141,8 @@ def _op_name(tracked: Any) -> str:
 
 def node_rewriter(
     tracks: Sequence[Any] | None = None,
+    inplace: bool = False,
+    requirements: Sequence[Any] = (),
     *,
     name: str | None = None,
     tags: Sequence[str] = (),
@@ -157,6 +159,11 @@ def node_rewriter(
     tracks : sequence of op or str, optional
         Ops on which the rule is tried: functions such as ``pt.add``, ops,
         classes of ops, or names of ops; by default all.
+    inplace : bool
+        Only False: rules do not make ops that write over their inputs.
+    requirements : sequence of type
+        Accepted for compatibility with PyTensor: features that the rule reads;
+        graphs have those of lengths and facts anyway.
     name : str, optional
         Name of the rule; by default that of the function.
     tags : sequence of str
@@ -175,11 +182,15 @@ def node_rewriter(
     ------
     ValueError
         With a suggestion, for a name that no op has.
+    NotImplementedError
+        If `inplace` is true.
 
     See Also
     --------
     equation, register
     """
+    if inplace:
+        raise NotImplementedError("node_rewriter: inplace=True is not supported: native code plans its memory itself")
     if tracks is not None and not isinstance(tracks, (list, tuple)):
         raise TypeError(f"node_rewriter: expected a list of ops, got {tracks!r}")
     names = None if tracks is None else [_op_name(op) for op in tracks]
@@ -301,16 +312,26 @@ def _tags(given: str | Iterable[str]) -> list[str]:
 
 
 def rewrite_graph(
-    expression: Any, include: str | Iterable[str] = ("canonicalize",), exclude: str | Iterable[str] = ()
+    graph: Any,
+    include: str | Iterable[str] = ("canonicalize",),
+    custom_rewrite: Any = None,
+    clone: bool = False,
+    *,
+    exclude: str | Iterable[str] = (),
 ) -> Any:
     """Rewrite expressions by selected rules.
 
     Parameters
     ----------
-    expression : TensorVariable or list of TensorVariable
+    graph : TensorVariable or list of TensorVariable
         Expressions.
     include : str or iterable of str
         Tags and names of rules to apply.
+    custom_rewrite : None
+        Accepted for compatibility with PyTensor: rules of one's own are
+        registered, and named in `include`.
+    clone : bool
+        Accepted for compatibility with PyTensor: expressions never change.
     exclude : str or iterable of str
         Tags and names of rules to leave out.
 
@@ -318,6 +339,11 @@ def rewrite_graph(
     -------
     TensorVariable or list of TensorVariable
         Rewritten expressions, on the same leaves.
+
+    Raises
+    ------
+    NotImplementedError
+        For a `custom_rewrite`.
 
     See Also
     --------
@@ -329,8 +355,10 @@ def rewrite_graph(
     >>> bt.rewrite.rewrite_graph(x + 0)
     x
     """
-    many = isinstance(expression, (list, tuple))
-    results = _core.rewrite_expressions(list(expression) if many else [expression], _tags(include), _tags(exclude))
+    if custom_rewrite is not None:
+        raise NotImplementedError("rewrite_graph: custom_rewrite is not supported: register the rule, and name it in include")
+    many = isinstance(graph, (list, tuple))
+    results = _core.rewrite_expressions(list(graph) if many else [graph], _tags(include), _tags(exclude))
     return results if many else results[0]
 
 

@@ -62,22 +62,25 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "a"_a, "full_matrices"_a = true, "compute_uv"_a = true);
   add_function(
       m, "eigh",
-      [](const Like& a, const Any& b, bool lower, const Any&) {
-        const EigenPairs out = eigh(as_variable(a), optional_operand(b), lower);
+      [](const Like& a, const Any& b, bool lower, const std::optional<std::string>& UPLO, const Any&) {
+        if (UPLO && *UPLO != "L" && *UPLO != "U")
+          throw ValueError(cat("eigh: expected UPLO \"L\" or \"U\", got \"", *UPLO, "\""));
+        const EigenPairs out = eigh(as_variable(a), optional_operand(b), UPLO ? *UPLO == "L" : lower);
         return nb::make_tuple(wrap(out.values), wrap(out.vectors));
       },
-      nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "driver"_a = nb::none());
+      nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "UPLO"_a = nb::none(),
+      "driver"_a = "evr");
   add_function(
       m, "eigvalsh",
       [](const Like& a, const Any& b, bool lower) { return eigvalsh(as_variable(a), optional_operand(b), lower); },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true);
   add_function(
       m, "eig",
-      [](const Like& a) {
-        const EigenPairs out = eig(as_variable(a));
+      [](const Like& x) {
+        const EigenPairs out = eig(as_variable(x));
         return nb::make_tuple(wrap(out.values), wrap(out.vectors));
       },
-      nb::call_guard<AtCaller>(), "a"_a);
+      nb::call_guard<AtCaller>(), "x"_a);
   add_function(
       m, "eigvals", [](const Like& a) { return eigvals(as_variable(a)); }, nb::call_guard<AtCaller>(), "a"_a);
   add_function(
@@ -109,15 +112,15 @@ void bind_decompositions(nb::module_& m) {
       "check_finite"_a = true, "overwrite_b"_a = false);
   add_function(
       m, "schur",
-      [](const Like& a, const std::string& output, const std::optional<std::string>& sort) {
+      [](const Like& A, const std::string& output, const std::optional<std::string>& sort) {
         if (output != "real" && output != "complex")
           throw ValueError(cat("schur: expected output \"real\" or \"complex\", got \"", output, "\""));
-        Variable x = as_variable(a);
+        Variable x = as_variable(A);
         if (output == "complex") x = cast(x, promote(x.dtype(), DType::Complex64));
         const SchurForm out = schur(x, sort.value_or(""));
         return nb::make_tuple(wrap(out.upper), wrap(out.z));
       },
-      nb::call_guard<AtCaller>(), "a"_a, "output"_a = "real", "sort"_a = nb::none());
+      nb::call_guard<AtCaller>(), "A"_a, "output"_a = "real", "sort"_a = nb::none());
   add_function(
       m, "pinv", [](const Like& x, bool) { return pinv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
       "hermitian"_a = false);

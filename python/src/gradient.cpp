@@ -82,7 +82,7 @@ Any bound_pullback(Any f, Any wrt, Any cotangents, Any consider_constant, const 
 }
 
 Any bound_pushforward(Any f, Any wrt, Any tangents, const std::string& disconnected_outputs,
-                      const std::string& return_disconnected) {
+                      const std::string& return_disconnected, bool) {
   return in_form_of(f, pushforward(require_variables(f, "pushforward: f"), require_variables(wrt, "pushforward: wrt"),
                                    operands(tangents, "pushforward: tangents"),
                                    options_of(nb::none(), disconnected_outputs, return_disconnected)));
@@ -186,7 +186,7 @@ array([ 3., 12.]))");
 >>> bt.function([x], bt.pullback(x**2, x, pt.ones_like(x)))([1.0, 2.0])
 array([2., 4.]))");
   m.def("pushforward", bound_pushforward, "f"_a, "wrt"_a, "tangents"_a, "disconnected_outputs"_a = "raise",
-        "return_disconnected"_a = "zero", at_caller, R"(>>> x = pt.dvector("x")
+        "return_disconnected"_a = "zero", "use_op_pushforward"_a = false, at_caller, R"(>>> x = pt.dvector("x")
 >>> bt.function([x], bt.pushforward(x**2, x, pt.ones_like(x)))([1.0, 2.0])
 array([2., 4.]))");
   define(m, "jacobian", bound_jacobian, "expression"_a, "wrt"_a, "consider_constant"_a = nb::none(),

@@ -461,6 +461,13 @@ void bind_variable(nb::module_& m) {
       m, "RandomGeneratorVariable", "A symbolic random generator: its methods draw, and give the next one.");
   nb::class_<TensorVariableObject, VariableObject> tensor(m, "TensorVariable", "A symbolic array.");
   tensor
+      .def(nb::new_([](const Type& type, Any owner, Any index, const std::optional<std::string>& name) {
+             if (!owner.is_none() || !index.is_none())
+               throw TypeError("TensorVariable: the outputs of a node are made with it: node.outputs");
+             if (!as_tensor(type)) throw TypeError(cat("TensorVariable: expected a TensorType, got ", type->str()));
+             return wrap(Variable(type, name.value_or("")));
+           }),
+           "type"_a, "owner"_a = nb::none(), "index"_a = nb::none(), "name"_a = nb::none())
       .def_prop_ro(
           "type", [](const TensorVariableObject& self) { return self.variable.type(); },
           nb::sig("def type(self) -> TensorType"))
@@ -486,6 +493,10 @@ void bind_variable(nb::module_& m) {
                    "What NumPy's other functions give of variables: the function of bitale.tensor, or a TypeError.");
   nb::class_<TensorConstantObject, TensorVariableObject>(m, "TensorConstant",
                                                          "A variable whose value is known and never changes.")
+      .def(nb::new_([](const Type& type, Any data, const std::optional<std::string>& name) {
+             return wrap(constant_of(type, value_from(*type, data), name.value_or("")));
+           }),
+           "type"_a, "data"_a, "name"_a = nb::none())
       .def_prop_ro(
           "data", [](const TensorConstantObject& self) { return to_numpy(self.variable.constant()->read_only()); },
           nb::sig("def data(self) -> numpy.typing.NDArray[typing.Any]"), "The value: a read-only array.");
@@ -676,15 +687,19 @@ void bind_walks(nb::module_& m) {
       [](Any outputs, Any replace, bool strict) {
         return like_given(outputs, graph_replace(one_or_several(outputs), as_replacements(replace, "replace"), strict));
       },
-      "outputs"_a, "replace"_a, "strict"_a = true, nb::call_guard<AtCaller>(),
-      nb::sig("def graph_replace(outputs: typing.Any, replace: typing.Any, strict: bool = True) -> typing.Any"));
+      "outputs"_a, "replace"_a = nb::none(), "strict"_a = true, nb::call_guard<AtCaller>(),
+      nb::sig("def graph_replace(outputs: typing.Any, replace: typing.Any = None, strict: bool = True) -> typing.Any"));
   m.def(
       "clone_replace",
-      [](Any outputs, Any replace) {
-        return like_given(outputs, clone_replace(one_or_several(outputs), as_replacements(replace, "replace")));
+      [](Any output, Any replace, bool, bool copy_inputs_over, Any) {
+        const Variables copies = clone_replace(one_or_several(output), as_replacements(replace, "replace"));
+        VariableMap memo;
+        return like_given(output, copy_inputs_over ? copies : clone(copies, memo, true));
       },
-      "output"_a, "replace"_a = nb::none(), nb::call_guard<AtCaller>(),
-      nb::sig("def clone_replace(outputs: typing.Any, replace: typing.Any = None) -> typing.Any"),
+      "output"_a, "replace"_a = nb::none(), "rebuild_strict"_a = true, "copy_inputs_over"_a = true,
+      "clone_inner_graphs"_a = nb::none(), nb::call_guard<AtCaller>(),
+      nb::sig("def clone_replace(output: typing.Any, replace: typing.Any = None, rebuild_strict: bool = True, "
+              "copy_inputs_over: bool = True, clone_inner_graphs: bool | None = None) -> typing.Any"),
       R"(>>> x, y = pt.dscalars("x", "y")
 >>> bt.printing.pprint(bt.clone_replace(pt.exp(x) + 1, {x: 2 * y}))
 'exp(2 * y) + 1')");

@@ -319,11 +319,19 @@ void bind_types(nb::module_& m) {
                                            "Arrays of one dtype with a static shape: None where a length is not known.")
       .def(
           "__init__",
-          [](TensorTypeObject* self, const DTypeLike& dtype, Any shape) {
-            if (shape.is_none()) throw TypeError("TensorType: a shape is needed");
-            new (self) TensorTypeObject{{tensor_type(dtype_from(dtype), as_static_shape(shape))}};
+          [](TensorTypeObject* self, const DTypeLike& dtype, Any shape, Any, Any broadcastable) {
+            if (shape.is_none() == broadcastable.is_none())
+              throw TypeError(shape.is_none()
+                                  ? "TensorType: a shape is needed"
+                                  : "TensorType: broadcastable is the older form of shape: expected one of them");
+            Dims lengths;
+            if (shape.is_none())
+              for (nb::handle each : broadcastable) lengths.push_back(nb::cast<bool>(each) ? 1 : unknown_length);
+            else
+              lengths = as_static_shape(shape);
+            new (self) TensorTypeObject{{tensor_type(dtype_from(dtype), lengths)}};
           },
-          "dtype"_a, "shape"_a = nb::none())
+          "dtype"_a, "shape"_a = nb::none(), "name"_a = nb::none(), "broadcastable"_a = nb::none())
       .def_prop_ro("dtype",
                    [](const TensorTypeObject& self) { return std::string(dtype_name(tensor_type_of(self).dtype)); })
       .def_prop_ro("ndim", [](const TensorTypeObject& self) { return tensor_type_of(self).ndim(); })

@@ -29,7 +29,8 @@ bool is_literal(const Variable& v) {
 
 Variables with_literal_widths(std::span<const Variable> values) {
   Variables out(values.begin(), values.end());
-  if (!std::ranges::all_of(out, is_literal) || config::get("cast_policy") == "pytensor") return out;
+  const auto is_integer_literal = [](const Variable& v) { return is_literal(v) && is_integer(v.dtype()); };
+  if (!std::ranges::all_of(out, is_integer_literal) || config::get("cast_policy") == "pytensor") return out;
   for (Variable& v : out) v = constant(v.constant()->astype(DType::Int64));
   return out;
 }

@@ -6,6 +6,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/arrange.hpp"
+#include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 
 namespace bitale {
@@ -55,14 +56,14 @@ Variable shape_padleft(const Operand& x, int n_ones) {
   const LocationScope here(x.where);
   std::vector<int> order = all_in_order(x.ndim());
   order.insert(order.begin(), std::size_t(std::max(n_ones, 0)), new_axis);
-  return dimshuffle(x, order);
+  return dimshuffle(with_literal_widths({&x.variable, 1})[0], order);
 }
 
 Variable shape_padright(const Operand& x, int n_ones) {
   const LocationScope here(x.where);
   std::vector<int> order = all_in_order(x.ndim());
   order.insert(order.end(), std::size_t(std::max(n_ones, 0)), new_axis);
-  return dimshuffle(x, order);
+  return dimshuffle(with_literal_widths({&x.variable, 1})[0], order);
 }
 
 Variable shape_padaxis(const Operand& x, int axis) { return expand_dims(x, axis); }

@@ -39,8 +39,8 @@ Variable Operand::number(std::uint64_t value) {
 
 Variable Operand::number(double value) {
   if (config::float_x() == DType::Float16) return constant(Array(value).astype(DType::Float16));
-  if (config::float_x() == DType::Float32 || is_exact_in_float32(value)) return constant(Array(float(value)));
-  return constant(Array(value));
+  if (config::float_x() == DType::Float32) return constant(Array(float(value)));
+  return is_exact_in_float32(value) ? literal(Array(float(value))) : literal(Array(value));
 }
 
 Variable Operand::number(std::complex<double> value) { return constant(Array(value)); }

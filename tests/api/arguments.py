@@ -63,3 +63,31 @@ def names(function: Any) -> list[str] | None:
         return None
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     return [stars.get(p.kind, "") + p.name for p in parameters]
+
+
+def parameters(function: Any) -> list[str] | None:
+    """Like `names`, with "=default" behind each that has one, and "*" before those that are given by name only; of a
+    class those of its constructor."""
+    if inspect.isclass(function) and type(getattr(function, "__init__", None)).__name__ == "nb_method":
+        function = function.__init__
+    inside = _inside(function)
+    if inside is not None:
+        values = function.__nb_signature__[0][2] or ()
+        out = []
+        for part in _split(inside):
+            name = re.split(r"[:=]", part)[0].strip()
+            default = re.search(r"= ?\\(\d+)$", part)
+            if name != "self":
+                out.append(name + (f"={values[int(default[1])]!r}" if default else f"={part.partition(' = ')[2]}" if " = " in part else "").replace(" ", ""))
+        return out
+    try:
+        found = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    out = []
+    for p in found:
+        if p.kind == p.KEYWORD_ONLY and not any(each.startswith("*") for each in out):
+            out.append("*")
+        out.append(stars.get(p.kind, "") + p.name + ("" if p.default is p.empty else "=" + repr(p.default).replace(" ", "")))
+    return out

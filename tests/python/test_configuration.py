@@ -94,6 +94,15 @@ def test_operations_on_nothing_but_literals_have_room():
         "stack": (lambda: pt.stack([100, 100]) * 2, [200, 200]),
         "choose": (lambda: pt.choose(pt.cast(x > 0, "int64"), [100, 27]) * 2, [54, 200]),
         "ifelse": (lambda: bt.ifelse(x[0] > 0, 100, 27) * 2, 200),
+        "repeat": (lambda: pt.repeat(100, 2) * 2, [200, 200]),
+        "alloc": (lambda: pt.alloc(100, 2) * 2, [200, 200]),
+        "full_like": (lambda: pt.full_like(x, 100) * 2, [200, 200]),
+        "tile": (lambda: pt.tile(100, (2,)) * 2, [200, 200]),
+        "broadcast_to": (lambda: pt.broadcast_to(100, (2,)) * 2, [200, 200]),
+        "expand_dims": (lambda: pt.expand_dims(100, 0) * 2, [200]),
+        "reshape": (lambda: pt.reshape(100, (1,)) * 2, [200]),
+        "atleast_1d": (lambda: pt.atleast_1d(100) * 2, [200]),
+        "constant": (lambda: pt.constant(100) * 2, 200),
     }
     for name, (make, right) in cases.items():
         result = make()
@@ -107,6 +116,24 @@ def test_operations_on_nothing_but_literals_have_room():
     with bt.config.change_flags(cast_policy="pytensor"):
         for name, (make, _) in cases.items():
             assert make().dtype in ("int8", "int16"), name
+
+
+def test_functions_of_nothing_but_literals_are_computed_in_float64():
+    x32, x64 = pt.fvector("x32"), pt.dvector("x64")
+    cases = {
+        "root": (lambda: pt.sqrt(2), np.sqrt(2.0)), "quotient": (lambda: pt.true_div(1, 3), 1 / 3), "exp": (lambda: pt.exp(0.5), np.exp(0.5)),
+        "product": (lambda: pt.mul(0.1, 0.5), 0.1 * 0.5), "power": (lambda: pt.pow(2, 0.5), 2**0.5), "mixed": (lambda: pt.add(0.5, 1), 1.5),
+    }  # fmt: skip
+    for name, (make, right) in cases.items():
+        result = make()
+        assert result.dtype == "float64" and result.eval() == pytest.approx(right, rel=1e-15), name
+    assert bt.function([x64], x64 / pt.sqrt(2))([1.0])[0] == 1 / np.sqrt(2.0)
+    # Beside an operand with a dtype a literal does not widen it, and a choice among literals has their values.
+    assert (x32 * 0.5).dtype == "float32" and pt.switch(x32 > 0, 1.0, 0.5).dtype == "float32" and pt.maximum(x32, 0.5).dtype == "float32"
+    assert pt.as_tensor(0.5).dtype == "float32" and pt.sqrt(pt.as_tensor(np.float32(2))).dtype == "float32"
+    for flags in ({"cast_policy": "pytensor"}, {"floatX": "float32"}):
+        with bt.config.change_flags(**flags):
+            assert pt.sqrt(2).dtype == pt.exp(0.5).dtype == "float32"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bitale import _core
-from bitale._core import Op, TensorVariable, Variable
+from bitale._core import Op, TensorConstant, TensorVariable, Variable
 
 __all__ = ["OpFromGraph", "infer_shape"]
 
@@ -85,11 +85,39 @@ def _override(given: Any, default: Callable[[], Op], is_pullback: bool, of: Sequ
     return _ByOp(given) if isinstance(given, Op) else given
 
 
+def _closed(inputs: Sequence[Variable], outputs: Sequence[Variable], strict: bool) -> tuple[list[Variable], list[Variable], list[Variable]]:
+    """The graph with plain variables for the constants and shared variables among the inputs, and for the shared variables that
+    it reads besides, which are the third result."""
+    given, results = list(inputs), list(outputs)
+    if not all(isinstance(each, Variable) for each in [*given, *results]):
+        return given, results, []  # refused where the op is made
+    read: list[Variable] = [] if strict else [each for each in _core.graph_inputs(results, given) if _core.is_shared(each) and each not in set(given)]
+    leaves = [each for each in [*given, *read] if isinstance(each, TensorConstant) or _core.is_shared(each)]
+    plain = {each: each.type(name=each.name) for each in leaves}
+    if plain:
+        results = list(_core.graph_replace(results, plain, strict=False))
+    return [plain.get(each, each) for each in [*given, *read]], results, read
+
+
+def _with_connections(inputs: list[Any], outputs: list[Variable], pattern: Sequence[Sequence[bool]]) -> list[Variable]:
+    """The outputs, with no derivative by the inputs that the pattern does not connect with them."""
+    if len(pattern) != len(inputs) or any(len(row) != len(outputs) for row in pattern):
+        raise ValueError(
+            f"OpFromGraph: connection_pattern: expected a row for each of {len(inputs)} inputs with a bool for each of {len(outputs)} outputs, got {pattern!r}"
+        )
+    out = []
+    for k, output in enumerate(outputs):
+        cut = {each: _core.disconnected_grad(each) for each, row in zip(inputs, pattern) if not row[k]}
+        out.append(_core.graph_replace([output], cut, strict=False)[0] if cut else output)
+    return out
+
+
 class OpFromGraph(Op):
     """An op that computes `outputs` from `inputs` as their graph says (PyTensor's pytensor.compile.builders.OpFromGraph).
 
-    The graph is copied, and must be closed: every variable that the outputs depend on, shared variables included, is
-    computed from the inputs or is one of them (MissingInputError names the one that isn't). Applied to values of the
+    The graph is copied, and must be closed: every variable that the outputs depend on is computed from the inputs or is one
+    of them (MissingInputError names the one that isn't). Shared variables that are not among the inputs become further
+    inputs, which each application of the op reads by itself, unless `strict`; constants may be among the inputs. Applied to values of the
     inputs' types, the op gives a variable, or a list of several. Ops with equal graphs and options are equal, and merge.
 
     inline: whether the op is replaced by its graph while a function is compiled, before loops are fused. If not, the
@@ -99,11 +127,13 @@ class OpFromGraph(Op):
         What is not connected comes as zeros.
     pushforward: as pullback, of (inputs, outputs, tangents of the inputs) to tangents of the outputs.
     lop_overrides, rop_overrides: PyTensor's older names; the function of the latter has no argument for the outputs.
-    strict: accepted for programs written for PyTensor; graphs are always strict.
+    connection_pattern: for each input, for each output, whether derivatives pass; by default as the graph says.
+    strict: refuse shared variables that are not among the inputs.
     name: for printing and errors.
+    destroy_map: only None: nothing is written in place. fgraph: a FunctionGraph of the inputs and outputs.
     """
 
-    __slots__ = ()
+    __slots__ = ("_shared_inputs",)
     _is_of_the_library = True
 
     def __new__(
@@ -116,9 +146,19 @@ class OpFromGraph(Op):
         pushforward: Any = None,
         lop_overrides: Any = None,
         rop_overrides: Any = None,
-        strict: bool = True,
+        connection_pattern: Sequence[Sequence[bool]] | None = None,
+        strict: bool = False,
         name: str | None = None,
+        destroy_map: Any = None,
+        fgraph: Any = None,
     ) -> OpFromGraph:
+        if destroy_map:
+            raise NotImplementedError("OpFromGraph: destroy_map is not supported: native code plans its memory itself")
+        if fgraph is not None and (list(inputs) != list(fgraph.inputs) or list(outputs) != list(fgraph.outputs)):
+            raise ValueError("OpFromGraph: inputs and outputs are not those of the fgraph")
+        inputs, outputs, read = _closed(inputs, outputs, strict)
+        if connection_pattern is not None:
+            outputs = _with_connections(inputs[: len(inputs) - len(read)], outputs, connection_pattern)
         for given, old, kind in ((pullback, lop_overrides, "pullback"), (pushforward, rop_overrides, "pushforward")):
             if given is not None and old is not None:
                 raise ValueError(f"OpFromGraph: give {kind} or its older name, not both")
@@ -132,10 +172,22 @@ class OpFromGraph(Op):
             pushforward = older if isinstance(rop_overrides, (list, tuple)) else older[0]
         back = _override(pullback if lop_overrides is None else lop_overrides, default, True, inputs)
         forward = _override(pushforward, default, False, outputs)
-        return _core.make_op_from_graph(inputs, outputs, inline, name or "", back, forward)  # type: ignore[return-value]
+        op: OpFromGraph = _core.make_op_from_graph(inputs, outputs, inline, name or "", back, forward)  # type: ignore[assignment]
+        op._shared_inputs = read  # type: ignore[attr-defined]
+        return op
 
     def __init__(self, *args: Any, **kwargs: Any):
         pass
+
+    def make_node(self, *inputs: Any) -> Any:
+        read = self.shared_inputs
+        is_complete = bool(read) and len(inputs) == len(self.inner_inputs)  # of a node that is copied
+        return super().make_node(*inputs, *([] if is_complete else read))
+
+    @property
+    def shared_inputs(self) -> list[Variable]:
+        """The shared variables that each application of the op reads besides its inputs."""
+        return list(getattr(self, "_shared_inputs", ()))
 
     @property
     def inner_inputs(self) -> list[Variable]:

@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 from bitale import _core
 from bitale._core import TensorSharedVariable, Type, Variable
-from bitale.compile.io import SharedVariable, refuse
+from bitale.compile.io import Container, SharedVariable, refuse
 
 __all__ = ["Generic", "SharedVariable", "collect_new_shareds", "generic", "shared", "shared_constructor", "shared_of"]
 
 TensorSharedVariable.__module__ = "bitale.tensor.sharedvar"
+TensorSharedVariable.container = property(Container, doc="The cell of its value.")  # type: ignore[attr-defined]
 
 
 @overload

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import typing
 
 from bitale import _core
@@ -19,10 +20,14 @@ def _scalar_name(op: typing.Any) -> str:
 
 
 def _class(name: str, *functions: str, bases: tuple[type, ...] = (UserScalarOp,), **members: typing.Any) -> typing.Any:
-    def make(*args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+    own_name = name
+
+    def make(output_types_preference: typing.Any = None, name: str | None = None) -> typing.Any:
         if len(functions) != 1:
-            raise TypeError(f"{name}: the ops of this class are functions such as scalar.{functions[0]}")
-        return _Elemwise(functions[0])
+            raise TypeError(f"{own_name}: the ops of this class are functions such as scalar.{functions[0]}")
+        if output_types_preference is not None:
+            raise NotImplementedError(f"{own_name}: output_types_preference is not supported: {functions[0]} has one rule of dtypes; cast its result")
+        return _Elemwise(functions[0], name=name)
 
     __all__.append(name)
     doc = f"Elementwise ops of {', '.join(functions) if len(functions) < 5 else 'their kind'}: ``isinstance(node.op.scalar_op, {name})``."
@@ -36,7 +41,13 @@ for _name, _function in SCALAR_FUNCTIONS.items():
 del _name, _function
 
 _casts = [f"cast_{type_.dtype}" for type_ in all_types]
-Cast = _class("Cast", *_casts)
+
+
+def _cast(o_type: typing.Any, name: str | None = None) -> typing.Any:
+    return _Elemwise(f"cast_{getattr(o_type, 'dtype', o_type)}", name=name)
+
+
+Cast = _class("Cast", *_casts, _make=staticmethod(_cast), __signature__=inspect.signature(_cast))
 LogicalComparison = FixedLogicalComparison = _class("LogicalComparison", "eq", "ge", "gt", "le", "lt", "neq")
 BinaryBitOp = _class("BinaryBitOp", "and", "or", "xor")
 UnaryBitOp = _class("UnaryBitOp", "invert")

@@ -80,3 +80,7 @@ __getattr__ = finder(__name__)  # classes of ops
 gemm_inplace = gemm_no_inplace = gemm
 gemv_inplace = gemv_no_inplace = gemv
 ger_destructive = ger
+
+from bitale._geography import add_modules as _add_modules
+
+_add_modules(__name__)

@@ -17,7 +17,8 @@ def _class(name: str, doc: str, apply: Callable[..., Any], **defaults: Any) -> A
     return formula_class(name, doc, apply, __name__, defaults)
 
 
-def _split(x: Any, axis: int, sizes: Any, len_splits: Any) -> Any:
+def _split(x: Any, *given: Any, len_splits: Any, axis: Any) -> Any:
+    axis, sizes = given if axis is None else (axis, *given)
     parts = pt.split(x, sizes, axis=axis)
     if len_splits is not None and len(parts) != len_splits:
         raise ValueError(f"Split: expected {len_splits} lengths, got {len(parts)}")
@@ -30,7 +31,7 @@ Bartlett = _class("Bartlett", "The Bartlett window.", pt.bartlett)
 Choose = _class("Choose", "Elements of several tensors.", lambda a, choices, mode: pt.choose(a, choices, mode), mode="raise")
 ExtractDiag = _class(
     "ExtractDiag", "A diagonal.", lambda x, offset, axis1, axis2, view: pt.diagonal(x, offset, axis1, axis2),
-    offset=0, axis1=0, axis2=1, view=False,
+    offset=0, axis1=0, axis2=1, view=True,
 )  # fmt: skip
 Eye = _class("Eye", "Ones on a diagonal.", lambda n, m, k, dtype: pt.eye(n, m, k, dtype=dtype), dtype=None)
 FillDiagonal = _class("FillDiagonal", "A value on the diagonal.", pt.fill_diagonal)
@@ -39,7 +40,7 @@ JoinDims = _class(
     "JoinDims", "Dimensions made one.", lambda x, start_axis, n_axes: pt.join_dims(x, start_axis, n_axes), start_axis=0, n_axes=None
 )
 PermuteRowElements = _class(
-    "PermuteRowElements", "Rows in another order.", lambda x, y, inverse=False: pt.permute_row_elements(x, y, bool(inverse))
+    "PermuteRowElements", "Rows in another order.", lambda x, y, inverse: pt.permute_row_elements(x, y, bool(inverse)), inverse=False
 )
 RavelMultiIndex = _class(
     "RavelMultiIndex", "Positions of index tuples.", lambda *inputs, mode, order: pt.ravel_multi_index(inputs[:-1], inputs[-1], mode, order),
@@ -47,7 +48,7 @@ RavelMultiIndex = _class(
 )  # fmt: skip
 Repeat = _class("Repeat", "Each element so many times.", lambda x, repeats, axis: pt.repeat(x, repeats, axis), axis=None)
 ScalarFromTensor = _class("ScalarFromTensor", "A scalar.", pt.scalar_from_tensor)
-Split = _class("Split", "Parts along an axis.", _split, len_splits=None)
+Split = _class("Split", "Parts along an axis: Split(2, axis=0)(x, sizes), Split(2)(x, axis, sizes).", _split, len_splits=None, axis=None)
 SplitDims = _class("SplitDims", "A dimension made several.", lambda x, shape, axis: pt.split_dims(x, shape, axis), axis=0)
 TensorFromScalar = _class("TensorFromScalar", "A tensor without dimensions.", pt.tensor_from_scalar)
 Unique = _class(
@@ -74,6 +75,6 @@ Dot22Scalar = _class("Dot22Scalar", "The product of two matrices, times a scalar
 Softmax = _class("Softmax", "Softmax along an axis.", lambda x, axis: pt.softmax(x, axis), axis=None)
 LogSoftmax = _class("LogSoftmax", "The logarithm of softmax.", lambda x, axis: pt.log_softmax(x, axis), axis=None)
 LogSumExp = _class("LogSumExp", "The logarithm of a sum of exponentials.", lambda x, axis, keepdims: pt.logsumexp(x, axis, keepdims), axis=None, keepdims=False)
-LogAddExp = _class("LogAddExp", "The logarithm of the sum of exponentials of tensors.", pt.logaddexp)
-XLogY = _class("XLogY", "x log(y), 0 where x is 0.", pt.special.xlogy)
-XLog1PY = _class("XLog1PY", "x log(1 + y), 0 where x is 0.", pt.special.xlog1py)
+LogAddExp = _class("LogAddExp", "The logarithm of the sum of exponentials of tensors.", lambda *xs, input_types: pt.logaddexp(*xs), input_types=None)
+XLogY = _class("XLogY", "x log(y), 0 where x is 0.", lambda x, y, input_types: pt.special.xlogy(x, y), input_types=None)
+XLog1PY = _class("XLog1PY", "x log(1 + y), 0 where x is 0.", lambda x, y, input_types: pt.special.xlog1py(x, y), input_types=None)

@@ -6,6 +6,8 @@ from __future__ import annotations
 from typing import Any as _Any
 
 from bitale._geography import add_modules as _add_modules
+from bitale.tensor import linalg_classes as _classes
+from bitale.tensor.linalg_classes import *  # noqa: F403
 from bitale._core import (  # type: ignore[attr-defined]
     LinAlgError,
     block_diag,
@@ -124,5 +126,7 @@ __all__ = [
     "tridiagonal_lu_factor",
     "tridiagonal_lu_solve",
 ]
+
+__all__ += _classes.__all__
 
 _add_modules(__name__)

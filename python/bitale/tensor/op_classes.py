@@ -146,6 +146,12 @@ def _blockwise(core_op: typing.Any, signature: str | None = None, name: str | No
     return Built(name or f"Blockwise{{{core_op}, {stated}}}", _core.vectorize(core_op, stated))
 
 
+def _core_op(op: typing.Any) -> typing.Any:
+    name, attributes = _core.stored_op(op)
+    of = {key: (kind, value) for key, kind, value in attributes}
+    return _op(of["core"][1], *((key, kind, value) for key, (kind, value) in of.items() if key not in ("core", "signature")))
+
+
 def _cumulate(axis: int | None = None, mode: str = "add") -> typing.Any:
     if mode not in ("add", "mul"):
         raise ValueError(f"CumOp: expected \"add\" or \"mul\" as mode, got {mode!r}")
@@ -227,6 +233,7 @@ BatchedDot = _class(
     "BatchedDot", "Products of matrices, one per element of a batch.", lambda: Built("BatchedDot", lambda x, y: _core.matmul(x, y))
 )
 Blockwise = _class("Blockwise", "An op on each element of a batch: Blockwise(op, \"(m,n),(n)->(m)\")(a, b).", _blockwise)
+Blockwise.core_op = property(lambda op: _core_op(op), doc="The op that is applied to each element of the batch.")
 CumOp = _class("CumOp", "Running sums (mode \"add\") and products (\"mul\") along an axis.", _cumulate)
 SortOp = _class(
     "SortOp", "Elements in increasing order.",

@@ -92,13 +92,14 @@ return_disconnected: What the result for such a variable is: ``'zero'``, ``'none
 
 = pushforward
 Jacobian-vector product, the forward-mode derivative.
-@ def pushforward(f: Variable, wrt: Variable | collections.abc.Sequence[Variable], tangents: Variable | collections.abc.Sequence[Variable], disconnected_outputs: str = 'raise', return_disconnected: str = 'zero') -> TensorVariable
-@ def pushforward(f: collections.abc.Sequence[Variable], wrt: Variable | collections.abc.Sequence[Variable], tangents: Variable | collections.abc.Sequence[Variable], disconnected_outputs: str = 'raise', return_disconnected: str = 'zero') -> list[TensorVariable]
+@ def pushforward(f: Variable, wrt: Variable | collections.abc.Sequence[Variable], tangents: Variable | collections.abc.Sequence[Variable], disconnected_outputs: str = 'raise', return_disconnected: str = 'zero', use_op_pushforward: bool = False) -> TensorVariable
+@ def pushforward(f: collections.abc.Sequence[Variable], wrt: Variable | collections.abc.Sequence[Variable], tangents: Variable | collections.abc.Sequence[Variable], disconnected_outputs: str = 'raise', return_disconnected: str = 'zero', use_op_pushforward: bool = False) -> list[TensorVariable]
 f (Variable or sequence of Variable): Expressions.
 wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
 tangents (Variable or sequence of Variable): Vectors, each of the shape of its variable.
 disconnected_outputs: What happens if an expression does not depend on `wrt`: ``'raise'``, ``'warn'`` or ``'ignore'``.
 return_disconnected: What the result for such an expression is: ``'zero'``, ``'none'`` or ``'disconnected'``.
+use_op_pushforward: Accepted for compatibility with PyTensor: an op's own pushforward is always used, where it has one.
 -> TensorVariable or list of TensorVariable: The Jacobian of `f` times tangents, each of the shape of its expression.
 ~ pullback, jacobian
 
@@ -138,17 +139,20 @@ multiplier: Factor by which gradients are multiplied.
 
 = clone_replace
 Copy expressions, with some variables replaced.
-@ def clone_replace(outputs: TensorVariable, replace: typing.Any = None) -> TensorVariable
-@ def clone_replace(outputs: collections.abc.Sequence[Variable], replace: typing.Any = None) -> list[TensorVariable]
-outputs (Variable or sequence of Variable): Expressions.
+@ def clone_replace(output: TensorVariable, replace: typing.Any = None, rebuild_strict: bool = True, copy_inputs_over: bool = True, clone_inner_graphs: bool | None = None) -> TensorVariable
+@ def clone_replace(output: collections.abc.Sequence[Variable], replace: typing.Any = None, rebuild_strict: bool = True, copy_inputs_over: bool = True, clone_inner_graphs: bool | None = None) -> list[TensorVariable]
+output (Variable or sequence of Variable): Expressions.
 replace (mapping or sequence of pairs): Variables and what replaces them.
--> Variable or list of Variable: Copies, of the form of `outputs`.
+rebuild_strict: Accepted for compatibility with PyTensor: a replacement always has the type of what it replaces.
+copy_inputs_over: Whether the copies are of the same inputs; else they have inputs of their own.
+clone_inner_graphs: Accepted for compatibility with PyTensor: graphs within ops never change.
+-> Variable or list of Variable: Copies, of the form of `output`.
 ~ graph_replace, vectorize_graph
 
 = graph_replace
 Replace variables in expressions.
-@ def graph_replace(outputs: TensorVariable, replace: typing.Any, strict: bool = True) -> TensorVariable
-@ def graph_replace(outputs: collections.abc.Sequence[Variable], replace: typing.Any, strict: bool = True) -> list[TensorVariable]
+@ def graph_replace(outputs: TensorVariable, replace: typing.Any = None, strict: bool = True) -> TensorVariable
+@ def graph_replace(outputs: collections.abc.Sequence[Variable], replace: typing.Any = None, strict: bool = True) -> list[TensorVariable]
 outputs (Variable or sequence of Variable): Expressions.
 replace (mapping or sequence of pairs): Variables and what replaces them.
 strict: Whether each variable has to occur.

@@ -190,9 +190,9 @@ compute_uv: Return U and Vt, not just the singular values.
 
 = eig
 Eigenvalues and right eigenvectors of matrices.
-a: Matrices, of shape (..., n, n).
+x: Matrices, of shape (..., n, n).
 -> w: Eigenvalues, complex, of shape (..., n).
--> v: Eigenvectors of unit length, in columns: ``a @ v == v * w``.
+-> v: Eigenvectors of unit length, in columns: ``x @ v == v * w``.
 ~ eigvals, eigh
 * Derivatives (Boeddeker et al. 2019) of w, and of functions that do not depend on the phases of the eigenvectors.
 
@@ -207,6 +207,7 @@ Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
 a: Matrices, of shape (..., n, n), of which one triangle is read.
 b (tensor_like): Positive definite matrices of a generalised problem.
 lower: Whether the lower triangle is read.
+UPLO: The same as ``'L'`` or ``'U'``, NumPy's spelling; it is used instead of `lower`.
 driver (str): Accepted for compatibility with SciPy.
 -> w: Eigenvalues in increasing order, of shape (..., n).
 -> v: Eigenvectors, in columns: ``a @ v == v * w``, or ``a @ v == b @ v * w``.
@@ -223,11 +224,11 @@ lower: Whether the lower triangle is read.
 
 = schur
 Schur decomposition of matrices.
-a: Matrices, of shape (..., n, n).
+A: Matrices, of shape (..., n, n).
 output: ``'real'`` (blocks of 2 by 2 for pairs of complex eigenvalues) or ``'complex'``.
 sort: Which eigenvalues come first: ``'lhp'``, ``'rhp'``, ``'iuc'`` or ``'ouc'``, the half planes and the inside and outside of the unit circle.
 -> T: (Quasi-)triangular matrices.
--> Z: Unitary matrices with ``a == Z @ T @ Z.conj().T``.
+-> Z: Unitary matrices with ``A == Z @ T @ Z.conj().T``.
 ~ qz, eig
 * It has no derivative.
 

@@ -386,13 +386,24 @@ Variables pad_ranks(std::span<const Variable> inputs) {
   return out;
 }
 
+namespace {
+// Whether functions of literals alone are computed in float64.
+bool is_computed_widely() { return config::float_x() == DType::Float64 && config::get("cast_policy") != "pytensor"; }
+}  // namespace
+
 Variables with_literal_widths(const ScalarOp& scalar, std::span<const Variable> inputs) {
   const auto values = inputs.subspan(scalar.has_condition);
   std::vector<DType> dtypes;
   for (auto& input : inputs) dtypes.push_back(input.dtype());
   Variables out(inputs.begin(), inputs.end());
-  if (std::ranges::all_of(values, is_literal) && is_integer(scalar.dtypes(dtypes).out))
+  if (!std::ranges::all_of(values, is_literal)) return out;
+  const DType result = scalar.dtypes(dtypes).out;
+  if (is_integer(result)) {
     std::ranges::copy(with_literal_widths(values), out.begin() + scalar.has_condition);
+  } else if (is_float(result) && !scalar.has_condition && is_computed_widely()) {
+    // A choice among literals has their values; what is computed of them is rounded, and nothing asks for float32.
+    for (Variable& v : out) v = constant(v.constant()->astype(is_integer(v.dtype()) ? DType::Int64 : DType::Float64));
+  }
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/graph/range.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
@@ -162,7 +163,7 @@ bool Alloc::may_fold(const Apply& node) const {
 
 Variable alloc(const Operand& value, const Operands& shape) {
   LocationScope here(value.where);
-  Variables inputs{value.variable};
+  Variables inputs = with_literal_widths({&value.variable, 1});
   inputs.insert(inputs.end(), shape.variables.begin(), shape.variables.end());
   return (*make_ref<Alloc>())(inputs);
 }

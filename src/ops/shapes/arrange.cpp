@@ -8,6 +8,7 @@
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
+#include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/reductions/reduce.hpp"
 
@@ -61,7 +62,7 @@ Variable roll(const Operand& x, const Operand& shift, std::optional<int> axis) {
 Variable tile(const Operand& x, const std::vector<Operand>& repetitions) {
   const LocationScope here(x.where);
   const int ndim = std::max(x.ndim(), int(repetitions.size())), missing = ndim - int(repetitions.size());
-  Variable out = x.variable;
+  Variable out = with_literal_widths({&x.variable, 1})[0];
   while (out.ndim() < ndim) out = expand_dims(out, 0);
   // Each dimension [n] becomes [1, n], which broadcasts to [repetitions, n], and [repetitions * n].
   std::vector<int> order;

@@ -167,12 +167,12 @@ Variable fill_diagonal_offset(const Operand& x, const Operand& value, const Oper
 
 Variable full(const Operands& shape, const Operand& value, std::optional<DType> dtype) {
   const LocationScope here(value.where);
-  return alloc(dtype ? cast(value, *dtype) : with_literal_widths({&value.variable, 1})[0], shape);
+  return alloc(dtype ? cast(value, *dtype) : value.variable, shape);
 }
 
 Variable full_like(const Operand& x, const Operand& value, std::optional<DType> dtype) {
   const LocationScope here(x.where);
-  return second(x, dtype ? cast(value, *dtype) : value.variable);
+  return second(x, dtype ? cast(value, *dtype) : with_literal_widths({&value.variable, 1})[0]);
 }
 
 Variable empty(const Operands& shape, std::optional<DType> dtype) { return zeros(shape, dtype); }

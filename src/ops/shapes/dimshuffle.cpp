@@ -5,6 +5,7 @@
 
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
@@ -218,7 +219,7 @@ Variable expand_dims(const Operand& x, int axis) {
   std::vector<int> order(std::size_t(x.ndim()));
   std::iota(order.begin(), order.end(), 0);
   order.insert(order.begin() + normal_axis(axis, x.ndim() + 1, "expand_dims"), new_axis);
-  return dimshuffle(x, order);
+  return dimshuffle(with_literal_widths({&x.variable, 1})[0], order);
 }
 
 // A named axis whose length is not known is checked when the function runs.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
+#include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
@@ -236,8 +237,9 @@ std::vector<int> Reshape::view_of(const Apply&, int) const { return {0}; }
 
 // ---- public functions -----------------------------------------------------------------------------------------------
 
-Variable reshape(const Operand& x, const Operand& new_shape, std::optional<int> ndim) {
-  LocationScope here(x.where);
+Variable reshape(const Operand& given, const Operand& new_shape, std::optional<int> ndim) {
+  LocationScope here(given.where);
+  const Variable x = with_literal_widths({&given.variable, 1})[0];
   const Variable& shape = new_shape.variable;
   auto* type = as_tensor(shape.type());
   if (!type || type->ndim() != 1 || !is_integer(type->dtype))
@@ -248,11 +250,12 @@ Variable reshape(const Operand& x, const Operand& new_shape, std::optional<int> 
       throw ValueError(cat("reshape: the length of ", shape.str(), " is not known; say how many dimensions (ndim)"));
     ndim = int(type->shape[0]);
   }
-  return (*make_ref<Reshape>(*ndim))({x.variable, shape});
+  return (*make_ref<Reshape>(*ndim))({x, shape});
 }
 
-Variable reshape(const Operand& x, const Operands& new_shape) {
-  LocationScope here(x.where);
+Variable reshape(const Operand& given, const Operands& new_shape) {
+  LocationScope here(given.where);
+  const Variable x = with_literal_widths({&given.variable, 1})[0];
   const Variables& wanted = new_shape.variables;
   Variables lengths;
   Array values = Array::empty(DType::Int64, Dims{std::int64_t(wanted.size())});

@@ -197,7 +197,7 @@ def test_errors_name_the_op_and_the_line():
     with pytest.raises(bt.MissingInputError, match=r"OpFromGraph `f`: the outputs depend on `y`(.|\n)*test_builders.py"):
         OpFromGraph([x], [x + y], name="f")
     with pytest.raises(bt.MissingInputError, match="the shared variable `w`(.|\n)*add it to the inputs"):
-        OpFromGraph([x], [x + shared])
+        OpFromGraph([x], [x + shared], strict=True)
     assert bt.function([x], OpFromGraph([x, shared], [x + shared])(x, shared))([1.0, 2.0]).tolist() == [2, 3]
     with pytest.raises(TypeError, match="expected a list of inputs, got x"):
         OpFromGraph(x, [x])
@@ -246,3 +246,34 @@ def test_errors_of_a_call(linker):
     f = bt.function([x, y], OpFromGraph([x, y], [pt.exp(x) + y], inline=False, name="adds")(x, y), mode=bt.Mode(linker))
     with pytest.raises(bt.ShapeError, match=r"Add(.|\n)*test_builders.py"):
         f([1.0, 2.0], [1.0, 2.0, 3.0])
+
+
+def test_shared_variables_and_constants_among_the_inputs():
+    x, y, s = pt.dscalar("x"), pt.dscalar("y"), bt.shared(3.0, name="s")
+    op = bt.OpFromGraph([x, y], [x * s + y])
+    f = bt.function([x, y], op(x, y))
+    assert op.shared_inputs == [s] and f(2.0, 1.0) == 7
+    s.set_value(10.0)
+    assert f(2.0, 1.0) == 21 and bt.grad(op(x, y), s).eval({x: 2.0, y: 1.0}) == 2
+    assert op(x, y).owner.clone_with_new_inputs([y, x, s]).outputs[0].eval({x: 2.0, y: 1.0}) == 12
+    with pytest.raises(bt.graph.utils.MissingInputError, match="`s`"):
+        bt.OpFromGraph([x, y], [x * s + y], strict=True)
+    given = bt.OpFromGraph([x, s, pt.constant(2.0)], [x * s])
+    assert given.shared_inputs == [] and given(x, y, 1.0).eval({x: 2.0, y: 5.0}) == 10
+
+
+def test_connection_patterns():
+    x, y = pt.dscalars("x", "y")
+    op = bt.OpFromGraph([x, y], [x * y, x + y], connection_pattern=[[True, False], [False, False]])
+    first, second = op(x, y)
+    assert bt.function([x, y], [first, second])(2.0, 5.0) == [10, 7]
+    assert bt.grad(first + second, x).eval({x: 2.0, y: 5.0}) == 5
+    with pytest.raises(bt.DisconnectedInputError):
+        bt.grad(first + second, y)
+    for bad in ([[True, True]], [[True], [True]], []):
+        with pytest.raises(ValueError, match="connection_pattern"):
+            bt.OpFromGraph([x, y], [x * y, x + y], connection_pattern=bad)
+    with pytest.raises(NotImplementedError, match="destroy_map"):
+        bt.OpFromGraph([x], [x], destroy_map={0: [0]})
+    with pytest.raises(ValueError, match="fgraph"):
+        bt.OpFromGraph([x], [x], fgraph=bt.graph.FunctionGraph([x], [-x], clone=False))

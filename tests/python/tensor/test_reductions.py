@@ -204,3 +204,11 @@ def test_statistics_of_huge_integers(mode):
         x, given = pt.tensor("x", dtype=dtype, shape=(None,)), np.array([0, value, value], dtype)
         f = bt.function([x], [x.mean(), x.var(), x.std()], mode=mode)
         np.testing.assert_allclose(f(given), [given.mean(), given.astype(float).var(), given.astype(float).std()], rtol=1e-14)
+
+
+def test_there_is_no_median_of_nothing():
+    x = pt.dvector("x")
+    for out in (pt.median(x), pt.quantile(x, 0.5), pt.percentile(x, 50)):
+        assert bt.function([x], out)([3.0]) == 3
+        with pytest.raises(IndexError, match="out of bounds"):
+            bt.function([x], out)([])

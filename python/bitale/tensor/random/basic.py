@@ -14,6 +14,7 @@ from typing import Any, Callable, Literal, Protocol, Union, overload
 import numpy as np
 
 from bitale import _core
+from bitale._geography import finder
 from bitale._core import RandomGeneratorVariable, TensorVariable
 from bitale.configuration import config
 from bitale.raise_op import CheckAndRaise
@@ -133,9 +134,8 @@ def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
     who = make.__name__
     own = inspect.signature(make)
     names = list(own.parameters)[1:]
-    if not names or "size" not in names:
+    if "size" not in names:
         raise TypeError(f"{who}: expected a function of a generator, the parameters, and size")
-    names.remove("size")
 
     @functools.wraps(make)
     def function(*args: Any, rng: Any = None, dtype: Any = None, name: str | None = None, return_next_rng: bool = False, **kwargs: Any) -> Any:
@@ -155,7 +155,7 @@ def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
 
     keywords = [inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=default) for word, default in
                 (("rng", None), ("dtype", None), ("name", None), ("return_next_rng", False))]
-    positional = [own.parameters[name] for name in (*names, "size")]
+    positional = list(own.parameters.values())[1:]
     function.__signature__ = own.replace(parameters=[*positional, *keywords], return_annotation=inspect.Signature.empty)  # type: ignore[attr-defined]
     return function
 
@@ -600,3 +600,5 @@ def choice(source: _Source, a: TensorLike, size: Lengths = None, replace: bool =
     """
     weights = None if p is None else _parameters(p)[0]
     return source.take(_core.random_choice, *_parameters(a), size, replace, weights)
+
+__getattr__ = finder(__name__, "tensor.random.classes")

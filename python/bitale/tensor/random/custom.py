@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+from collections.abc import Sequence
 from typing import Any, Callable
 
 import numpy as np
@@ -161,6 +162,18 @@ class _Draw(Op):
         output_storage[0][0], output_storage[1][0] = after, drawn.astype(self.dtype)
 
 
+def _own_attributes(cls: type) -> set[str]:
+    """What the class and its bases up to RandomVariable define."""
+    return {key for base in cls.__mro__ if base is not object and base is not RandomVariable for key in vars(base)}
+
+
+def _signature_of_ranks(parameters: Sequence[int], out: int) -> str:
+    def core(rank: int, side: str) -> str:
+        return f"({','.join(f'{side}{i}' for i in range(rank))})"
+
+    return f"{','.join(core(rank, f'p{k}_') for k, rank in enumerate(parameters))}->{core(out, 'out')}"
+
+
 class RandomVariable:
     """A distribution that Python draws from: a subclass has ``name``, ``signature`` and ``rng_fn(rng, *parameters, size)``.
 
@@ -179,9 +192,23 @@ class RandomVariable:
     ('int64', (3,))
     """
 
-    name = "random"
-    signature = "()->()"
-    dtype = "floatX"
+    name: str = "random"
+    signature: str = "()->()"
+    dtype: str = "floatX"
+
+    def __init__(
+        self, name: str | None = None, ndim_supp: int | None = None, ndims_params: Sequence[int] | None = None, dtype: str | None = None,
+        inplace: bool | None = None, signature: str | None = None,
+    ) -> None:  # fmt: skip
+        if inplace:
+            raise NotImplementedError(f"{name or self.name}: inplace=True is not supported: a generator's state is a value")
+        for key, value in (("name", name), ("dtype", dtype), ("signature", signature)):
+            if value is not None:
+                setattr(self, key, value)
+        ndim_supp = getattr(self, "ndim_supp", None) if ndim_supp is None else ndim_supp
+        ndims_params = getattr(self, "ndims_params", None) if ndims_params is None else ndims_params
+        if signature is None and ndims_params is not None and "signature" not in _own_attributes(type(self)):
+            self.signature = _signature_of_ranks(ndims_params, ndim_supp or 0)
 
     def rng_fn(self, rng: np.random.Generator, *parameters: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no rng_fn")
