@@ -11,6 +11,8 @@ dtypes and ranks). So code that is written for the standard can be tried on valu
 Array(3., dtype=float64)
 """
 
+import sys as _sys
+
 from bitale.array_api import fft as fft, linalg as linalg
 from bitale.array_api._constants import e, inf, nan, newaxis, pi
 from bitale.array_api._creation import (
@@ -20,7 +22,7 @@ from bitale.array_api._dtypes import (
     __array_namespace_info__, as_operand as _as_operand, astype, bool, can_cast, complex64, complex128, finfo, float32, float64, iinfo, int8, int16, int32, int64, isdtype,
     result_type, uint8, uint16, uint32, uint64,
 )  # fmt: skip
-from bitale.array_api._eager import Array, Device
+from bitale.array_api._eager import Array, Device, register_namespace as _register_namespace
 from bitale.array_api._elementwise import (
     abs, acos, acosh, add, asin, asinh, atan, atan2, atanh, bitwise_and, bitwise_invert, bitwise_left_shift, bitwise_or, bitwise_right_shift,
     bitwise_xor, ceil, clip, conj, copysign, cos, cosh, divide, equal, exp, expm1, floor, floor_divide, greater, greater_equal, hypot, imag,
@@ -41,3 +43,5 @@ from bitale.array_api._searching import (
 from bitale.array_api.linalg import matmul, matrix_transpose, tensordot, vecdot
 
 __array_api_version__ = "2025.12"
+
+_register_namespace(_sys.modules[__name__])

@@ -4,7 +4,6 @@ an input of its dtype and rank once, compiled, and kept."""
 from __future__ import annotations
 
 import functools
-import sys
 from typing import Any, Callable, TypeVar, cast
 
 import numpy as np
@@ -16,9 +15,22 @@ Device = str
 _compiled: dict[Any, tuple[Any, Any]] = {}
 
 
+_namespaces: list[Any] = []
+
+
+def register_namespace(namespace: Any) -> None:
+    """Say which module has the functions that methods and operators of arrays call: bitale.array_api, when it is complete.
+
+    Parameters
+    ----------
+    namespace : module
+        The module.
+    """
+    _namespaces[:] = [namespace]
+
+
 def _namespace() -> Any:
-    """Return bitale.array_api, which imports this module."""
-    return sys.modules["bitale.array_api"]
+    return _namespaces[0]
 
 
 class Array:

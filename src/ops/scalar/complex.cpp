@@ -128,7 +128,9 @@ Variable angle_of(PartsOf in) { return arctan2(imaginary(in[0]), in[0].real); }
 template <class T>
 std::complex<T> expm1_of(std::complex<T> z) {
   const T half = std::sin(z.imag() / 2);
-  return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half, std::exp(z.real()) * std::sin(z.imag())};
+  const std::complex<T> whole = std::exp(z);
+  const bool is_far = !(z.real() < T(40)) || !std::isfinite(z.real()) || !std::isfinite(z.imag());
+  return {is_far ? whole.real() - 1 : std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half, whole.imag()};
 }
 
 template <class T>
@@ -170,7 +172,9 @@ Parts exp_of(PartsOf in) {
 
 Parts expm1_parts(PartsOf in) {
   const Variable &a = in[0].real, b = imaginary(in[0]);
-  return {expm1(a) * cos(b) - sqr(sin(b * 0.5)) * 2, exp(a) * sin(b)};
+  const Parts whole = exp_of(in);  // which has the special values
+  const Variable is_far = or_(or_(is_not_finite(a), is_not_finite(b)), gt(a, 40));
+  return {switch_(is_far, whole.real - 1, expm1(a) * cos(b) - sqr(sin(b * 0.5)) * 2), whole.imag};
 }
 
 // x multiplied by a real number.
