@@ -45,7 +45,7 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
 
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square("cholesky", in[0]);
+    check_lengths(in);
     out[0] = in[0].copy();
     const std::int64_t n = in[0].shape(0);
     const auto factor = [&]<class T>(T* data) { return runtime::cholesky(n, lower, when_nan(), data); };
@@ -59,7 +59,7 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
 
   bool emit(Lowering& to, const Apply& node) const override {
     const Expr n = to.shape_in(0)[0];
-    to.require(equal(n, to.shape_in(0)[1]), "cholesky: expected square matrices");
+    require_lengths(to);
     to.call(lapack_name("cholesky", node.output().dtype()),
             {n, to.pool().integer(lower), to.pool().integer(when_nan()), OutputData{0, {}, 0}});
     return true;
@@ -67,7 +67,7 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
 
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     const TensorValue x = to.in(0);
-    if (x.lengths[x.lengths.size() - 2] != x.lengths.back()) throw ShapeError("cholesky: expected square matrices");
+    check_lengths(to);
     to.out(0, cholesky_of(to, x, lower, on_error, failure()));
   }
 
@@ -99,6 +99,7 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 1); }
 
  private:
+  const char* who() const override { return "cholesky"; }
   std::int64_t when_nan() const { return on_error == "nan" ? 1 : on_error == "raise" ? 0 : 2; }
 };
 

@@ -40,9 +40,8 @@ class CholeskyGradient final : public MatrixOp, public EmitsTensors {
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square("CholeskyGradient", in[0]), require_square("CholeskyGradient", in[1]);
+    check_lengths(in);
     const std::int64_t n = in[0].shape(0);
-    if (in[1].shape(0) != n) throw ShapeError("CholeskyGradient: the matrices have different sizes");
     const Array factor = in[0].contiguous();
     out[0] = in[1].copy();
     with_float(factor.dtype(),
@@ -50,8 +49,7 @@ class CholeskyGradient final : public MatrixOp, public EmitsTensors {
   }
   bool emit(Lowering& to, const Apply& node) const override {
     const Expr n = to.shape_in(0)[0];
-    for (const Expr& length : {to.shape_in(0)[1], to.shape_in(1)[0], to.shape_in(1)[1]})
-      to.require(equal(n, length), "CholeskyGradient: expected square matrices of the same size");
+    require_lengths(to);
     to.call(lapack_name("cholesky_gradient", node.output().dtype()), {n, InputData{0}, OutputData{0, {}, 1}});
     return true;
   }
@@ -74,6 +72,7 @@ class CholeskyGradient final : public MatrixOp, public EmitsTensors {
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{true}, {true}}; }
 
  private:
+  const char* who() const override { return "CholeskyGradient"; }
   // lower_half(S + S^T) with S = L^-T lower_half(L^T G) L^-1
   static Apply as_formula(const Apply& node) {
     const Variable factor(node.input(0).type()), g(node.input(1).type());

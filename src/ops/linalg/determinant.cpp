@@ -31,7 +31,7 @@ class DeterminantOp : public MatrixOp, public EmitsTensors {
     return std::vector<Shape>(std::size_t(outputs()));
   }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square(who(), in[0]);
+    check_lengths(in);
     const Array a = in[0].contiguous();
     const std::int64_t n = a.shape(0);
     const Array factor = Array::empty(a.dtype(), {n, n}), pivots = Array::empty(DType::Int32, {n});
@@ -48,7 +48,7 @@ class DeterminantOp : public MatrixOp, public EmitsTensors {
   }
   bool emit(Lowering& to, const Apply& node) const override {
     const Expr n = to.shape_in(0)[0];
-    to.require(equal(n, to.shape_in(0)[1]), cat(who(), ": expected square matrices"));
+    require_lengths(to);
     const DType dtype = node.output(0).dtype();
     std::vector<CallArgument> arguments{n, InputData{0}, OutputData{0}};
     if (outputs() == 2) arguments.push_back(OutputData{1});
@@ -63,7 +63,7 @@ class DeterminantOp : public MatrixOp, public EmitsTensors {
     const TensorValue x = to.in(0);
     const Dims batch = batch_of(x, 2);
     const int last[] = {int(batch.size())};
-    if (x.lengths[batch.size()] != x.lengths.back()) throw ShapeError(cat(who(), ": expected square matrices"));
+    check_lengths(to);
     if (product(x.lengths) == 0) {
       to.out(0, builder.full(1, x.dtype, batch));
       if (outputs() == 2) to.out(1, builder.full(0, x.dtype, batch));
@@ -88,7 +88,6 @@ class DeterminantOp : public MatrixOp, public EmitsTensors {
   bool has_pushforward() const override { return true; }
 
  protected:
-  virtual const char* who() const = 0;
   virtual int outputs() const = 0;
   // d log |det A| = trace(A^-1 dA)
   static Variable relative(const Apply& node, const Variable& tangent) { return trace(solve(node.input(0), tangent)); }

@@ -34,7 +34,7 @@ class SymmetricEigenOp : public DecompositionOp, public EmitsTensors {
     return out;
   }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square(who(), in[0]);
+    check_lengths(in);
     const Array a = in[0].contiguous();
     const std::int64_t n = a.shape(0);
     out[0] = Array::empty(a.dtype(), {n});
@@ -47,7 +47,7 @@ class SymmetricEigenOp : public DecompositionOp, public EmitsTensors {
   }
   bool emit(Lowering& to, const Apply& node) const override {
     const Expr n = to.shape_in(0)[0];
-    to.require(equal(n, to.shape_in(0)[1]), cat(who(), ": expected square matrices"));
+    require_lengths(to);
     std::vector<CallArgument> arguments{n, to.pool().integer(lower), InputData{0}, OutputData{0}};
     if (vectors()) arguments.push_back(OutputData{1});
     call_runtime(to, node, std::move(arguments));
@@ -55,7 +55,7 @@ class SymmetricEigenOp : public DecompositionOp, public EmitsTensors {
   }
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     const TensorValue x = to.in(0);
-    if (x.lengths[x.lengths.size() - 2] != x.lengths.back()) throw ShapeError(cat(who(), ": expected square matrices"));
+    check_lengths(to);
     const TensorValues out = eigh_of(to, x, lower, vectors(), failure());
     for (int k = 0; k < int(out.size()); ++k) to.out(k, out[std::size_t(k)]);
   }

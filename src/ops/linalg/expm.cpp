@@ -29,7 +29,7 @@ class Expm final : public DecompositionOp, public EmitsTensors {
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square(who(), in[0]);
+    check_lengths(in);
     const Array a = in[0].contiguous();
     const std::int64_t n = a.shape(0);
     out[0] = Array::empty(a.dtype(), {n, n});
@@ -37,7 +37,7 @@ class Expm final : public DecompositionOp, public EmitsTensors {
   }
   bool emit(Lowering& to, const Apply& node) const override {
     const Expr n = to.shape_in(0)[0];
-    to.require(equal(n, to.shape_in(0)[1]), "expm: expected square matrices");
+    require_lengths(to);
     call_runtime(to, node, {n, InputData{0}, OutputData{0}});
     return true;
   }
@@ -49,7 +49,7 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     const TensorValue x = to.in(0);
     const Dims batch = batch_of(x, 2);
     const int ndim = x.ndim(), rows[] = {ndim - 2}, last[] = {int(batch.size())};
-    if (x.lengths[batch.size()] != x.lengths.back()) throw ShapeError("expm: expected square matrices");
+    check_lengths(to);
     require_lapack(to);
     if (product(x.lengths) == 0) return to.out(0, x);
     const auto over_matrices = [&](const TensorValue& each) {

@@ -79,12 +79,9 @@ class ExpmDerivative final : public DecompositionOp, public EmitsTensors {
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square(who(), in[0]);
+    check_lengths(in);
     const Array a = in[0].contiguous(), e = in[1].contiguous();
     const std::int64_t n = a.shape(0);
-    if (e.shape(1) != n || e.shape(2) != n)
-      throw ShapeError(
-          cat("expm: expected directions of ", n, " rows and columns, got ", e.shape(1), " and ", e.shape(2)));
     out[0] = Array::empty(a.dtype(), {n, n});
     with_float(a.dtype(), [&]<class T>(T) {
       check(runtime::expm_derivative<T>(n, e.shape(0), a.data_as<T>(), e.data_as<T>(), out[0].data_as<T>()));
@@ -92,8 +89,7 @@ class ExpmDerivative final : public DecompositionOp, public EmitsTensors {
   }
   bool emit(Lowering& to, const Apply& node) const override {
     const auto a = to.shape_in(0), e = to.shape_in(1);
-    for (const Expr& length : {a[1], e[1], e[2]})
-      to.require(equal(a[0], length), "expm: expected square matrices, and directions of their size");
+    require_lengths(to);
     call_runtime(to, node, {a[0], e[0], InputData{0}, InputData{1}, OutputData{0}});
     return true;
   }

@@ -52,10 +52,9 @@ class QZ final : public DecompositionOp, public EmitsTensors {
     return {{n, n}, {n, n}, {n, n}, {n, n}, {n, int64_constant(2)}, {n}};
   }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square(who(), in[0]), require_square(who(), in[1]);
+    check_lengths(in);
     const Array a = in[0].contiguous(), b = in[1].contiguous();
     const std::int64_t n = a.shape(0);
-    if (b.shape(0) != n) throw ShapeError(cat(who(), ": the matrices have different sizes, ", n, " and ", b.shape(0)));
     for (std::size_t i = 0; i < 4; ++i) out[i] = Array::empty(a.dtype(), {n, n});
     out[4] = Array::empty(a.dtype(), {n, 2});
     out[5] = Array::empty(a.dtype(), {n});
@@ -66,10 +65,9 @@ class QZ final : public DecompositionOp, public EmitsTensors {
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
-    const auto a = to.shape_in(0), b = to.shape_in(1);
-    for (const Expr& length : {a[1], b[0], b[1]})
-      to.require(equal(a[0], length), "qz: expected two square matrices of the same size");
-    std::vector<CallArgument> arguments{a[0], to.pool().integer(sort_number(sort)), InputData{0}, InputData{1}};
+    require_lengths(to);
+    std::vector<CallArgument> arguments{to.shape_in(0)[0], to.pool().integer(sort_number(sort)), InputData{0},
+                                        InputData{1}};
     for (int i = 0; i < 6; ++i) arguments.push_back(OutputData{i});
     call_runtime(to, node, std::move(arguments));
     return true;

@@ -114,7 +114,7 @@ class Lstsq final : public DecompositionOp, public EmitsTensors {
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     const Array a = in[0].contiguous(), b = in[1].contiguous();
     const std::int64_t m = a.shape(0), n = a.shape(1), k = b.shape(1);
-    if (b.shape(0) != m) throw ShapeError(cat("lstsq: a has ", m, " rows, and b has ", b.shape(0)));
+    check_lengths(in);
     out[0] = Array::empty(a.dtype(), {n, k});
     out[1] = Array::empty(DType::Int64, {});
     out[2] = Array::empty(a.dtype(), {std::min(m, n)});
@@ -125,7 +125,7 @@ class Lstsq final : public DecompositionOp, public EmitsTensors {
   }
   bool emit(Lowering& to, const Apply& node) const override {
     const auto a = to.shape_in(0), b = to.shape_in(1);
-    to.require(equal(a[0], b[0]), "lstsq: a and b have different numbers of rows");
+    require_lengths(to);
     call_runtime(to, node,
                  {a[0], a[1], b[1], to.pool().number(rcond, DType::Float64), InputData{0}, InputData{1}, OutputData{0},
                   OutputData{1}, OutputData{2}});
@@ -135,7 +135,7 @@ class Lstsq final : public DecompositionOp, public EmitsTensors {
   void emit_tensors(TensorLowering& to, const Apply& node) const override {
     require_lapack(to);
     const Dims a = to.lengths_in(0), b = to.lengths_in(1);
-    if (a[a.size() - 2] != b[b.size() - 2]) throw ShapeError("lstsq: a and b have different numbers of rows");
+    check_lengths(to);
     if (product(a) == 0) {
       const Dims batch(std::span(a.data(), a.size() - 2));
       const DType dtype = node.output(0).dtype();

@@ -54,7 +54,6 @@ void require_square(std::string_view who, const Dims& shape) {
 }  // namespace
 
 void require_square(std::string_view who, const Variable& x) { require_square(who, x.static_shape()); }
-void require_square(std::string_view who, const Array& x) { require_square(who, x.shape()); }
 
 std::int64_t square_length(std::string_view who, const Variable& x) {
   require_square(who, x);

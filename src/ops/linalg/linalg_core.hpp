@@ -10,6 +10,7 @@
 #include "bitale/graph/structure.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "ops/linalg/blockwise.hpp"
+#include "ops/linalg/core_lengths.hpp"
 #include "ops/lowering.hpp"
 
 namespace bitale {
@@ -26,6 +27,13 @@ class MatrixOp : public Op, public OwnError, public StatesStructure {
   [[noreturn]] void raise() const override { throw LinAlgError(std::string(failure())); }
   // Also used for a Blockwise with this core: the structures of the inputs are then those of the batches' matrices.
   Structure structure(const Apply&, int /*output*/, InputStructures&) const override { return {}; }
+
+ protected:
+  virtual const char* who() const = 0;  // the function's name, for errors
+  // ShapeErrors for lengths that differ though signature() gives them one name (core_lengths.hpp).
+  void check_lengths(std::span<const Array> inputs) const { bitale::check_lengths(who(), signature(), inputs); }
+  void check_lengths(TensorLowering& to) const { bitale::check_lengths(who(), signature(), to); }
+  void require_lengths(Lowering& to) const { bitale::require_lengths(who(), signature(), to); }
 };
 
 // A decomposition of LAPACK, or a function computed from one: an op whose outputs are written by one runtime function.
@@ -36,7 +44,6 @@ class DecompositionOp : public MatrixOp {
  protected:
   // The name of its runtime function without prefix and dtype: "svd" for "bt_svd_f64".
   virtual std::string runtime_name() const = 0;
-  virtual const char* who() const = 0;
   void call_runtime(Lowering& to, const Apply& node, std::vector<CallArgument> arguments) const;
   // Raises LinAlgError, MemoryError or NotImplementedError unless the status of a runtime function is 0.
   void check(std::int64_t status) const;
@@ -89,7 +96,6 @@ inline std::int64_t least_length(std::int64_t a, std::int64_t b) {
 std::int64_t square_length(std::string_view who, const Variable& x);
 // ShapeError naming `who` if the two lengths are known to differ.
 void require_square(std::string_view who, const Variable& x);
-void require_square(std::string_view who, const Array& x);
 // The node of an op that solves a system: a square matrix a, and b with b_ndim dimensions, in their common dtype; the
 // solution has the shape of b. ShapeError naming `who` for anything else.
 Apply system_node(const OpRef& op, std::string_view who, int b_ndim, std::span<const Variable> inputs);

@@ -114,6 +114,7 @@ class PivotToPermutations final : public MatrixOp, public EmitsTensors {
   Attributes attributes() const override { return collect_attributes(*this, fields); }
   std::string signature() const override { return "(m)->(m)"; }
   std::string_view failure() const override { return "pivots can't be permuted"; }
+  const char* who() const override { return "pivot_to_permutation"; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, 1);

@@ -28,34 +28,24 @@ class SolveSylvester final : public DecompositionOp, public EmitsTensors {
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[2]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square(who(), in[0]), require_square(who(), in[1]);
+    check_lengths(in);
     const Array a = in[0].contiguous(), b = in[1].contiguous(), q = in[2].contiguous();
     const std::int64_t m = a.shape(0), n = b.shape(0);
-    if (q.shape(0) != m || q.shape(1) != n)
-      throw ShapeError(cat("solve_sylvester: expected Q of ", m, " rows and ", n, " columns, got ", q.shape(0), " and ",
-                           q.shape(1)));
     out[0] = Array::empty(a.dtype(), {m, n});
     with_float(a.dtype(), [&]<class T>(T) {
       check(runtime::solve_sylvester<T>(m, n, a.data_as<T>(), b.data_as<T>(), q.data_as<T>(), out[0].data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
-    const auto a = to.shape_in(0), b = to.shape_in(1), q = to.shape_in(2);
-    to.require(equal(a[0], a[1]), "solve_sylvester: expected square matrices A");
-    to.require(equal(b[0], b[1]), "solve_sylvester: expected square matrices B");
-    to.require(equal(a[0], q[0]), "solve_sylvester: A and Q have different numbers of rows");
-    to.require(equal(b[0], q[1]), "solve_sylvester: B and Q have different numbers of columns");
+    const auto q = to.shape_in(2);
+    require_lengths(to);
     call_runtime(to, node, {q[0], q[1], InputData{0}, InputData{1}, InputData{2}, OutputData{0}});
     return true;
   }
 
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     const TensorValue a = to.in(0), b = to.in(1), q = to.in(2);
-    const std::size_t batch = q.lengths.size() - 2;
-    if (a.lengths[batch] != a.lengths.back() || b.lengths[batch] != b.lengths.back())
-      throw ShapeError("solve_sylvester: expected square matrices A and B");
-    if (q.lengths[batch] != a.lengths.back() || q.lengths.back() != b.lengths.back())
-      throw ShapeError("solve_sylvester: A and Q have different numbers of rows, or B and Q of columns");
+    check_lengths(to);
     to.out(0, solve_sylvester_by_lu(to, a, b, q, failure()));
   }
 

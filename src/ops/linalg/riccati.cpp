@@ -64,10 +64,9 @@ class RiccatiOp : public DecompositionOp, public EmitsTensors {
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    for (const int i : {0, 2, 3}) require_square(who(), in[std::size_t(i)]);
+    check_lengths(in);
     const Array a = in[0].contiguous(), b = in[1].contiguous(), q = in[2].contiguous(), r = in[3].contiguous();
     const std::int64_t n = a.shape(0), m = r.shape(0);
-    if (b.shape(0) != n || b.shape(1) != m || q.shape(0) != n) throw ShapeError(cat(who(), expected_shapes));
     out[0] = Array::empty(a.dtype(), {n, n});
     with_float(a.dtype(), [&]<class T>(T) {
       const auto solve = is_discrete() ? runtime::solve_discrete_are<T> : runtime::solve_continuous_are<T>;
@@ -75,10 +74,8 @@ class RiccatiOp : public DecompositionOp, public EmitsTensors {
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
-    const auto a = to.shape_in(0), b = to.shape_in(1), q = to.shape_in(2), r = to.shape_in(3);
-    const std::string message = cat(who(), expected_shapes);
-    for (const Expr& length : {a[1], b[0], q[0], q[1]}) to.require(equal(a[0], length), message);
-    for (const Expr& length : {r[0], r[1]}) to.require(equal(b[1], length), message);
+    const auto a = to.shape_in(0), b = to.shape_in(1);
+    require_lengths(to);
     call_runtime(to, node, {a[0], b[1], InputData{0}, InputData{1}, InputData{2}, InputData{3}, OutputData{0}});
     return true;
   }
@@ -91,7 +88,6 @@ class RiccatiOp : public DecompositionOp, public EmitsTensors {
   }
 
  private:
-  static constexpr const char* expected_shapes = ": expected A and Q of [n, n], B of [n, m] and R of [m, m]";
   virtual bool is_discrete() const = 0;
   std::string runtime_name() const override { return who(); }
 };

@@ -37,7 +37,7 @@ class Schur final : public DecompositionOp, public EmitsTensors {
     return {inputs[0], inputs[0]};
   }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square(who(), in[0]);
+    check_lengths(in);
     const Array a = in[0].contiguous();
     const std::int64_t n = a.shape(0);
     for (auto& each : out) each = Array::empty(a.dtype(), {n, n});
@@ -47,13 +47,13 @@ class Schur final : public DecompositionOp, public EmitsTensors {
   }
   bool emit(Lowering& to, const Apply& node) const override {
     const Expr n = to.shape_in(0)[0];
-    to.require(equal(n, to.shape_in(0)[1]), "schur: expected square matrices");
+    require_lengths(to);
     call_runtime(to, node, {n, to.pool().integer(sort_number()), InputData{0}, OutputData{0}, OutputData{1}});
     return true;
   }
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     const TensorValue x = to.in(0);
-    if (x.lengths[x.lengths.size() - 2] != x.lengths.back()) throw ShapeError("schur: expected square matrices");
+    check_lengths(to);
     const TensorValues out = schur_of(to, x, sort, failure());
     for (int k = 0; k < 2; ++k) to.out(k, out[std::size_t(k)]);
   }

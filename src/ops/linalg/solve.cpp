@@ -39,9 +39,8 @@ class Solve final : public MatrixOp, public EmitsTensors {
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
 
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square("solve", in[0]);
+    check_lengths(in);
     const std::int64_t n = in[0].shape(0), columns = b_ndim == 1 ? 1 : in[1].shape(1);
-    if (in[1].shape(0) != n) throw ShapeError(cat("solve: a has ", n, " rows, and b has ", in[1].shape(0)));
     const Array a = in[0].contiguous();
     out[0] = in[1].copy();
     const Array factor = Array::empty(a.dtype(), {n, n}), pivots = Array::empty(DType::Int32, {n});
@@ -57,10 +56,9 @@ class Solve final : public MatrixOp, public EmitsTensors {
   }
 
   bool emit(Lowering& to, const Apply& node) const override {
-    const auto a = to.shape_in(0), b = to.shape_in(1);
+    const auto b = to.shape_in(1);
     const Expr n = b[0], one = to.pool().integer(1);
-    to.require(equal(a[0], a[1]), "solve: expected square matrices");
-    to.require(equal(a[0], n), "solve: a and b have different numbers of rows");
+    require_lengths(to);
     const DType dtype = node.output().dtype();
     const bool transposed = to.matrix(0).transposed;
     to.call(lapack_name("solve", dtype),
@@ -72,9 +70,7 @@ class Solve final : public MatrixOp, public EmitsTensors {
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     TensorBuilder& builder = to.builder();
     const TensorValue a = to.in(0), b = to.in(1);
-    const std::size_t rows = a.lengths.size() - 2;
-    if (a.lengths[rows] != a.lengths[rows + 1]) throw ShapeError("solve: expected square matrices");
-    if (a.lengths[rows] != b.lengths[rows]) throw ShapeError("solve: a and b have different numbers of rows");
+    check_lengths(to);
     require_lapack(to);
     Dims as_matrix = b.lengths;
     if (b_ndim == 1) as_matrix.push_back(1);
@@ -111,6 +107,7 @@ class Solve final : public MatrixOp, public EmitsTensors {
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
 
  private:
+  const char* who() const override { return "solve"; }
   Variable solved(bool transposed, const Variable& a, const Variable& b) const {
     return (*make_ref<Solve>(transposed, b_ndim, on_error))({a, b});
   }

@@ -50,10 +50,9 @@ class SolveStructured final : public DecompositionOp, public EmitsTensors {
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square(who(), in[0]);
+    check_lengths(in);
     const Array a = in[0].contiguous();
     const std::int64_t n = a.shape(0), k = in[1].shape(1);
-    require_rows(who(), n, in[1]);
     out[0] = in[1].copy();
     const Array factor = Array::empty(a.dtype(), {n, n}), pivots = Array::empty(DType::Int32, {n});
     with_float(a.dtype(), [&]<class T>(T) {
@@ -69,8 +68,7 @@ class SolveStructured final : public DecompositionOp, public EmitsTensors {
   }
   bool emit(Lowering& to, const Apply& node) const override {
     const auto a = to.shape_in(0), b = to.shape_in(1);
-    to.require(equal(a[0], a[1]), "solve: expected square matrices");
-    to.require(equal(a[0], b[0]), "solve: a and b have different numbers of rows");
+    require_lengths(to);
     std::vector<CallArgument> arguments{b[0], b[1]};
     if (is_banded()) arguments.push_back(to.pool().integer(trans));
     arguments.push_back(to.pool().integer(on_error == "nan"));
@@ -85,9 +83,7 @@ class SolveStructured final : public DecompositionOp, public EmitsTensors {
   // As for any matrix: XLA has no routine for symmetric or banded ones.
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     const TensorValue a = to.in(0), b = to.in(1);
-    const std::size_t rows = a.lengths.size() - 2;
-    if (a.lengths[rows] != a.lengths[rows + 1]) throw ShapeError("solve: expected square matrices");
-    if (a.lengths[rows] != b.lengths[rows]) throw ShapeError("solve: a and b have different numbers of rows");
+    check_lengths(to);
     require_lapack(to);
     to.out(0, solve_by_lu(to, a, b, TransposedForm(trans), on_error, "solve: the matrix is singular"));
   }

@@ -43,9 +43,8 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
 
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    require_square("solve_triangular", in[0]);
+    check_lengths(in);
     const std::int64_t n = in[0].shape(0);
-    if (in[1].shape(0) != n) throw ShapeError(cat("solve_triangular: a has ", n, " rows, and b has ", in[1].shape(0)));
     const Array a = in[0].contiguous();
     out[0] = in[1].copy();
     const std::int64_t columns = b_ndim == 1 ? 1 : in[1].shape(1);
@@ -60,10 +59,9 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
   }
 
   bool emit(Lowering& to, const Apply& node) const override {
-    const auto a = to.shape_in(0), b = to.shape_in(1);
+    const auto b = to.shape_in(1);
     const Expr n = b[0], one = to.pool().integer(1);
-    to.require(equal(a[0], a[1]), "solve_triangular: expected square matrices");
-    to.require(equal(a[0], n), "solve_triangular: a and b have different numbers of rows");
+    require_lengths(to);
     // If the transpose is what is stored in memory, its triangle is the other one.
     const bool transposed = to.matrix(0).transposed;
     const auto flag = [&](bool value) { return to.pool().integer(value); };
@@ -76,10 +74,7 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     TensorBuilder& builder = to.builder();
     const TensorValue a = to.in(0), b = to.in(1);
-    const int rows = a.ndim() - 2, columns = a.ndim() - 1;
-    const std::int64_t n = a.lengths[std::size_t(rows)];
-    if (n != a.lengths[std::size_t(columns)]) throw ShapeError("solve_triangular: expected square matrices");
-    if (n != b.lengths[std::size_t(rows)]) throw ShapeError("solve_triangular: a and b have different numbers of rows");
+    check_lengths(to);
     Dims as_matrix = b.lengths;
     if (b_ndim == 1) as_matrix.push_back(1);
     const TensorValue x = solve_by_substitution(to, a, builder.reshape(b, as_matrix),
@@ -126,6 +121,7 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
 
  private:
+  const char* who() const override { return "solve_triangular"; }
   Variable solved(bool transposed, const Variable& a, const Variable& b) const {
     return (*make_ref<SolveTriangular>(lower, transposed, unit_diagonal, b_ndim, on_error))({a, b});
   }
