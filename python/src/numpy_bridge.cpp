@@ -165,8 +165,16 @@ Array array_from(nb::handle object, Share share) {
 
 nb::object as_dtype(nb::handle object, DType dtype) {
   if (is_ndarray(object) && PyArray_TYPE(as_ndarray(object)) == numpy_type_number(dtype)) return nb::borrow(object);
+  const nb::object array = nb::steal(PyArray_FromAny(object.ptr(), nullptr, 0, 0, 0, nullptr));
+  if (!array.is_valid()) nb::raise_python_error();
   PyArray_Descr* descr = PyArray_DescrFromType(numpy_type_number(dtype));
-  PyObject* converted = PyArray_FromAny(object.ptr(), descr, 0, 0, NPY_ARRAY_FORCECAST, nullptr);
+  if (!PyArray_CanCastArrayTo(as_ndarray(array), descr, NPY_SAME_KIND_CASTING)) {
+    Py_DECREF(descr);
+    const nb::object given = array.attr("dtype").attr("name");
+    throw TypeError(cat("expected ", dtype_name(dtype), ", got an array of ", PyUnicode_AsUTF8(given.ptr()),
+                        ", which can't be cast to it without loss"));
+  }
+  PyObject* converted = PyArray_FromAny(array.ptr(), descr, 0, 0, NPY_ARRAY_FORCECAST, nullptr);
   if (!converted) nb::raise_python_error();
   return nb::steal(converted);
 }

@@ -23,7 +23,8 @@ enum class Share { Borrow, Copy };
 // Any array-like as NumPy interprets it, in its own dtype, in native byte order. Borrowed memory is kept alive.
 // TypeError naming the dtype when Bitale has no such elements; NotImplementedError for those that are planned.
 Array array_from(nb::handle object, Share share);
-// The object as an array of that dtype: the object itself if it is one, otherwise converted as by NumPy's astype.
+// The object as an array of that dtype: the object itself if it is one, otherwise converted. TypeError where that would
+// change its kind, as from complex to float numbers.
 nb::object as_dtype(nb::handle object, DType dtype);
 // array_from, or std::nullopt when NumPy or Bitale can't convert it to an array of numbers.
 std::optional<Array> try_array_from(nb::handle object, Share share);

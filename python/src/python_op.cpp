@@ -453,7 +453,14 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
                           returned.is_none() ? "" : "; perform must store its results: its return value is ignored"));
     PyList_SetItem(entry.ptr(), 0, nb::none().release().ptr());
     const TypeBase& type = *node.node()->outputs[std::size_t(k)].type;
-    if (stands_for_other_ && type.tensor()) stored = as_dtype(stored, type.tensor()->dtype);
+    if (stands_for_other_ && type.tensor()) {
+      try {
+        stored = as_dtype(stored, type.tensor()->dtype);
+      } catch (Error& error) {
+        error.add("in", what());
+        throw;
+      }
+    }
     // Checked before the value may be copied.
     if (is_ndarray(stored))
       if (const auto input = viewed_input(node, k, stored, given)) {

@@ -145,6 +145,14 @@ def test_arguments_of_another_dtype_or_rank():
     assert f(np.ones(3)) == 3.0
 
 
+@pytest.mark.parametrize("declared, factor, message", [(pt.dvector, 1j, "expected float64, got an array of complex128"), (pt.lvector, 1.5, "expected int64, got an array of float64")])
+def test_results_of_another_kind_than_declared(declared, factor, message):
+    x = pt.dvector("x")
+    f = pytensor.function([x], as_op([pt.dvector], [declared])(lambda x: x * factor)(x), mode="BITALE")
+    with pytest.raises(TypeError, match=message):
+        f(np.array([1.0, 2.0]))
+
+
 def test_an_op_that_fails_in_a_chain():
     @as_op([pt.dscalar], [pt.dscalar])
     def fails(value):

@@ -119,3 +119,19 @@ def test_complex_forms(dtype):
     np.testing.assert_allclose(left @ p @ right.conj().T, second, **close)
     np.testing.assert_allclose(first @ v, v * w, **close)
     np.testing.assert_allclose(np.sort_complex(w), np.sort_complex(expected[-2]), **close)
+
+
+def test_complex_results_that_are_declared_real():
+    """PyTensor declares the eigenvectors of a complex matrix float64. Their imaginary parts are never dropped."""
+    A, values = pt.zmatrix("A"), np.array([[2, 1j], [-1j, 3]])
+    w, V = pt.linalg.eigh(A)
+    f = pytensor.function([A], w, mode="BITALE")
+    np.testing.assert_allclose(f(values), np.linalg.eigvalsh(values))
+    assert f.maker.linker.report().is_native
+    f = pytensor.function([A], [w, V], mode="BITALE")
+    found = f(values)
+    np.testing.assert_allclose(found[1] @ np.diag(found[0]) @ found[1].conj().T, values, atol=1e-12)
+    assert "imaginary part" in f.maker.linker.report().interpreted
+    s = pytensor.function([A], pt.linalg.svd(A, compute_uv=False), mode="BITALE")
+    np.testing.assert_allclose(s(values), np.linalg.svd(values, compute_uv=False))
+    assert s.maker.linker.report().is_native

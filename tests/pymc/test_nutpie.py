@@ -8,6 +8,7 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 
@@ -127,6 +128,36 @@ def test_gradients_of_ops_that_are_called_back():
     assert Density(compiled.compiled_logp_func.address)(3, *(a.ctypes.data for a in (point, gradient, value)), None) == 0
     np.testing.assert_allclose(gradient, -point - 2 * point * [1, 2, 3])
     np.testing.assert_allclose(compiled.expand_func(point), [*point, *point**4])
+
+
+def _scaled(inputs, outputs, cotangents):
+    return [7 * cotangents[0] * outputs[0]]
+
+
+@pytest.mark.parametrize("pullback", [_scaled, [lambda inputs, outputs, cotangents: 7 * cotangents[0] * outputs[0]]], ids=["function", "list"])
+def test_graphs_with_derivatives_of_their_own(pullback):
+    """The derivative that an OpFromGraph declares counts, though its graph has another one."""
+    x = pt.dvector("x")
+    op = OpFromGraph([x], [pt.exp(x)], pullback=pullback)
+    with pm.Model() as model:
+        a = pm.Normal("a", 0, 1, shape=3)
+        pm.Potential("density", op(op(a) / 2).sum())
+    point = np.array([0.1, -0.2, 0.3])
+    expected = model.compile_dlogp(mode="FAST_COMPILE")({"a": point})
+    np.testing.assert_allclose(expected, 7 * np.exp(np.exp(point) / 2) * 7 * np.exp(point) / 2 - point)
+    np.testing.assert_allclose(bitale.pytensor.nutpie(model).logp_func(point)[1], expected)
+    np.testing.assert_allclose(model.compile_dlogp(mode="BITALE")({"a": point}), expected)
+
+
+def test_a_class_of_graphs_with_a_derivative_of_its_own():
+    class Clipped(OpFromGraph):
+        def pullback(self, inputs, outputs, cotangents):
+            return [pt.clip(cotangents[0], -1, 1)]
+
+    x = pt.dvector("x")
+    known = {x: bitale.tensor.dvector("x")}
+    cost = bitale.pytensor.from_pytensor((3 * Clipped([x], [x**2])(x)).sum(), known)
+    np.testing.assert_array_equal(bitale.function([known[x]], bitale.grad(cost, known[x]))([1.0, 2.0]), [1, 1])
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -7,7 +7,7 @@ from typing import Any, Callable, Sequence
 import pytensor.graph.op as _op
 from pytensor.compile.mode import get_mode
 from pytensor.gradient import DisconnectedType
-from pytensor.graph.basic import Apply as PyTensorApply, Constant
+from pytensor.graph.basic import Apply as PyTensorApply, Constant, Variable as PyTensorVariable
 from pytensor.graph.null_type import NullType
 from pytensor.scalar.basic import ScalarType
 from pytensor.scan.op import Scan
@@ -24,7 +24,7 @@ Convert = Callable[[dict[Any, Any], Sequence[Any]], list[Any]]
 _NoPythonOp: Any = getattr(_op, "_NoPythonOp", None)  # not in PyTensor 2
 
 
-def _detached(node: PyTensorApply) -> PyTensorApply:
+def detached(node: PyTensorApply) -> PyTensorApply:
     """The node without what computes its inputs, so that it keeps no graph alive."""
     inputs = [x if isinstance(x, Constant) else x.type(name=x.name) for x in node.inputs]
     return node.clone_with_new_inputs(inputs, strict=False)
@@ -37,7 +37,7 @@ class Callback(Op):
     _performs_as: Any = None  # what the C++ side calls instead of perform (python_op.cpp)
 
     def __init__(self, node: PyTensorApply, convert: Convert):
-        self.node = _detached(node)
+        self.node = detached(node)
         self._convert = convert
         self.op = node.op
         self.performing = _performing(node.op)
@@ -58,26 +58,35 @@ class Callback(Op):
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """By PyTensor's own for the op, which is converted. NotImplementedError where it has none."""
-        given = [x.type() for x in self.node.outputs]
-        found = getattr(self.op, "pullback", self.op.L_op)(self.node.inputs, self.node.outputs, given)
-        own = [x for x, fixed in zip(self.node.inputs, self.fixed) if fixed is None]
-        wanted = [g for g, fixed in zip(found, self.fixed) if fixed is None]
-        known = dict(zip([*own, *self.node.outputs], [*inputs, *outputs]))
-        known.update(
-            (g, x.zeros_like() if is_disconnected(c) else c) for g, x, c in zip(given, outputs, cotangents)
-        )
-        connected = [g for g in wanted if not isinstance(g.type, (DisconnectedType, NullType))]
-        made = iter(self._convert(known, connected))
+        own = [k for k, fixed in enumerate(self.fixed) if fixed is None]
+        known = dict(zip([self.node.inputs[k] for k in own], inputs))
+        found = converted_pullback(self.op, self.node, known, outputs, cotangents, self._convert)
         return [
-            disconnected() if isinstance(g.type, DisconnectedType)
-            else bt.gradient.grad_undefined(self, k, inputs[k], str(g.type)) if isinstance(g.type, NullType)
-            else next(made)
-            for k, g in enumerate(wanted)
+            bt.gradient.grad_undefined(self, k, inputs[k], str(found[at].type)) if isinstance(found[at], PyTensorVariable) else found[at]
+            for k, at in enumerate(own)
         ]
 
     def _values(self, inputs: Sequence[Any]) -> list[Any]:
         given = iter(inputs)
         return [x.data if x is not None else _as_given(t, next(given)) for x, t in zip(self.fixed, self.input_types)]
+
+
+def converted_pullback(
+    op: Any, node: PyTensorApply, known: dict[Any, Any], outputs: Sequence[Any], cotangents: Sequence[Any], convert: Convert
+) -> list[Any]:
+    """The cotangents of a node's inputs, by PyTensor's pullback of the op: a variable for each input, disconnected ones among them, and
+    PyTensor's variable of NullType where a derivative does not exist. NotImplementedError where the op has none.
+
+    known: the counterparts of the inputs. outputs, cotangents: counterparts of the outputs and of their cotangents.
+    """
+    given = [x.type() for x in node.outputs]
+    found = getattr(op, "pullback", op.L_op)(node.inputs, node.outputs, given)
+    all_known = {**known, **dict(zip(node.outputs, outputs))}
+    all_known.update((g, x.zeros_like() if is_disconnected(c) else c) for g, x, c in zip(given, outputs, cotangents))
+    wanted = [g for g, x in zip(found, node.inputs) if x in known]
+    connected = [g for g in wanted if not isinstance(g.type, (DisconnectedType, NullType))]
+    made = dict(zip(connected, convert(all_known, connected)))
+    return [disconnected() if isinstance(g.type, DisconnectedType) else made.get(g, g) for g in found]
 
 
 def _output_type(type_: Any, inputs: Sequence[Any]) -> Any:

@@ -76,6 +76,15 @@ def input_type(variable: Variable) -> Any:
 
 _HERE = os.path.dirname(os.path.abspath(bt.__file__))  # a checkout is not a folder of packages
 _MISSING: Any = object()  # a variable without a counterpart
+
+
+@dataclasses.dataclass(frozen=True)
+class _Misdeclared:
+    """An output whose PyTensor type is wrong: nothing stands for it, but the node's other outputs may be used."""
+
+    reason: str
+
+
 _warned: set[str] = set()
 
 
@@ -124,6 +133,7 @@ class Conversion:
             with AtLines(users_lines(node)):
                 self._convert_node(node)
         found = [self._leaf(v) if v.owner is None else self.variables.get(v) for v in outputs]
+        self._refused.update((str(v), x.reason) for v, x in zip(outputs, found) if isinstance(x, _Misdeclared))
         if self._refused:
             raise ConversionError(self._refused)
         for op, (_, why) in self.report.callbacks.items():
@@ -176,8 +186,9 @@ class Conversion:
 
     def _convert_node(self, node: Any) -> None:
         inputs = [self._leaf(x) if x.owner is None else self.variables[x] for x in node.inputs]
-        if any(x is _MISSING for x in inputs):
-            outputs = self._refuse(node)
+        wrong = [x.reason for x in inputs if isinstance(x, _Misdeclared)]
+        if wrong or any(x is _MISSING for x in inputs):
+            outputs = self._refuse(node, {str(node.op): wrong[0]} if wrong else None)
         else:
             outputs = self._outputs_of(node, inputs)
         for variable, value in zip(node.outputs, outputs):
@@ -192,7 +203,7 @@ class Conversion:
                 made = convert(node.op, node, *inputs) if not _wants_conversion(convert) else convert(self, node.op, node, *inputs)
                 outputs = list(made) if isinstance(made, (list, tuple)) else [made]
                 if _could_be_outputs(outputs, node):
-                    outputs = [fitted(value, x.type) for value, x in zip(outputs, node.outputs)]
+                    outputs = [_fitted_or_misdeclared(value, x.type) for value, x in zip(outputs, node.outputs)]
                     self.report.native += 1
                     return outputs
             except NotConverted as reason:
@@ -209,7 +220,7 @@ class Conversion:
         if self.strict:
             return self._refuse(node, {name: why})
         try:
-            outputs = callback(node, inputs, _converted)
+            outputs = callback(node, inputs, converted)
         except TypeError as error:
             return self._refuse(node, {name: str(error)})
         self.report.add_callback(name, why)
@@ -221,8 +232,16 @@ class Conversion:
         return [converted_type(x.type)() if is_expressible(x.type) else _MISSING for x in node.outputs]
 
 
-def _converted(known: dict[Any, Any], outputs: Sequence[Any]) -> list[Any]:
+def converted(known: dict[Any, Any], outputs: Sequence[Any]) -> list[Any]:
+    """Counterparts of variables, given those of others."""
     return Conversion(known)(outputs)
+
+
+def _fitted_or_misdeclared(value: Any, type_: Any) -> Any:
+    try:
+        return fitted(value, type_)
+    except TypeError as error:
+        return _Misdeclared(str(error))
 
 
 def _could_be_outputs(values: Sequence[Any], node: Any) -> bool:

@@ -17,8 +17,10 @@ from bitale.pytensor.registry import NotConverted, batched_converter_of, convert
 
 
 def _aligned(node: Any, inputs: tuple[Any, ...]) -> list[Any]:
-    """The inputs in the dtype of the output."""
+    """The inputs in the dtype of the output. Complex ones stay complex where the output is real, as eigenvalues are."""
     dtype = node.outputs[0].type.dtype
+    if not dtype.startswith("complex") and any(x.dtype.startswith("complex") for x in inputs):
+        dtype = "complex128"
     return [x if x.dtype == dtype else pt.cast(x, dtype) for x in inputs]
 
 
