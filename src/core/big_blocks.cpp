@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -18,19 +21,27 @@ namespace bitale {
 
 namespace {
 
+constexpr std::size_t page = 4096;
+constexpr std::size_t mapped = std::size_t(1) << 20;  // smaller blocks come from malloc: the system counts mappings
 constexpr std::size_t huge_page = std::size_t(2) << 20;
 constexpr std::size_t worth_huge_pages = huge_page / 4 * 3;  // a smaller block would waste too much of the last one
 
 std::size_t rounded(std::size_t bytes) {
-  const std::size_t step = std::max<std::size_t>(std::bit_ceil(bytes) / 16, 4096);
+  const std::size_t step = std::max<std::size_t>(std::bit_ceil(bytes) / 16, page);
   bytes = (bytes + step - 1) / step * step;
   return bytes >= worth_huge_pages ? std::max(bytes, huge_page) : bytes;
 }
 
-void unmap(BigBlock block) { munmap(block.memory, block.bytes); }
+void release(BigBlock block) {
+  if (block.bytes < mapped)
+    std::free(block.memory);
+  else
+    munmap(block.memory, block.bytes);
+}
 
-// Large blocks begin at the boundary of a huge page: one fault then serves 512 pages.
-BigBlock map(std::size_t bytes) {
+// Blocks of huge pages begin at the boundary of a huge page: one fault then serves 512 pages.
+BigBlock obtain(std::size_t bytes) {
+  if (bytes < mapped) return {std::aligned_alloc(page, bytes), bytes};
   const bool huge = bytes >= worth_huge_pages;
   const std::size_t asked = bytes + (huge ? huge_page : 0);
   void* memory = mmap(nullptr, asked, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -50,52 +61,60 @@ class Kept {
  public:
   BigBlock take(std::size_t bytes) {
     std::lock_guard lock(mutex_);
-    for (std::size_t i = blocks_.size(); i-- > 0;)
-      if (blocks_[i].bytes == bytes) {
-        const BigBlock found = blocks_[i];
-        blocks_.erase(blocks_.begin() + std::ptrdiff_t(i));
-        bytes_ -= found.bytes;
-        return found;
-      }
-    return {};
+    const auto found = by_size_.find(bytes);
+    if (found == by_size_.end() || found->second.empty()) return {};
+    const BigBlock block = found->second.back().block;
+    found->second.pop_back();
+    bytes_ -= block.bytes;
+    return block;
   }
 
   void give(BigBlock block, std::size_t most) {
+    if (block.bytes > most) return release(block);
     std::vector<BigBlock> dropped;
     {
       std::lock_guard lock(mutex_);
-      if (block.bytes <= most) {
-        blocks_.push_back(block);
-        bytes_ += block.bytes;
-      } else {
-        dropped.push_back(block);
-      }
-      std::size_t oldest = 0;
-      for (; bytes_ > most; ++oldest) {
-        dropped.push_back(blocks_[oldest]);
-        bytes_ -= blocks_[oldest].bytes;
-      }
-      blocks_.erase(blocks_.begin(), blocks_.begin() + std::ptrdiff_t(oldest));
+      by_size_[block.bytes].push_back({block, ++given_});
+      bytes_ += block.bytes;
+      while (bytes_ > most) dropped.push_back(take_oldest());
     }
-    for (auto& each : dropped) unmap(each);
+    for (auto& each : dropped) release(each);
   }
 
-  bool release() {
-    std::vector<BigBlock> dropped;
+  bool release_all() {
+    std::map<std::size_t, std::deque<Freed>> dropped;
     {
       std::lock_guard lock(mutex_);
-      dropped.swap(blocks_);
+      dropped.swap(by_size_);
       bytes_ = 0;
     }
-    for (auto& each : dropped) unmap(each);
-    return !dropped.empty();
+    bool any = false;
+    for (auto& [size, blocks] : dropped)
+      for (auto& each : blocks) release(each.block), any = true;
+    return any;
   }
 
   std::mutex& mutex() { return mutex_; }
 
  private:
+  struct Freed {
+    BigBlock block;
+    std::uint64_t when;
+  };
+
+  BigBlock take_oldest() {
+    std::deque<Freed>* oldest = nullptr;
+    for (auto& [size, blocks] : by_size_)
+      if (!blocks.empty() && (!oldest || blocks.front().when < oldest->front().when)) oldest = &blocks;
+    const BigBlock block = oldest->front().block;
+    oldest->pop_front();
+    bytes_ -= block.bytes;
+    return block;
+  }
+
   std::mutex mutex_;
-  std::vector<BigBlock> blocks_;  // in the order in which they were freed
+  std::map<std::size_t, std::deque<Freed>> by_size_;  // in the order in which they were freed
+  std::uint64_t given_ = 0;
   std::size_t bytes_ = 0;
 };
 
@@ -125,8 +144,8 @@ BigBlock take_big_block(std::size_t bytes) noexcept {
   } catch (...) {
     return {};
   }
-  BigBlock block = map(whole);
-  if (!block.memory && release_big_blocks()) block = map(whole);
+  BigBlock block = obtain(whole);
+  if (!block.memory && release_big_blocks()) block = obtain(whole);
   return block;
 }
 
@@ -134,10 +153,10 @@ void give_big_block(BigBlock block) noexcept {
   try {
     kept().give(block, max_kept());
   } catch (...) {  // no memory for the list, or an invalid flag
-    unmap(block);
+    release(block);
   }
 }
 
-bool release_big_blocks() noexcept { return kept().release(); }
+bool release_big_blocks() noexcept { return kept().release_all(); }
 
 }  // namespace bitale

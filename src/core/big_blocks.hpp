@@ -1,6 +1,6 @@
 // Big blocks of memory, kept for the next request when they are freed: fresh memory costs a page fault for each page
-// that is touched, which for a loop over 8 MB is more than the loop itself. Up to `memory__kept` MiB are kept in the
-// process.
+// that is touched, which is more than most loops over it. That holds for malloc's blocks beyond 128 KiB, too, which it
+// returns to the system as soon as they are free. Up to `memory__kept` MiB are kept in the process.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace bitale {
 
 // Only requests of at least this size are worth it.
-inline constexpr std::size_t big_block = std::size_t(1) << 20;
+inline constexpr std::size_t big_block = std::size_t(1) << 16;
 
 struct BigBlock {
   void* memory = nullptr;  // on a page boundary; null: no block

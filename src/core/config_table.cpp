@@ -182,7 +182,7 @@ const std::vector<Flag>& declarations() {
        "int",
        {},
        "256",
-       "MiB of freed arrays, of 1 MiB and more each, that are kept for the next results; what was freed first goes."},
+       "MiB of freed arrays, of 64 KiB and more each, that are kept for the next results; what was freed first goes."},
       {"memory__guard",
        "bool",
        {},

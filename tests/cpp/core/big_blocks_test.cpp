@@ -105,6 +105,41 @@ TEST_CASE("arrays reuse each other's memory, in many threads") {
   for (auto& thread : threads) thread.join();
 }
 
+TEST_CASE("results of 64 KiB to 1 MiB reuse each other's memory") {
+  release_big_blocks();
+  for (const std::size_t bytes : {big_block, big_block + 1, 10 * big_block, mebibyte - 4096}) {
+    CAPTURE(bytes);
+    const BigBlock first = take_big_block(bytes);
+    REQUIRE(first.memory);
+    CHECK(first.bytes >= bytes);
+    std::memset(first.memory, 1, first.bytes);
+    const BigBlock second = take_big_block(bytes);
+    CHECK(second.memory != first.memory);
+    give_big_block(first);
+    give_big_block(second);
+    CHECK(take_big_block(bytes).memory == second.memory);  // what was freed last may still be in a cache
+    CHECK(take_big_block(bytes).memory == first.memory);
+    give_big_block(first);
+    give_big_block(second);
+  }
+  const config::Change little("memory__kept", "1");
+  const BigBlock old = take_big_block(big_block), young = take_big_block(mebibyte / 2),
+                 large = take_big_block(mebibyte / 2);
+  for (auto& block : {old, young, large}) give_big_block(block);  // what was freed first goes, whatever its size
+  CHECK(take_big_block(mebibyte / 2).memory == large.memory);
+  CHECK(take_big_block(mebibyte / 2).memory == young.memory);
+  CHECK_FALSE(release_big_blocks());
+  give_big_block(young);
+  give_big_block(large);
+  const void* before = nullptr;
+  for (int i = 0; i < 3; ++i) {
+    const Array array = Array::zeros(DType::Float64, {60'000});
+    if (before && !is_checked()) CHECK(array.data() == before);
+    before = array.data();
+    CHECK(reinterpret_cast<std::uintptr_t>(before) % 64 == 0);
+  }
+}
+
 TEST_CASE("requests beyond any possible memory fail") {
   CHECK(take_big_block(std::size_t(1) << 62).memory == nullptr);
   CHECK(take_big_block(~std::size_t(0) - 100).memory == nullptr);
