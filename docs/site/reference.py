@@ -42,6 +42,7 @@ MODULES = {
     "bitale.random": "Random generators",
     "bitale.sparse": "Sparse matrices",
     "bitale.sparse.linalg": "Sparse linear algebra",
+    "bitale.xtensor": "Labelled dimensions",
     "bitale.gradient": "More about gradients",
     "bitale.scan": "More loops",
     "bitale.ifelse": "More choices",

@@ -9,7 +9,9 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/xtensor/variable.hpp"
 #include "identity_test.hpp"
+#include "instance.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -81,6 +83,7 @@ std::optional<Variable> convert(nb::handle object) {
   }
   if (is_ndarray(object) || is_numpy_scalar(object)) return constant(array_from(object, Share::Copy));
   if (object.is_none() || PyUnicode_Check(object.ptr())) return {};
+  if (instance_of<xtensor::XVariable>(object)) return {};
   if (auto array = try_array_from(object, Share::Copy)) return constant(*array);
   return {};
 }
@@ -109,6 +112,10 @@ Variable as_variable(nb::handle object) {
   if (nb::hasattr(object, "todense"))
     throw TypeError(cat("expected a dense variable or array, got the sparse matrix ", shown(object),
                         "; A.todense() is dense, and bitale.sparse has the functions of sparse matrices"));
+  if (nb::hasattr(object, "dims") && nb::hasattr(object, "values"))
+    throw TypeError(cat("expected a variable, a number or an array, got ", shown(object),
+                        ", whose dimensions have names; its .values have none, and bitale.xtensor has the functions "
+                        "of labelled tensors"));
   throw TypeError(
       cat("expected a variable, a number or an array, got ", shown(object), " of type ", class_name(object)));
 }

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -14,7 +15,9 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/gradient_control.hpp"
+#include "bitale/xtensor/calculus.hpp"
 #include "define.hpp"
+#include "labelled.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -23,17 +26,38 @@ namespace {
 
 bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
 
+// A tensor, or that of a labelled one, whose derivatives get its dimensions in the end.
+Variable tensor_of(nb::handle object, const char* what) {
+  if (const auto* labelled = labelled_in(object)) return labelled->values();
+  return require_variable(object, what);
+}
+
 Variables require_variables(nb::handle object, const char* what) {
-  if (!is_list(object)) return {require_variable(object, what)};
+  if (!is_list(object)) return {tensor_of(object, what)};
   Variables out;
-  for (nb::handle item : object) out.push_back(require_variable(item, what));
+  for (nb::handle item : object) out.push_back(tensor_of(item, what));
   return out;
 }
 
-// Cotangents and tangents may be arrays and numbers.
-Variables operands(nb::handle object, const char* what) {
-  if (!is_list(object)) return {as_variable(object)};
-  return as_variables(object, what);
+// The items of a list, or the object itself as the only one.
+std::vector<nb::object> items_of(nb::handle object) {
+  std::vector<nb::object> out;
+  if (!is_list(object)) return {nb::borrow(object)};
+  for (nb::handle item : object) out.push_back(nb::borrow(item));
+  return out;
+}
+
+// Cotangents and tangents of what is given; they may be arrays and numbers. Labelled ones are aligned by names.
+Variables operands_like(nb::handle object, nb::handle given, const char* what) {
+  const auto items = items_of(object), like = items_of(given);
+  Variables out;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto *labelled = labelled_in(items[i]), *target = i < like.size() ? labelled_in(like[i]) : nullptr;
+    if (labelled && !target)
+      throw TypeError(cat(what, ": ", labelled->str(), " is labelled, but the variable is not; .values is the tensor"));
+    out.push_back(labelled ? xtensor::values_in_order(*labelled, target->dims(), what) : as_variable(items[i]));
+  }
+  return out;
 }
 
 void warn(const std::string& message) {
@@ -54,37 +78,69 @@ GradOptions options_of(nb::handle consider_constant, const std::string& disconne
   return options;
 }
 
-// A single result for a single variable, a list for a list.
+// A derivative with the dimensions of a labelled tensor; others, and explicit absences, as they are.
+nb::object with_dims(const Variable& result, const xtensor::DimList* dims) {
+  if (!dims || !as_tensor(result.type())) return wrap(result);
+  return nb::cast(xtensor::XVariable(result, *dims));
+}
+
+nb::object like(nb::handle given, const Variable& result) {
+  const auto* labelled = labelled_in(given);
+  return with_dims(result, labelled ? &labelled->dims() : nullptr);
+}
+
+// A single result for a single variable, a list for a list; each labelled as the variable is.
 Any in_form_of(nb::handle given, const Variables& results) {
-  if (is_list(given)) return nb::cast(results);
-  return wrap(results[0]);
+  if (!is_list(given)) return like(given, results[0]);
+  nb::list out;
+  for (std::size_t i = 0; i < results.size(); ++i) out.append(like(items_of(given)[i], results[i]));
+  return out;
+}
+
+// The same for Jacobians of an expression, or of the gradients by the same variables if there is none.
+Any jacobians_in_form_of(nb::handle given, nb::handle expression, const Variables& results) {
+  const auto variables = items_of(given);
+  nb::list out;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto *by = labelled_in(variables[i]), *of = expression ? labelled_in(expression) : by;
+    const int of_ndim = of ? of->ndim() : expression ? variable_of(expression).ndim() : 0;
+    if (!by || (!of && of_ndim > 0)) {
+      out.append(wrap(results[i]));
+      continue;
+    }
+    const xtensor::DimList dims = xtensor::jacobian_dims(of ? of->dims() : xtensor::DimList(), by->dims());
+    out.append(with_dims(results[i], &dims));
+  }
+  if (is_list(given)) return out;
+  return nb::object(out[0]);
 }
 
 Any bound_grad(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs, bool add_names,
                Any known_grads, const std::string& return_disconnected, const std::string& null_gradients) {
   GradOptions options = options_of(consider_constant, disconnected_inputs, return_disconnected);
   options.add_names = add_names;
-  options.known_grads = as_replacements(known_grads, "known_grads");
+  for (auto& [before, after] : as_pairs(known_grads, "known_grads"))
+    options.known_grads.emplace_back(tensor_of(before, "known_grads"), operands_like(after, before, "known_grads")[0]);
   options.null_gradients = parse_on_null_gradient(null_gradients);
   Variables variables = require_variables(wrt, "grad: wrt");
   if (cost.is_none()) {
     if (options.known_grads.empty()) throw ValueError("grad: a cost or known_grads is needed");
     return in_form_of(wrt, grad(variables, options));
   }
-  return in_form_of(wrt, grad(require_variable(cost, "grad: cost"), variables, options));
+  return in_form_of(wrt, grad(tensor_of(cost, "grad: cost"), variables, options));
 }
 
 Any bound_pullback(Any f, Any wrt, Any cotangents, Any consider_constant, const std::string& disconnected_inputs,
                    const std::string& return_disconnected) {
   return in_form_of(wrt, pullback(require_variables(f, "pullback: f"), require_variables(wrt, "pullback: wrt"),
-                                  operands(cotangents, "pullback: cotangents"),
+                                  operands_like(cotangents, f, "pullback: cotangents"),
                                   options_of(consider_constant, disconnected_inputs, return_disconnected)));
 }
 
 Any bound_pushforward(Any f, Any wrt, Any tangents, const std::string& disconnected_outputs,
                       const std::string& return_disconnected, bool) {
   return in_form_of(f, pushforward(require_variables(f, "pushforward: f"), require_variables(wrt, "pushforward: wrt"),
-                                   operands(tangents, "pushforward: tangents"),
+                                   operands_like(tangents, wrt, "pushforward: tangents"),
                                    options_of(nb::none(), disconnected_outputs, return_disconnected)));
 }
 
@@ -98,36 +154,46 @@ Array sparsity_from(nb::handle object) {
 Any bound_jacobian(Any expression, Any wrt, Any consider_constant, const std::string& disconnected_inputs, bool,
                    Any sparsity) {
   const GradOptions options = options_of(consider_constant, disconnected_inputs, "zero");
-  const Variable differentiated = require_variable(expression, "jacobian: expression");
+  const Variable differentiated = tensor_of(expression, "jacobian: expression");
   if (!sparsity.is_none())
     return wrap(sparse_jacobian(differentiated, require_variable(wrt, "jacobian with a sparsity: wrt"),
                                 sparsity_from(sparsity), options));
-  return in_form_of(wrt, jacobian(differentiated, require_variables(wrt, "jacobian: wrt"), options));
+  return jacobians_in_form_of(wrt, expression,
+                              jacobian(differentiated, require_variables(wrt, "jacobian: wrt"), options));
 }
 
 Any bound_hessian(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs, Any sparsity) {
   const GradOptions options = options_of(consider_constant, disconnected_inputs, "zero");
-  const Variable differentiated = require_variable(cost, "hessian: cost");
+  const Variable differentiated = tensor_of(cost, "hessian: cost");
   if (!sparsity.is_none())
     return wrap(sparse_hessian(differentiated, require_variable(wrt, "hessian with a sparsity: wrt"),
                                sparsity_from(sparsity), options));
-  return in_form_of(wrt, hessian(differentiated, require_variables(wrt, "hessian: wrt"), options));
+  const auto variables = items_of(wrt);
+  if (std::ranges::none_of(variables, [](nb::handle each) { return labelled_in(each) != nullptr; }))
+    return in_form_of(wrt, hessian(differentiated, require_variables(wrt, "hessian: wrt"), options));
+  Variables found;
+  for (nb::handle each : variables) {
+    const auto* labelled = labelled_in(each);
+    found.push_back(labelled ? xtensor::hessian(differentiated, *labelled, options).values()
+                             : hessian(differentiated, require_variable(each, "hessian: wrt"), options));
+  }
+  return jacobians_in_form_of(wrt, {}, found);
 }
 
 Any bound_gauss_newton(Any cost, Any outputs, Any wrt, Any p, Any consider_constant,
                        const std::string& disconnected_inputs) {
-  return in_form_of(wrt, gauss_newton_vector_product(require_variable(cost, "gauss_newton_vector_product: cost"),
+  return in_form_of(wrt, gauss_newton_vector_product(tensor_of(cost, "gauss_newton_vector_product: cost"),
                                                      require_variables(outputs, "gauss_newton_vector_product: outputs"),
                                                      require_variables(wrt, "gauss_newton_vector_product: wrt"),
-                                                     operands(p, "gauss_newton_vector_product: p"),
+                                                     operands_like(p, wrt, "gauss_newton_vector_product: p"),
                                                      options_of(consider_constant, disconnected_inputs, "zero")));
 }
 
 Any bound_hessian_vector_product(Any cost, Any wrt, Any p, Any consider_constant,
                                  const std::string& disconnected_inputs) {
-  return in_form_of(wrt, hessian_vector_product(require_variable(cost, "hessian_vector_product: cost"),
+  return in_form_of(wrt, hessian_vector_product(tensor_of(cost, "hessian_vector_product: cost"),
                                                 require_variables(wrt, "hessian_vector_product: wrt"),
-                                                operands(p, "hessian_vector_product: p"),
+                                                operands_like(p, wrt, "hessian_vector_product: p"),
                                                 options_of(consider_constant, disconnected_inputs, "zero")));
 }
 

@@ -12,6 +12,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "define.hpp"
+#include "index_item.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -56,6 +57,8 @@ bool is_empty_list(nb::handle item, const Variable& converted) {
          converted.constant()->size() == 0;
 }
 
+}  // namespace
+
 IndexItem index_item(nb::handle item) {
   if (item.is_none()) return NewAxis{};
   if (item.ptr() == Py_Ellipsis) return Ellipsis{};
@@ -72,6 +75,8 @@ IndexItem index_item(nb::handle item) {
     return IndexItem(Operand(Array::empty(DType::Int64, converted.constant()->shape())));
   return IndexItem(Operand(converted));
 }
+
+namespace {
 
 std::vector<IndexItem> index_items(nb::handle index) {
   std::vector<IndexItem> items;

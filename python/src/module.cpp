@@ -9,6 +9,7 @@
 #include "core/library_pages.hpp"
 #include "docstrings.hpp"
 #include "interruption.hpp"
+#include "labelled.hpp"
 #include "numpy_bridge.hpp"
 #include "numpy_functions.hpp"
 #include "sparse.hpp"
@@ -69,6 +70,9 @@ NB_MODULE(_core, m) {
   bind_indexing(m);
   bind_identity_test(m);
   bind_operators(m);
+  bind_dims(m);
+  bind_xtensor(m);
+  bind_xtensor_windows(m);
   bind_random(m);
   bind_ifelse(m);
   bind_op_from_graph(m);

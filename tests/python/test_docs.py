@@ -70,6 +70,12 @@ def test_sparse():
         execute(code, "sparse.md", names)
 
 
+def test_xtensor():
+    names = {}
+    for code in blocks("xtensor.md", "python"):
+        execute(code, "xtensor.md", names)
+
+
 def test_linkers():
     names = {}
     for code in blocks("linkers.md", "python"):

@@ -1,0 +1,42 @@
+// Alignment: how labelled tensors meet in one function. Their common dimensions, in the order in which the operands
+// first have them, become the axes of all; an operand that lacks one is repeated along it. Core dimensions are those
+// that the function itself uses, such as the rows and columns of a matrix: they come last, in the given order.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "bitale/xtensor/variable.hpp"
+
+namespace bitale::xtensor {
+
+struct Aligned {
+  Variables values;  // their axes: the common dimensions (1 where one is missing), then the operand's core dimensions
+  DimList dims;      // the common dimensions
+  Dims lengths;      // their static lengths
+  std::vector<DimList> core;  // the core dimensions of each operand
+};
+
+// core: for each operand the names of its core dimensions; empty: nobody has any. Leading axes of length 1 are left out
+// if `is_ragged`, since elementwise functions repeat operands along them anyway.
+// ValueError for a core dimension that is not there, for coordinates that differ, and for a name that looks like a
+// misspelt declared one; ShapeError for lengths that are known to differ.
+Aligned align(std::string_view who, std::span<const XVariable> operands,
+              std::span<const std::vector<std::string>> core = {}, bool is_ragged = false);
+
+// An operand as it is, but for lengths of 1: where the others have statically 1, it must have it as well. Tensors would
+// be repeated; labelled ones of different lengths don't go together.
+Variable with_common_lengths(const XVariable& x, const Aligned& common);
+
+// Both are the same dimension of operands of `who`. Errors as above.
+Dim merged(std::string_view who, const Dim& a, const Dim& b);
+
+using TensorFunction = std::function<Variable(const Variables&)>;
+// An elementwise function of tensors, for labelled ones.
+XVariable elementwise(std::string_view who, std::span<const XVariable> operands, const TensorFunction& function);
+// One of the scalar functions of the registry, by name.
+XVariable elementwise(std::string_view scalar_function, const XOperands& operands);
+
+}  // namespace bitale::xtensor

@@ -1,0 +1,39 @@
+// Indexing of labelled tensors by xarray's rules: an integer drops its dimension, a slice keeps it, and an array
+// gathers. An array without names is one along the dimension that it indexes, so that several select rows and columns
+// (outer); labelled ones are aligned by their own dimensions, so that those with a common one select points.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bitale/xtensor/variable.hpp"
+
+namespace bitale::xtensor {
+
+// What indexes a dimension: a scalar or labelled integers, a labelled mask of one dimension, or a slice.
+using Index = std::variant<XVariable, Slice>;
+// A vector without names, as an index of this dimension.
+Index index_along(const Dim& dim, const Operand& vector);
+
+struct Selection {
+  XVariable base;
+  std::vector<int> order;         // base's axes: those that arrays index, then the others
+  std::vector<IndexItem> items;   // for the axes in that order
+  DimList selected;               // the dimensions of the result, as the items give them
+  std::vector<int> result_order;  // and the order that they get
+};
+
+// The elements at these positions along the named dimensions. Coordinates are kept where the positions are constants.
+// ValueError for a name that is not there (unless `missing` says otherwise) or repeated; IndexError for indices that
+// are no integers or bools, masks of several dimensions, and positions that are known to be out of range.
+XVariable isel(const XOperand& x, const std::vector<std::pair<std::string, Index>>& indices,
+               bool is_missing_allowed = false);
+
+// A copy of x in which the elements of x.isel(...) are `value`, or have it added; repeated positions add up. `value`
+// is aligned with the selected elements by names. TypeError for a tensor that isel did not make.
+XVariable set(const XVariable& selected, const XOperand& value);
+XVariable inc(const XVariable& selected, const XOperand& value);
+
+}  // namespace bitale::xtensor

@@ -1,0 +1,19 @@
+"""Labelled dimensions: tensors whose axes have names, which are resolved while an expression is built, so that everything
+below sees tensors. Names and arguments are those of PyTensor's xtensor and of xarray."""
+
+from bitale._core import Dim
+from bitale.xtensor import linalg, math, random, reduction, selection, shape, signal, windows
+from bitale.xtensor.function import XTensorFunction
+from bitale.xtensor.math import dot, where
+from bitale.xtensor.shape import broadcast, concat, full_like, ones_like, zeros_like
+from bitale.xtensor.type import XTensorType, as_xtensor, xtensor, xtensor_constant, xtensor_shared
+from bitale.xtensor.variable import XTensorVariable
+from bitale.xtensor.windows import vectorize_graph
+
+__all__ = [
+    "Dim", "XTensorFunction", "XTensorType", "XTensorVariable", "as_xtensor", "broadcast", "concat", "dot", "full_like", "linalg", "math",
+    "ones_like", "random", "reduction", "selection", "shape", "signal", "vectorize_graph", "where", "windows", "xtensor", "xtensor_constant",
+    "xtensor_shared", "zeros_like",
+]  # fmt: skip
+
+Dim.__module__ = __name__

@@ -1,0 +1,136 @@
+"""Functions of labelled tensors: function() compiles one of their tensors; values are converted from and to xarray's arrays."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bitale._core import Dim, XTensorVariable
+from bitale.compile.function import function, register_compiler
+from bitale.xtensor.type import array_for, as_xtensor
+
+__all__ = ["XTensorFunction", "data_array", "evaluate", "xtensor_function"]
+
+
+@functools.cache
+def _xarray() -> Any:
+    """The module, which is imported when the first value is labelled; None where it is not installed."""
+    return None if importlib.util.find_spec("xarray") is None else importlib.import_module("xarray")
+
+
+def data_array(x: XTensorVariable, value: Any) -> Any:
+    """The value of a labelled tensor as an xarray.DataArray with its coordinates; as it is where xarray is not installed."""
+    xarray = _xarray()
+    if xarray is None:
+        return value
+    return xarray.DataArray(np.asarray(value), dims=x.dims, coords=x.coords, name=x.name)
+
+
+def _tensor(given: Any) -> Any:
+    """The tensor in place of a labelled one."""
+    return given.values if isinstance(given, XTensorVariable) else given
+
+
+class _Input:
+    """An input that is a labelled tensor."""
+
+    def __init__(self, variable: XTensorVariable):
+        self.name = variable.name
+        self.dimensions: list[Dim] = list(variable.dimensions)
+        self.text = repr(variable)
+
+    def value(self, given: Any, who: str) -> Any:
+        return array_for(self.dimensions, given, f"{who}: input {self.name or self.text}")
+
+    def lengths(self, given: Any) -> str:
+        pairs = zip(self.dimensions, np.shape(given))
+        return f"{self.name or 'an input'}({', '.join(f'{dim.name}={length}' for dim, length in pairs)})"
+
+
+class XTensorFunction:
+    """A compiled function of which inputs or outputs are labelled. It takes arrays, and xarray's arrays in any order of dimensions, and
+    returns xarray's arrays, or NumPy's where xarray is not installed.
+
+    `function` is the function of their tensors, which takes and returns NumPy's arrays, and has all other methods: dprint, profile, ...
+    """
+
+    def __init__(self, function: Any, inputs: list[_Input | None], outputs: Any):
+        self.function, self._inputs, self._outputs = function, inputs, outputs
+        self._by_name = {each.name: each for each in inputs if each is not None and each.name}
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "function":
+            raise AttributeError(name)
+        return getattr(self.function, name)
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        who = self.function.name or "function"
+        arrays = [value if one is None else one.value(value, who) for one, value in zip(self._inputs, given)]
+        arrays += given[len(arrays) :]  # too many: the function says so
+        keywords = {key: self._by_name[key].value(value, who) if key in self._by_name else value for key, value in named.items()}
+        try:
+            results = self.function(*arrays, **keywords)
+        except ValueError as error:
+            lengths = [one.lengths(value) for one, value in zip(self._inputs, arrays) if one is not None]
+            lengths += [self._by_name[key].lengths(value) for key, value in keywords.items() if key in self._by_name]
+            if lengths and hasattr(error, "add_note"):
+                error.add_note(f"  lengths  {', '.join(lengths)}")
+            raise
+        return self._labelled(self._outputs, results)
+
+    def _labelled(self, outputs: Any, results: Any) -> Any:
+        if isinstance(outputs, Mapping):
+            return {key: self._labelled(outputs[key], value) for key, value in results.items()}
+        if isinstance(outputs, (list, tuple)):
+            return [self._labelled(one, value) for one, value in zip(outputs, results)]
+        return data_array(outputs, results) if isinstance(outputs, XTensorVariable) else results
+
+    def __repr__(self) -> str:
+        return f"<XTensorFunction {self.function!r}>"
+
+
+def _tensor_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:
+    """Pairs of tensors in place of pairs of labelled ones."""
+    out: list[tuple[Any, Any]] = []
+    for before, after in [] if given is None else given.items() if isinstance(given, Mapping) else given:
+        if not isinstance(before, XTensorVariable):
+            if isinstance(after, XTensorVariable):
+                raise TypeError(f"function: {what}: {after!r} is labelled, but {before!r} is not; .values is the tensor")
+            out.append((before, after))
+            continue
+        new = as_xtensor(after)
+        if set(new.dims) != set(before.dims):
+            raise ValueError(f"function: {what}: {before!r} has the dimensions {before.dims}, and what replaces it {new.dims}")
+        for dim in before.dimensions:
+            theirs = new.dimensions[new.dims.index(dim.name)]
+            if dim.coords is not None and theirs.coords is not None and dim.coords is not theirs.coords and dim != theirs:
+                raise ValueError(f"function: {what}: {before!r} and what replaces it have other coordinates along {dim.name!r}")
+        out.append((before.values, new.transpose(*before.dims).values))
+    return out
+
+
+def xtensor_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unused_input: str | None, **options: Any) -> XTensorFunction:
+    """function() where a labelled tensor is among inputs, outputs, updates or givens."""
+    described = [_Input(one) if isinstance(one, XTensorVariable) else None for one in inputs]
+    made: Any
+    if isinstance(outputs, Mapping):
+        made = {key: _tensor(one) for key, one in outputs.items()}
+    else:
+        made = [_tensor(one) for one in outputs] if isinstance(outputs, (list, tuple)) else _tensor(outputs)
+    compiled = function(
+        [_tensor(one) for one in inputs], made, updates=_tensor_pairs(updates, "updates"), givens=_tensor_pairs(givens, "givens"), on_unused_input=on_unused_input, **options
+    )
+    return XTensorFunction(compiled, described, outputs)
+
+
+def evaluate(x: XTensorVariable, inputs_to_values: Any = None) -> Any:
+    """The value of a labelled tensor, given those of the variables that it is computed from."""
+    values = dict(inputs_to_values or {})
+    return function(list(values), x, on_unused_input="ignore")(*values.values())
+
+
+register_compiler(XTensorVariable, xtensor_function)

@@ -1,0 +1,371 @@
+"""Groups of positions, windows, shifts, differences and interpolation of labelled tensors, with xarray's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import bitale.tensor as pt
+from bitale import _core
+from bitale._core import Dim, XTensorVariable, is_data_array
+from bitale.xtensor.shape import either
+
+__all__ = ["GroupBy", "Rolling", "diff", "groupby", "interp", "roll", "rolling", "shift", "vectorize_graph"]
+
+
+class GroupBy:
+    """A labelled tensor in groups: its reductions have a dimension of groups, whose coordinates are the groups' labels.
+
+    Parameters
+    ----------
+    x : XTensorVariable
+        The tensor.
+    along : str
+        The dimension whose positions are in groups.
+    labels : array_like
+        The label of each position. Positions whose label is nan are in no
+        group.
+    name : str
+        The dimension of groups.
+
+    See Also
+    --------
+    groupby
+    """
+
+    def __init__(self, x: XTensorVariable, along: str, labels: Any, name: str):
+        found = Dim(along, coords=labels).coords
+        missing = np.array([each != each for each in found.tolist()], dtype=bool)
+        kept, codes = np.unique(found[~missing], return_inverse=True)
+        group_of = np.full(len(found), -1)
+        group_of[~missing] = codes
+        self.dim = Dim(name, coords=kept)
+        self._groups = _core.XTensorGroups(x, along, group_of.tolist(), self.dim)
+
+    def sum(self) -> XTensorVariable:
+        """The sum of each group."""
+        return self._groups.sum()
+
+    def mean(self) -> XTensorVariable:
+        """The mean of each group."""
+        return self._groups.mean()
+
+    def var(self, *, ddof: int = 0) -> XTensorVariable:
+        """The variance in each group."""
+        return self._groups.var(ddof)
+
+    def std(self, *, ddof: int = 0) -> XTensorVariable:
+        """The standard deviation in each group."""
+        return self._groups.std(ddof)
+
+    def count(self) -> XTensorVariable:
+        """How many positions each group has."""
+        return self._groups.count()
+
+    def max(self) -> XTensorVariable:
+        """The largest element of each group."""
+        return self._groups.max()
+
+    def min(self) -> XTensorVariable:
+        """The smallest element of each group."""
+        return self._groups.min()
+
+    def prod(self) -> XTensorVariable:
+        """The product of each group."""
+        return self._groups.prod()
+
+    def all(self) -> XTensorVariable:
+        """Whether all elements of each group are true."""
+        return self._groups.all()
+
+    def any(self) -> XTensorVariable:
+        """Whether any element of each group is true."""
+        return self._groups.any()
+
+    def first(self) -> XTensorVariable:
+        """The first element of each group."""
+        return self._groups.first()
+
+    def last(self) -> XTensorVariable:
+        """The last element of each group."""
+        return self._groups.last()
+
+    def spread(self, of_groups: Any) -> XTensorVariable:
+        """Values of the groups at each position: a tensor with the dimension of groups becomes one with that of positions."""
+        return self._groups.spread(of_groups)
+
+
+def groupby(x: Any, group: Any, dim: Any = None, name: str | None = None) -> GroupBy:
+    """Divide the positions along a dimension into groups of equal labels.
+
+    Parameters
+    ----------
+    x : XTensorVariable
+        The tensor.
+    group : str, XTensorVariable, xarray.DataArray or array_like
+        The label of each position: a dimension, whose coordinates are the
+        labels, a labelled constant of one dimension, or an array.
+    dim : str or Dim, optional
+        The dimension of an array of labels.
+    name : str, optional
+        The name of the dimension of groups. By default that of a labelled
+        constant, or the dimension itself.
+
+    Returns
+    -------
+    GroupBy
+        Its methods reduce each group.
+
+    Raises
+    ------
+    ValueError
+        For a dimension that is not there or has no coordinates, and for
+        another number of labels than positions.
+    NotImplementedError
+        For labels that are computed when a function is called.
+
+    Examples
+    --------
+    >>> from bitale import xtensor as px
+    >>> x = px.as_xtensor([1.0, 2.0, 3.0], dims="person")
+    >>> x.groupby(["DE", "FR", "DE"], dim="person", name="country").sum().values.eval()
+    array([4., 2.])
+    """
+    labelled = _core.xtensor_operand(x)
+    if isinstance(group, (str, Dim)):
+        along = _core.xtensor_dims(group)[0].name
+        labelled._isel({along: slice(None)})  # says whether it is there
+        coords = labelled.coords.get(along)
+        if coords is None:
+            raise ValueError(f"groupby: {along!r} has no coordinates to group by; give labels, or assign_coords")
+        return GroupBy(labelled, along, coords, name or along)
+    if isinstance(group, XTensorVariable) or is_data_array(group):
+        if len(group.dims) != 1:
+            raise ValueError(f"groupby: expected labels along one dimension, got {tuple(group.dims)}")
+        if isinstance(group, XTensorVariable) and not hasattr(group.values, "data"):
+            raise NotImplementedError(f"groupby: the groups are made while the expression is built, so labels can't be computed: {group!r}")
+        labels = _core.constant_value(group.values) if isinstance(group, XTensorVariable) else group.values
+        return GroupBy(labelled, group.dims[0], labels, name or group.name or group.dims[0])
+    if dim is None:
+        raise TypeError("groupby: expected dim=, the dimension whose positions the labels are for")
+    along = _core.xtensor_dims(dim)[0].name
+    return GroupBy(labelled, along, group, name or along)
+
+
+class Rolling:
+    """Windows along a dimension: its reductions are of each window, and nan where too few elements are there."""
+
+    def __init__(self, x: XTensorVariable, dim: str, length: int, min_periods: int | None, center: bool):
+        self._x, self._dim, self._length, self._min_periods, self._center = x, dim, length, min_periods, center
+
+    def _reduced(self, reduction: str, ddof: int = 0) -> XTensorVariable:
+        return _core.xtensor_rolling(self._x, self._dim, self._length, reduction, self._min_periods, self._center, ddof)
+
+    def sum(self) -> XTensorVariable:
+        """The sum of each window."""
+        return self._reduced("sum")
+
+    def mean(self) -> XTensorVariable:
+        """The mean of each window."""
+        return self._reduced("mean")
+
+    def max(self) -> XTensorVariable:
+        """The largest element of each window."""
+        return self._reduced("max")
+
+    def min(self) -> XTensorVariable:
+        """The smallest element of each window."""
+        return self._reduced("min")
+
+    def prod(self) -> XTensorVariable:
+        """The product of each window."""
+        return self._reduced("prod")
+
+    def var(self, *, ddof: int = 0) -> XTensorVariable:
+        """The variance in each window."""
+        return self._reduced("var", ddof)
+
+    def std(self, *, ddof: int = 0) -> XTensorVariable:
+        """The standard deviation in each window."""
+        return self._reduced("std", ddof)
+
+    def count(self) -> XTensorVariable:
+        """How many elements of each window are there."""
+        return self._reduced("count")
+
+    def construct(self, window_dim: Any) -> XTensorVariable:
+        """The windows along a new dimension, with nan for elements that are not there."""
+        return _core.xtensor_windows(self._x, self._dim, self._length, window_dim, self._center)
+
+
+def _one_dimension(given: Any, keywords: Mapping[str, Any], who: str) -> tuple[str, Any]:
+    pairs = dict(either(given, keywords, who))
+    if len(pairs) != 1:
+        raise NotImplementedError(f"{who}: expected one dimension, got {tuple(pairs)}; apply it once for each")
+    name, value = next(iter(pairs.items()))
+    return _core.xtensor_dims(name)[0].name, value
+
+
+def rolling(x: Any, dim: Mapping[str, int] | None = None, min_periods: int | None = None, center: bool = False, **window_kwargs: int) -> Rolling:
+    """Make windows of positions along a dimension.
+
+    Parameters
+    ----------
+    x : XTensorVariable
+        The tensor.
+    dim : dict, optional
+        The dimension, and the number of positions of a window.
+    min_periods : int, optional
+        How many elements that are not nan a window needs; by default as many
+        as it has positions.
+    center : bool
+        Whether a window has its position in the middle, rather than at the
+        end.
+    **window_kwargs : int
+        The dict as a keyword.
+
+    Returns
+    -------
+    Rolling
+        Its methods reduce each window.
+
+    Examples
+    --------
+    >>> from bitale import xtensor as px
+    >>> px.as_xtensor([1.0, 2.0, 4.0], dims="year").rolling(year=2).mean().values.eval()
+    array([nan, 1.5, 3. ])
+    """
+    name, length = _one_dimension(dim, window_kwargs, "rolling")
+    labelled = _core.xtensor_operand(x)
+    labelled._isel({name: slice(None)})
+    return Rolling(labelled, name, int(length), min_periods, center)
+
+
+def shift(x: Any, shifts: Mapping[str, int] | None = None, fill_value: Any = None, **shifts_kwargs: int) -> XTensorVariable:
+    """Move elements along dimensions, whose coordinates stay.
+
+    Parameters
+    ----------
+    x : XTensorVariable
+        The tensor.
+    shifts : dict, optional
+        By how many positions, for each dimension.
+    fill_value : scalar, optional
+        What is put where no element is; by default nan, and integers become
+        floats.
+    **shifts_kwargs : int
+        The dict as keywords.
+
+    Returns
+    -------
+    XTensorVariable
+        The moved elements.
+    """
+    out = _core.xtensor_operand(x)
+    for name, periods in either(shifts, shifts_kwargs, "shift").items():
+        out = _core.xtensor_shift(out, name, int(periods), fill_value)
+    return out
+
+
+def roll(x: Any, shifts: Mapping[str, int] | None = None, **shifts_kwargs: int) -> XTensorVariable:
+    """The elements moved in a circle along dimensions, whose coordinates stay."""
+    out = _core.xtensor_operand(x)
+    for name, periods in either(shifts, shifts_kwargs, "roll").items():
+        out = _core.xtensor_roll(out, name, int(periods))
+    return out
+
+
+def diff(x: Any, dim: Any, n: int = 1, label: str = "upper") -> XTensorVariable:
+    """Differences of neighbours along a dimension, taken `n` times; `label` says whose coordinates they have, "upper" or "lower"."""
+    if label not in ("upper", "lower"):
+        raise ValueError(f'diff: expected label "upper" or "lower", got {label!r}')
+    return _core.xtensor_diff(_core.xtensor_operand(x), dim, n, label == "upper")
+
+
+def interp(x: Any, coords: Mapping[str, Any] | None = None, method: str = "linear", **coords_kwargs: Any) -> XTensorVariable:
+    """Interpolate between the coordinates of dimensions.
+
+    Parameters
+    ----------
+    x : XTensorVariable
+        The tensor.
+    coords : dict, optional
+        For each dimension, whose coordinates are numbers, where to
+        interpolate: a scalar, a vector, or labelled numbers, constant or not.
+    method : str
+        'linear' or 'nearest'.
+    **coords_kwargs : object
+        The dict as keywords.
+
+    Returns
+    -------
+    XTensorVariable
+        The values; nan outside of the coordinates.
+
+    Raises
+    ------
+    ValueError
+        For a dimension without coordinates.
+    NotImplementedError
+        For coordinates that do not ascend, or are no numbers.
+    """
+    out = _core.xtensor_operand(x)
+    for key, target in either(coords, coords_kwargs, "interp").items():
+        name = _core.xtensor_dims(key)[0].name
+        out._isel({name: slice(None)})
+        at = out.coords.get(name)
+        if at is None:
+            raise ValueError(f"interp: {name!r} has no coordinates to interpolate between; assign_coords gives them")
+        if at.dtype.kind not in "iuf" or not np.all(at[1:] > at[:-1]):
+            raise NotImplementedError(f"interp: {name!r}: expected coordinates that are ascending numbers, got {at}")
+        out = _core.xtensor_interp(out, name, pt.constant(at.astype("float64")), _target(target, name), method)
+    return out
+
+
+def _target(target: Any, name: str) -> Any:
+    """Where to interpolate, with a dimension; constant numbers are its coordinates."""
+    if isinstance(target, XTensorVariable) or is_data_array(target):
+        return target
+    if isinstance(target, _core.TensorVariable):
+        return target if target.ndim == 0 else _core.xtensor_of_values(target, [name])
+    array = np.asarray(target, dtype="float64")
+    return array if array.ndim == 0 else _core.xtensor_of_values(pt.constant(array), [Dim(name, coords=array)])
+
+
+def vectorize_graph(outputs: Any, replace: Mapping[Any, Any], *, new_tensor_dims: Any = ()) -> Any:
+    """Compute labelled expressions for inputs with further dimensions.
+
+    Parameters
+    ----------
+    outputs : XTensorVariable or sequence of it
+        The expressions.
+    replace : dict
+        Labelled inputs, and what replaces them: tensors with the same
+        dimensions and others.
+    new_tensor_dims : sequence of str
+        Accepted for compatibility with PyTensor, where inputs without labels
+        need it.
+
+    Returns
+    -------
+    XTensorVariable or list of XTensorVariable
+        The expressions, with the other dimensions in front.
+
+    Raises
+    ------
+    ValueError
+        If a replacement lacks a dimension.
+
+    Examples
+    --------
+    >>> from bitale import xtensor as px
+    >>> x = px.xtensor("x", dims="year")
+    >>> draws = px.xtensor("draws", dims=("draw", "year"))
+    >>> px.vectorize_graph(x.sum(), {x: draws}).dims
+    ('draw',)
+    """
+    several = isinstance(outputs, (list, tuple))
+    found = _core.xtensor_vectorize_graph(list(outputs) if several else [outputs], dict(replace))
+    return found if several else found[0]

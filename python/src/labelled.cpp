@@ -1,0 +1,208 @@
+// Dimensions from Python: names, Dim objects, and coordinates, which are NumPy's arrays of any kind of labels.
+#include "labelled.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "arguments.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+#include "instance.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+using namespace xtensor;
+
+nb::module_ numpy() { return nb::module_::import_("numpy"); }
+
+// Whether two arrays of labels are the same; nan equals nan.
+bool are_equal(const nb::object& a, const nb::object& b) {
+  if (!a.attr("shape").equal(b.attr("shape"))) return false;
+  const auto has_nan = [](const nb::object& x) {
+    return std::string_view("fcmM").find(nb::cast<std::string>(x.attr("dtype").attr("kind"))) != std::string_view::npos;
+  };
+  return nb::cast<bool>(numpy().attr("array_equal")(a, b, "equal_nan"_a = has_nan(a) && has_nan(b)));
+}
+
+class ArrayCoordinates final : public Coordinates {
+ public:
+  explicit ArrayCoordinates(nb::object labels)
+      : labels(std::move(labels)), count_(std::int64_t(nb::len(this->labels))) {}
+  std::int64_t count() const override { return count_; }
+  bool equals(const Coordinates& other) const override {
+    const auto* mine = dynamic_cast<const ArrayCoordinates*>(&other);
+    return mine && are_equal(labels, mine->labels);
+  }
+  CoordinatesRef at(std::span<const std::int64_t> positions) const override {
+    nb::list list;
+    for (const auto position : positions) list.append(position);
+    const nb::object array = numpy().attr("asarray")(list, "dtype"_a = "int64");
+    return make_ref<const ArrayCoordinates>(labels[array]);
+  }
+  CoordinatesRef followed_by(const Coordinates& other) const override {
+    const auto* mine = dynamic_cast<const ArrayCoordinates*>(&other);
+    if (!mine) return {};
+    // An array of both may change labels: numbers beside texts become texts.
+    const nb::object both = numpy().attr("concatenate")(nb::make_tuple(labels, mine->labels));
+    const nb::object middle = nb::int_(count_), none = nb::none();
+    const nb::object first = both[nb::slice(none, middle, none)], second = both[nb::slice(middle, none, none)];
+    return are_equal(first, labels) && are_equal(second, mine->labels) ? as_coordinates(both) : nullptr;
+  }
+  std::string label(std::int64_t position) const override {
+    const nb::object one = labels[nb::int_(position)];
+    return shown(nb::hasattr(one, "item") ? nb::object(one.attr("item")()) : one);
+  }
+
+  const nb::object labels;
+
+ private:
+  const std::int64_t count_;
+};
+
+bool is_text(nb::handle object) { return PyUnicode_Check(object.ptr()); }
+
+}  // namespace
+
+CoordinatesRef as_coordinates(nb::handle labels) {
+  if (labels.is_none()) return {};
+  const nb::object given = nb::getattr(labels, "values", nb::borrow(labels));
+  nb::object array;
+  if (is_ndarray(given)) {
+    array = given.attr("copy")();
+  } else {
+    // Tuples are labels, not rows of a matrix.
+    const nb::list list(given);
+    bool has_tuples = false;
+    for (nb::handle each : list) has_tuples = has_tuples || PyTuple_Check(each.ptr());
+    if (has_tuples) {
+      array = numpy().attr("empty")(nb::len(list), "dtype"_a = "object");
+      for (std::size_t i = 0; i < nb::len(list); ++i) array[i] = list[i];
+    } else {
+      array = numpy().attr("asarray")(list);
+    }
+  }
+  if (nb::cast<int>(array.attr("ndim")) != 1)
+    throw ValueError(
+        cat("xtensor: expected a label for each position, got coordinates of shape ", shown(array.attr("shape"))));
+  array.attr("setflags")("write"_a = false);
+  return make_ref<const ArrayCoordinates>(array);
+}
+
+nb::object labels_of(const CoordinatesRef& coordinates) {
+  const auto* array = dynamic_cast<const ArrayCoordinates*>(coordinates.get());
+  return array ? array->labels : nb::none();
+}
+
+const XVariable* labelled_in(nb::handle object) { return instance_of<XVariable>(object); }
+
+bool is_data_array(nb::handle object) {
+  return !is_variable(object) && !labelled_in(object) && nb::hasattr(object, "dims") && nb::hasattr(object, "coords") &&
+         nb::hasattr(object, "to_numpy");
+}
+
+DimList dims_of_data_array(nb::handle array) {
+  DimList out;
+  const nb::object coords = array.attr("coords");
+  for (nb::handle name : nb::borrow<nb::sequence>(array.attr("dims"))) {
+    const Dim dim = as_dim(name);
+    const bool has_labels = PySequence_Contains(coords.ptr(), name.ptr()) == 1;
+    out.push_back(has_labels ? Dim(dim.name(), {}, as_coordinates(coords[name].attr("values"))) : dim);
+  }
+  return out;
+}
+
+std::optional<XVariable> try_as_labelled(nb::handle object) {
+  if (const XVariable* x = labelled_in(object)) return *x;
+  if (is_data_array(object)) return XVariable(as_variable(object.attr("values")), dims_of_data_array(object));
+  const auto scalar = try_as_variable(object);
+  if (!scalar) return {};
+  return XOperand(*scalar).variable;
+}
+
+XVariable as_labelled(nb::handle object) {
+  if (auto out = try_as_labelled(object)) return *out;
+  throw TypeError(cat("xtensor: expected a labelled tensor, a scalar or an xarray.DataArray, got ", shown(object)));
+}
+
+Dim as_dim(nb::handle object) {
+  if (is_text(object)) return Dim(nb::cast<std::string>(object));
+  if (const Dim* dim = instance_of<Dim>(object)) return *dim;
+  throw TypeError(cat("xtensor: expected the name of a dimension or a Dim, got ", shown(object)));
+}
+
+DimList as_dims(nb::handle object, std::string_view who) {
+  if (is_text(object) || instance_of<Dim>(object)) return {as_dim(object)};
+  const nb::object items = nb::steal(PySequence_Fast(object.ptr(), ""));
+  if (!items) {
+    PyErr_Clear();
+    throw TypeError(cat(who, ": expected names of dimensions, got ", shown(object)));
+  }
+  DimList out;
+  for (nb::handle each : items) out.push_back(as_dim(each));
+  return out;
+}
+
+Names as_names(nb::handle object, std::string_view who) {
+  if (object.is_none() || object.ptr() == Py_Ellipsis) return {};
+  std::vector<std::string> out;
+  for (const Dim& dim : as_dims(object, who)) out.push_back(dim.name());
+  return out;
+}
+
+void bind_dims(nb::module_& m) {
+  nb::class_<Dim> cls(m, "Dim",
+                      "A dimension of labelled tensors: a name, and a length and coordinates where they are known.");
+  cls.def(
+         "__init__",
+         [](Dim* self, const std::string& name, std::optional<std::int64_t> length, Any coords) {
+           new (self) Dim(name, length, as_coordinates(coords));
+         },
+         "name"_a, "length"_a = nb::none(), "coords"_a = nb::none())
+      .def_prop_ro("name", &Dim::name)
+      .def_prop_ro("length", &Dim::length, "The number of positions, or None where it is not known.")
+      .def_prop_ro(
+          "coords", [](const Dim& self) { return labels_of(self.coordinates()); },
+          "The labels of the positions, or None.")
+      .def_prop_ro("is_declared", &Dim::is_declared, "Whether a program made it, rather than a plain name.")
+      .def("__repr__",
+           [](const Dim& self) {
+             return cat("Dim(\"", self.name(), '"', self.length() ? cat(", ", *self.length()) : std::string(),
+                        self.coordinates() ? ", coords=..." : "", ')');
+           })
+      .def(
+          "__eq__",
+          [](const Dim& self, nb::handle other) -> nb::object {
+            const Dim* dim = instance_of<Dim>(other);
+            if (!dim) return nb::borrow(Py_NotImplemented);
+            const bool both = self.coordinates() && dim->coordinates();
+            return nb::bool_(
+                self.name() == dim->name() && self.length() == dim->length() &&
+                (both ? self.coordinates()->equals(*dim->coordinates()) : !self.coordinates() && !dim->coordinates()));
+          },
+          nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__getstate__",
+           [](const Dim& self) {
+             return nb::make_tuple(self.name(), self.length(), labels_of(self.coordinates()), self.is_declared());
+           })
+      .def("__setstate__",
+           [](Dim& self, const std::tuple<std::string, std::optional<std::int64_t>, nb::object, bool>& state) {
+             const auto& [name, length, labels, is_declared] = state;
+             const CoordinatesRef coordinates = as_coordinates(labels);
+             new (&self) Dim(is_declared ? Dim(name, length, coordinates) : Dim(name).with(coordinates));
+           })
+      .def("__hash__", [](const Dim& self) { return std::hash<std::string>()(self.name()); });
+  m.def(
+      "xtensor_dims", [](Any names) { return as_dims(names, "xtensor"); }, "names"_a,
+      "Dim objects of plain names, which count as not declared; a Dim stays as it is.");
+  m.def("is_data_array", is_data_array, "value"_a, "Whether it is one of xarray's arrays, which may not be installed.");
+  m.def("dims_of_data_array", dims_of_data_array, "array"_a,
+        "The dimensions of one of xarray's arrays, with their labels.");
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,93 @@
+#include "bitale/xtensor/dim.hpp"
+
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale::xtensor {
+
+namespace {
+
+class Labels final : public Coordinates {
+ public:
+  explicit Labels(std::vector<Label> labels) : labels_(std::move(labels)) {}
+  std::int64_t count() const override { return std::int64_t(labels_.size()); }
+  bool equals(const Coordinates& other) const override {
+    const auto* mine = dynamic_cast<const Labels*>(&other);
+    return mine && mine->labels_ == labels_;
+  }
+  CoordinatesRef at(std::span<const std::int64_t> positions) const override {
+    std::vector<Label> out;
+    out.reserve(positions.size());
+    for (const auto position : positions) out.push_back(labels_[std::size_t(position)]);
+    return coordinates(std::move(out));
+  }
+  CoordinatesRef followed_by(const Coordinates& other) const override {
+    const auto* mine = dynamic_cast<const Labels*>(&other);
+    if (!mine) return {};
+    std::vector<Label> out = labels_;
+    out.insert(out.end(), mine->labels_.begin(), mine->labels_.end());
+    return coordinates(std::move(out));
+  }
+  std::string label(std::int64_t position) const override { return label_text(labels_[std::size_t(position)]); }
+
+ private:
+  const std::vector<Label> labels_;
+};
+
+}  // namespace
+
+CoordinatesRef coordinates(std::vector<Label> labels) { return make_ref<const Labels>(std::move(labels)); }
+
+std::string label_text(const Label& label) {
+  if (const auto* text = std::get_if<std::string>(&label)) return cat('"', *text, '"');
+  if (const auto* number = std::get_if<double>(&label)) return number_text(*number);
+  return cat(std::get<std::int64_t>(label));
+}
+
+Dim::Dim(std::string name) : name_(std::move(name)) {
+  if (name_.empty()) throw ValueError("xtensor: expected the name of a dimension, got an empty text");
+}
+
+Dim::Dim(std::string name, std::optional<std::int64_t> length, CoordinatesRef coordinates) : Dim(std::move(name)) {
+  declared_ = true;
+  length_ = length;
+  coordinates_ = std::move(coordinates);
+  if (length_ && *length_ < 0)
+    throw ValueError(cat("xtensor: dimension \"", name_, "\": expected a length of at least 0, got ", *length_));
+  if (!coordinates_) return;
+  if (length_ && *length_ != coordinates_->count())
+    throw ValueError(cat("xtensor: dimension \"", name_, "\" has length ", *length_, ", but ", coordinates_->count(),
+                         " coordinates"));
+  length_ = coordinates_->count();
+}
+
+Dim Dim::with(CoordinatesRef coordinates) const {
+  Dim out = *this;
+  out.length_ = coordinates ? std::optional(coordinates->count()) : std::nullopt;
+  out.coordinates_ = std::move(coordinates);
+  return out;
+}
+
+Dim Dim::renamed(const Dim& to) const {
+  Dim out = to;
+  if (!out.coordinates_) out.coordinates_ = coordinates_;
+  if (!out.length_) out.length_ = length_;
+  return out;
+}
+
+std::string Dim::str() const { return length_ ? cat(name_, ": ", *length_) : name_; }
+
+std::string names_text(std::span<const std::string> names) {
+  std::vector<std::string> quoted;
+  for (const auto& name : names) quoted.push_back(cat('"', name, '"'));
+  return cat('(', join(quoted, ", "), quoted.size() == 1 ? ",)" : ")");
+}
+
+std::string suggestion(std::string_view name, std::span<const std::string> candidates) {
+  const std::string near = closest(name, candidates);
+  return near.empty() ? std::string() : cat("; did you mean \"", near, "\"?");
+}
+
+}  // namespace bitale::xtensor

@@ -1,0 +1,197 @@
+"""Indexing of labelled tensors by positions and by labels, and changed copies, against xarray and NumPy."""
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale import xtensor as px
+
+X = np.arange(24.0).reshape(2, 3, 4)
+YEARS = [1990, 2000, 2010]
+NAMES = ["DE", "FR"]
+
+
+def sample():
+    country, year = px.Dim("country", coords=NAMES), px.Dim("year", coords=YEARS)
+    return px.xtensor("x", dims=(country, year, px.Dim("month", 4)))
+
+
+def value(y, x):
+    return np.asarray(y.eval({x: X}))
+
+
+def labelled(array, *dims):
+    return px.as_xtensor(np.asarray(array), dims=dims)
+
+
+# ---- positions --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "key, dims, expected",
+    [
+        (0, ("year", "month"), X[0]),
+        ((slice(None), 1), ("country", "month"), X[:, 1]),
+        ((..., 1), ("country", "year"), X[..., 1]),
+        ({"month": slice(1, None, 2)}, ("country", "year", "month"), X[..., 1::2]),
+        ({"month": -1, "country": 1}, ("year",), X[1, :, -1]),
+        ({"month": [0, 2], "year": [2, 1, 0]}, ("country", "year", "month"), X[:, [2, 1, 0]][:, :, [0, 2]]),
+        ({"year": np.array([True, False, True])}, ("country", "year", "month"), X[:, [0, 2]]),
+        ({"month": np.array([], dtype=int)}, ("country", "year", "month"), X[:, :, :0]),
+        ({"year": slice(None, None, -1)}, ("country", "year", "month"), X[:, ::-1]),
+    ],
+)  # fmt: skip
+def test_positions(key, dims, expected, mode):
+    x = sample()
+    y = x[key]
+    assert y.dims == dims
+    np.testing.assert_array_equal(np.asarray(bt.function([x], y, mode=mode)(X)), expected)
+
+
+def test_labelled_positions_select_points():
+    x = sample()
+    year, month = labelled([0, 2, 1, 0], "point"), labelled([3, 0, 1, 2], "point")
+    y = x.isel(year=year, month=month)
+    assert y.dims == ("country", "point")
+    np.testing.assert_array_equal(value(y, x), X[:, [0, 2, 1, 0], [3, 0, 1, 2]])
+    z = x.isel(year=labelled([[0, 1], [2, 0]], "a", "b"), country=labelled([1, 0], "b"))
+    assert z.dims == ("b", "a", "month")
+    np.testing.assert_array_equal(value(z, x), X[np.array([1, 0])[:, None], np.array([[0, 1], [2, 0]]).T])
+    assert x.isel(year=("point", [0, 1])).dims == ("country", "point", "month")
+
+
+def test_positions_along_a_dimension_of_the_tensor():
+    x = sample()
+    y = x.isel(year=labelled([0, 1, 2, 0], "month"))  # one year for each month
+    assert y.dims == ("country", "month")
+    np.testing.assert_array_equal(value(y, x), X[:, [0, 1, 2, 0], np.arange(4)])
+
+
+def test_symbolic_positions(mode):
+    x, i, m = sample(), pt.lscalar("i"), px.xtensor("m", dims="point", dtype="int64")
+    f = bt.function([x, i, m], [x.isel(year=i), x.isel(month=m), x.isel(month=slice(i, None))], mode=mode)
+    found = [np.asarray(each) for each in f(X, 1, np.array([3, 0]))]
+    for got, expected in zip(found, (X[:, 1], X[..., [3, 0]], X[..., 1:])):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_head_tail_thin():
+    x = sample()
+    assert x.head(2).static_shape == (2, 2, 2) and x.tail(month=3).static_shape[2] == 3 and x.thin(month=2).static_shape[2] == 2
+    np.testing.assert_array_equal(value(x.tail(month=2), x), X[..., -2:])
+    np.testing.assert_array_equal(value(x.tail(month=0), x), X[..., :0])
+    np.testing.assert_array_equal(value(x.head(month=pt.constant(3)), x), X[..., :3])
+    np.testing.assert_array_equal(value(x.tail(month=pt.constant(3)), x), X[..., -3:])
+
+
+def test_coordinates_follow_constant_positions():
+    x = sample()
+    assert list(x.isel(year=[2, 0]).coords["year"]) == [2010, 1990] and list(x.isel(year=slice(1, None)).coords["year"]) == [2000, 2010]
+    assert list(x.isel(year=-1).coords) == ["country"] and "year" not in x.isel(year=pt.lvector("i")).coords
+    assert list(x.isel(year=np.array([True, False, True])).coords["year"]) == [1990, 2010]
+
+
+def test_set_and_inc(mode):
+    x, v = sample(), px.xtensor("v", dims=("month", "country"))
+    V = np.arange(8.0).reshape(4, 2)
+    outputs = [
+        x.isel(year=1).set(v), x.isel(year=1).inc(v), x[0].set(1.5), x.isel(year=[0, 2]).inc(v),
+        x.isel(year=labelled([0, 0], "p"), month=labelled([1, 1], "p")).inc(labelled([1.0, 2.0], "p")), x.loc["FR", 2000:].set(0.0),
+    ]  # fmt: skip
+    expected = [X.copy() for _ in outputs]
+    expected[0][:, 1] = V.T
+    expected[1][:, 1] += V.T
+    expected[2][0] = 1.5
+    expected[3][:, [0, 2]] += V.T[:, None]
+    expected[4][:, 0, 1] += 3
+    expected[5][1, 1:] = 0
+    for got, wanted, y in zip(bt.function([x, v], outputs, mode=mode, on_unused_input="ignore")(X, V), expected, outputs):
+        assert y.dims == x.dims
+        np.testing.assert_array_equal(np.asarray(got), wanted)
+
+
+def test_gradients_through_indices():
+    x = sample()
+    g = bt.grad((x.isel(year=labelled([0, 0], "p")) ** 2).sum(), x)
+    expected = np.zeros_like(X)
+    expected[:, 0] = 4 * X[:, 0]
+    np.testing.assert_allclose(value(g, x), expected)
+
+
+# ---- labels -----------------------------------------------------------------------------------------------------------
+
+
+def test_sel():
+    x = sample()
+    assert x.sel(country="FR").dims == ("year", "month")
+    np.testing.assert_array_equal(value(x.sel(country="FR", year=[2010, 1990]), x), X[1, [2, 0]])
+    np.testing.assert_array_equal(value(x.sel(year=slice(1995, 2010)), x), X[:, 1:])
+    np.testing.assert_array_equal(value(x.sel(year=2004, method="nearest"), x), X[:, 1])
+    np.testing.assert_array_equal(value(x.sel(year=2009, method="pad"), x), X[:, 1])
+    np.testing.assert_array_equal(value(x.sel(year=2001, method="backfill"), x), X[:, 2])
+    np.testing.assert_array_equal(value(x.loc["FR"], x), X[1])
+    assert x.sel(year=labelled([2010, 1990, 2010, 2000], "person")).dims == ("country", "person", "month")
+    np.testing.assert_array_equal(value(x.loc[:, 2000], x), X[:, 1])
+    np.testing.assert_array_equal(value(x.loc[{"year": 2000}], x), X[:, 1])
+    np.testing.assert_array_equal(value(x.loc["DE", ...], x), X[0])
+
+
+def test_sel_of_other_orders_and_kinds():
+    down = px.as_xtensor(np.arange(3.0), dims=px.Dim("t", coords=[3.0, 2.0, 1.0]))
+    assert np.asarray(down.sel(t=slice(2.5, 1)).eval()).tolist() == [1, 2]
+    mixed = px.as_xtensor(np.arange(3.0), dims=px.Dim("t", coords=["b", "a", "c"]))
+    assert np.asarray(mixed.sel(t=slice("b", "a")).eval()).tolist() == [0, 1]
+    days = np.array(["2020-01-01", "2020-01-03"], dtype="datetime64[D]")
+    dated = px.as_xtensor(np.arange(2.0), dims=px.Dim("t", coords=days))
+    assert np.asarray(dated.sel(t=np.datetime64("2020-01-03")).eval()) == 1
+    assert np.asarray(px.as_xtensor([1.0, 2.0], dims=px.Dim("t", coords=[("a", 1), ("b", 2)])).sel(t=("b", 2)).eval()) == 2
+
+
+# ---- alignment by coordinates -----------------------------------------------------------------------------------------
+
+
+def test_coordinates_of_operands_have_to_agree():
+    x = sample()
+    other = px.as_xtensor(np.ones(3), dims=px.Dim("year", coords=[1990, 2000, 2020]))
+    with pytest.raises(ValueError, match='the coordinates along "year" differ: position 2 is 2010 and 2020'):
+        x + other
+    assert "year" in (x + other.drop_coords()).coords and (x + px.as_xtensor(np.ones(3), dims="year")).dims == x.dims
+    with pytest.raises(bt.ShapeError, match='"year" has length 3 in one operand and 2'):
+        x + px.as_xtensor(np.ones(2), dims=px.Dim("year", coords=[1990, 2000]))
+    joined = px.concat([x, x], dim="year")
+    assert list(joined.coords["year"]) == [*YEARS, *YEARS]
+    assert list(x.assign_coords(year=[1, 2, 3]).coords["year"]) == [1, 2, 3] and "year" not in x.drop_coords("year").coords
+
+
+@pytest.mark.parametrize(
+    "wrong, error, message",
+    [
+        (lambda x: x.isel(yaer=0), ValueError, 'isel: no dimension is called "yaer".* did you mean "year"'),
+        (lambda x: x.isel({"year": 0}, month=1), ValueError, "got both"),
+        (lambda x: x[0, 0, 0, 0], IndexError, "3 dimensions, but there are 4"),
+        (lambda x: x[..., ...], IndexError, "at most once"),
+        (lambda x: x[None], TypeError, "expand_dims adds"),
+        (lambda x: x.isel(year=1.5), TypeError, "expected integers"),
+        (lambda x: x.isel(year=labelled([1.5], "p")), IndexError, "expected integers, a mask or a slice"),
+        (lambda x: x.isel(year=np.zeros((2, 2), dtype=int)), IndexError, "must be a vector"),
+        (lambda x: x.isel(year=labelled([[True]], "year", "month")), IndexError, "a mask of one dimension"),
+        (lambda x: x.isel(year=labelled([True, False, True, True], "month")), IndexError, "can't index"),
+        (lambda x: x.isel(year=7), IndexError, "7"),
+        (lambda x: x.set(1.0), TypeError, "expected an indexed tensor"),
+        (lambda x: x[0].set(px.xtensor("v", dims="mnth")), ValueError, 'did you mean "month"'),
+        (lambda x: x.sel(country="GE"), KeyError, "no label 'GE'; did you mean 'DE'"),
+        (lambda x: x.sel(year=2001), KeyError, "the nearest is 2000"),
+        (lambda x: x.sel(month=1), ValueError, "'month' has no coordinates"),
+        (lambda x: x.sel(yaer=1), ValueError, 'did you mean "year"'),
+        (lambda x: x.sel(year=2004, method="nearest", tolerance=1), KeyError, "no label near 2004"),
+        (lambda x: x.sel(year=2004, method="closest"), ValueError, "expected method"),
+        (lambda x: x.sel(year=pt.lscalar("y")), NotImplementedError, "can't be computed"),
+        (lambda x: x.loc[0, 0, 0, 0], IndexError, "3 dimensions"),
+        (lambda x: x.assign_coords(year=[1]), ValueError, "coordinates for 1 positions"),
+        (lambda x: px.as_xtensor([1.0, 2.0], dims=px.Dim("t", coords=["a", "a"])).sel(t="a"), KeyError, "at 2 positions"),
+    ],
+)  # fmt: skip
+def test_bad_input(wrong, error, message):
+    with pytest.raises(error, match=message):
+        wrong(sample())

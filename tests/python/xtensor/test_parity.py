@@ -1,0 +1,303 @@
+"""Random labelled expressions against xarray: values, dimensions and coordinates; and their derivatives against differences."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import bitale as bt
+from bitale import xtensor as px
+
+xr = pytest.importorskip("xarray")
+
+LENGTHS = {"a": 2, "b": 3, "c": 4, "d": 5}
+COORDS = {"b": [10.0, 20.0, 40.0], "d": list("vwxyz")}
+UNARY = {
+    "exp": lambda x: np.exp(x), "sin": np.sin, "cos": np.cos, "tanh": np.tanh, "arctan": np.arctan, "sqr": np.square, "neg": np.negative,
+    "abs": np.abs, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "sign": np.sign, "exp2": np.exp2, "deg2rad": np.deg2rad,
+    "isnan": np.isnan, "expm1": np.expm1, "arcsinh": np.arcsinh,
+}  # fmt: skip
+SMOOTH = ("exp", "sin", "cos", "tanh", "arctan", "sqr", "neg", "deg2rad", "arcsinh")
+BINARY = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "maximum": np.maximum, "minimum": np.minimum, "lt": np.less, "ge": np.greater_equal,
+    "arctan2": np.arctan2, "hypot": np.hypot, "logaddexp": np.logaddexp, "eq": np.equal,
+}  # fmt: skip
+SMOOTH_BINARY = ("add", "sub", "mul", "logaddexp")
+REDUCTIONS = ("sum", "mean", "prod", "max", "min", "var", "std", "any", "all", "argmax")
+SMOOTH_REDUCTIONS = ("sum", "mean", "var")
+
+
+class Generator:
+    """Pairs of a labelled expression and the value that xarray computes for it."""
+
+    def __init__(self, seed, is_smooth=False):
+        self.rng, self.is_smooth, self.inputs, self.counter = np.random.default_rng(seed), is_smooth, [], itertools.count()
+        self.nodes = [self.leaf() for _ in range(4)]
+
+    def pick(self, items):
+        return items[self.rng.integers(len(items))]
+
+    def leaf(self):
+        names = [str(each) for each in self.rng.permutation(list(LENGTHS))[: self.rng.integers(1, 4)]]
+        coords = {name: COORDS[name] for name in names if name in COORDS and self.rng.random() < 0.8}
+        value = xr.DataArray(self.rng.normal(size=[LENGTHS[name] for name in names]), dims=names, coords=coords)
+        x = px.xtensor(f"x{len(self.inputs)}", dims=[px.Dim(name, coords=coords.get(name)) for name in names])
+        self.inputs.append((x, value))
+        return x, value
+
+    def fitting(self, value):
+        """The nodes whose common dimensions with a value have the same lengths and coordinates."""
+
+        def fits(other):
+            return all(
+                value.sizes[name] == other.sizes[name]
+                and not (name in value.coords and name in other.coords and not value.indexes[name].equals(other.indexes[name]))
+                for name in set(value.dims) & set(other.dims)
+            )
+
+        return [pair for pair in self.nodes if fits(pair[1])]
+
+    # Each kind of step returns a pair, or None where it is not possible.
+    def unary(self):
+        x, value = self.pick(self.nodes)
+        name = self.pick(SMOOTH if self.is_smooth else tuple(UNARY))
+        value = value if value.dtype != bool else value.astype("float64")
+        x = x if x.dtype != "bool" else x.astype("float64")
+        scaled = px.math.tanh(x), np.tanh(value)
+        return getattr(px.math, name)(scaled[0]), xr.apply_ufunc(UNARY[name], scaled[1])
+
+    def binary(self):
+        x, value = self.pick(self.nodes)
+        y, other = self.pick(self.fitting(value))
+        name = self.pick(SMOOTH_BINARY if self.is_smooth else tuple(BINARY))
+        return getattr(px.math, name)(x.astype("float64"), y.astype("float64")), xr.apply_ufunc(BINARY[name], value.astype(float), other.astype(float))
+
+    def where(self):
+        x, value = self.pick(self.nodes)
+        y, other = self.pick(self.fitting(value))
+        if not set(other.dims) <= set(value.dims):
+            return None
+        return px.where(y > 0, x.astype("float64"), 0.25), xr.where(other > 0, value.astype(float), 0.25)
+
+    def reduction(self):
+        x, value = self.pick(self.nodes)
+        if not value.dims or 0 in value.shape:
+            return None
+        name = self.pick(SMOOTH_REDUCTIONS if self.is_smooth else REDUCTIONS)
+        if name == "argmax":
+            dim = self.pick(value.dims)
+            return x.astype("float64").argmax(dim), value.astype(float).argmax(dim, skipna=False)
+        dims = [str(each) for each in self.rng.permutation(value.dims)[: self.rng.integers(1, len(value.dims) + 1)]]
+        if name in ("any", "all"):
+            return getattr(x > 0, name)(dims), getattr(value > 0, name)(dims)
+        return getattr(x.astype("float64"), name)(dims), getattr(value.astype(float), name)(dims, skipna=False)
+
+    def cumulative(self):
+        x, value = self.pick(self.nodes)
+        if not value.dims:
+            return None
+        dim = self.pick(value.dims)
+        return x.astype("float64").cumsum(dim), value.astype(float).cumsum(dim, skipna=False)
+
+    def transpose(self):
+        x, value = self.pick(self.nodes)
+        names = [str(each) for each in self.rng.permutation(value.dims)]
+        return (x.transpose(*names), value.transpose(*names)) if names else None
+
+    def rename(self):
+        x, value = self.pick(self.nodes)
+        if not value.dims:
+            return None
+        names = {self.pick(value.dims): f"n{next(self.counter)}"}
+        return x.rename(names), value.rename(names)
+
+    def expand(self):
+        x, value = self.pick(self.nodes)
+        name = f"n{next(self.counter)}"
+        how = self.pick([name, {name: 2}, {name: [1.0, 5.0]}])
+        return (x.expand_dims(how), value.expand_dims(how)) if len(value.dims) < 4 else None
+
+    def stack(self):
+        x, value = self.pick(self.nodes)
+        if len(value.dims) < 2 or 0 in value.shape:
+            return None
+        names, new = [str(each) for each in self.rng.permutation(value.dims)[:2]], f"n{next(self.counter)}"
+        return x.stack({new: names}), value.stack({new: names}, create_index=False).drop_vars(names, errors="ignore")
+
+    def index(self):
+        x, value = self.pick(self.nodes)
+        if not value.dims:
+            return None
+        indexers, theirs = {}, {}
+        for name in value.dims:
+            length = value.sizes[name]
+            kind = self.rng.integers(5) if length else 4
+            if kind == 0:
+                indexers[name] = theirs[name] = int(self.rng.integers(-length, length))
+            elif kind == 1:
+                indexers[name] = theirs[name] = self.pick([slice(1, None), slice(None, -1), slice(None, None, 2), slice(None, None, -1)])
+            elif kind == 2:
+                indexers[name] = theirs[name] = self.rng.integers(0, length, 3).tolist()
+            elif kind == 3:
+                positions = self.rng.integers(0, length, 3)
+                indexers[name], theirs[name] = px.as_xtensor(positions, dims="point"), xr.DataArray(positions, dims="point")
+        if "point" in value.dims and any(isinstance(each, xr.DataArray) for each in theirs.values()):
+            return None
+        return x.isel(indexers), value.isel(theirs)
+
+    def select(self):
+        x, value = self.pick(self.nodes)
+        names = [name for name in value.dims if name in value.indexes and value.sizes[name] and value.indexes[name].is_unique]
+        if not names:
+            return None
+        name = self.pick(names)
+        labels = value.indexes[name].tolist()
+        key = self.pick([self.pick(labels), [self.pick(labels) for _ in range(2)], slice(labels[0], self.pick(labels))])
+        return x.sel({name: key}), value.sel({name: key})
+
+    def dot(self):
+        x, value = self.pick(self.nodes)
+        y, other = self.pick(self.fitting(value))
+        common = [name for name in value.dims if name in other.dims]
+        if not common or 0 in value.shape:
+            return None
+        dim = self.pick([None, common[0], ...])
+        return px.dot(x.astype("float64"), y.astype("float64"), dim), xr.dot(value.astype(float), other.astype(float), dim=common if dim is None else dim)
+
+    def concat(self):
+        x, value = self.pick(self.nodes)
+        if not value.dims:
+            return None
+        dim = self.pick([*value.dims, f"n{next(self.counter)}"])
+        return px.concat([x, x], dim), xr.concat([value, value], dim)
+
+    def window(self):
+        x, value = self.pick(self.nodes)
+        if not value.dims:
+            return None
+        dim = self.pick(value.dims)
+        x, value = x.astype("float64"), value.astype(float)
+        if value.sizes[dim] < 2:
+            return None
+        which = self.rng.integers(6)
+        if which == 0:
+            return x.shift({dim: 1}, fill_value=0.0), value.shift({dim: 1}, fill_value=0.0)
+        if which == 1:
+            label = self.pick(["upper", "lower"])
+            return x.diff(dim, label=label), value.diff(dim, label=label)
+        if which == 2:
+            return x.roll({dim: 2}), value.roll({dim: 2})
+        if which == 3:
+            periods = int(self.rng.integers(-6, 7))
+            return x.shift({dim: periods}), value.shift({dim: periods})
+        name, center = self.pick(("sum", "mean", "max", "min", "count")), bool(self.rng.integers(2))
+        length, least = int(self.rng.integers(1, value.sizes[dim] + 1)), self.pick([None, 1])
+        mine, theirs = x.rolling({dim: length}, least, center), value.rolling({dim: length}, least, center)
+        return getattr(mine, name)(), getattr(theirs, name)()
+
+    def group(self):
+        x, value = self.pick(self.nodes)
+        if not value.dims:
+            return None
+        dim = self.pick(value.dims)
+        if not value.sizes[dim]:
+            return None
+        labels = xr.DataArray(np.array(list("pqr"))[self.rng.integers(0, 3, value.sizes[dim])], dims=dim, name="group")
+        if "group" in value.dims:
+            return None
+        name = self.pick(("sum", "mean", "max", "min", "prod", "first", "last"))
+        x, value = x.astype("float64"), value.astype(float)
+        options = {"skipna": False}
+        found = getattr(value.groupby(labels), name)(**options)
+        return getattr(x.groupby(labels), name)(), found
+
+    def interpolate(self):
+        x, value = self.pick(self.nodes)
+        names = [n for n in value.dims if n in value.indexes and value.indexes[n].dtype.kind == "f" and value.indexes[n].is_monotonic_increasing
+                 and value.indexes[n].is_unique and value.sizes[n] > 1]  # fmt: skip
+        if not names:
+            return None
+        name = self.pick(names)
+        at = self.pick([12.5, [10.0, 15.0, 33.0, 40.0], [1.0, 60.0]])
+        return x.astype("float64").interp({name: at}), value.astype(float).interp({name: at})
+
+    def broadcast(self):
+        x, value = self.pick(self.nodes)
+        y, other = self.pick(self.fitting(value))
+        if len(set(value.dims) | set(other.dims)) > 4:
+            return None
+        return x.broadcast_like(y), value.broadcast_like(other)
+
+    def step(self):
+        kinds = [self.unary, self.binary, self.where, self.reduction, self.cumulative, self.transpose, self.rename, self.expand, self.stack, self.index,
+                 self.select, self.dot, self.concat, self.broadcast]  # fmt: skip
+        if not self.is_smooth:
+            kinds += [self.window, self.group, self.interpolate]
+        with np.errstate(all="ignore"):
+            pair = self.pick(kinds)()
+        if pair is not None and pair[1].size <= 3000 and pair[1].ndim <= 5:
+            self.nodes.append((pair[0], pair[1].reset_coords(drop=True)))
+
+
+def assert_same(expression, got, expected):
+    assert expression.dims == expected.dims
+    assert set(expression.coords) == {name for name in expected.dims if name in expected.indexes}
+    for name, labels in expression.coords.items():
+        np.testing.assert_array_equal(labels, expected.coords[name].values)
+    assert got.dims == expected.dims and set(got.coords) == set(expression.coords)
+    np.testing.assert_allclose(got.values.astype(float), expected.values.astype(float), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_expressions(seed):
+    made = Generator(seed)
+    for _ in range(25):
+        made.step()
+    f = bt.function([x for x, _ in made.inputs], [x for x, _ in made.nodes])
+    for (expression, expected), got in zip(made.nodes, f(*(value for _, value in made.inputs))):
+        assert_same(expression, got, expected)
+
+
+@pytest.mark.parametrize("seed", range(100, 108))
+def test_derivatives(seed):
+    made = Generator(seed, is_smooth=True)
+    for _ in range(20):
+        made.step()
+    loss = sum((px.math.tanh(x.astype("float64")).mean() for x, _ in made.nodes[4:]), px.as_xtensor(0.0))
+    variables = [x for x, _ in made.inputs]
+    gradients = bt.grad(loss, variables, disconnected_inputs="ignore")
+    assert [g.dims for g in gradients] == [x.dims for x in variables]
+    f = bt.function(variables, loss, on_unused_input="ignore")
+    values = [value for _, value in made.inputs]
+    directions = [xr.zeros_like(v) + np.random.default_rng(seed).normal(size=v.shape) for v in values]
+    step = 1e-6
+    up, down = (float(f(*(v + sign * step * d for v, d in zip(values, directions)))) for sign in (1, -1))
+    slopes = bt.function(variables, gradients, on_unused_input="ignore")(*values)
+    along = sum(float((g * d).sum()) for g, d in zip(slopes, directions))
+    assert along == pytest.approx((up - down) / (2 * step), rel=1e-5, abs=1e-7)
+
+
+def test_data_arrays_in_any_order_of_dimensions():
+    x = px.xtensor("x", dims=(px.Dim("country", coords=["DE", "FR"]), "year"))
+    value = xr.DataArray(np.arange(6.0).reshape(3, 2), dims=("year", "country"), coords={"country": ["DE", "FR"]})
+    out = bt.function([x], 2 * x)(value)
+    assert isinstance(out, xr.DataArray) and out.dims == ("country", "year") and list(out.coords["country"].values) == ["DE", "FR"]
+    xr.testing.assert_equal(out, 2 * value.transpose("country", "year"))
+    f = bt.function([x], x.sum("year"), name="f")
+    for wrong, message in ((value.rename(year="time"), "expected the dimensions"), (value.assign_coords(country=["FR", "DE"]), "are not those of the variable")):
+        with pytest.raises(ValueError, match=message):
+            f(wrong)
+        with pytest.raises(ValueError, match=message):
+            f(x=wrong)
+
+
+def test_data_arrays_in_expressions():
+    value = xr.DataArray([1.0, 2.0], dims="year", coords={"year": [1990, 2000], "name": "values"}, name="v")
+    x = px.xtensor("x", dims="year")
+    for made in (x + value, px.math.add(value, x), px.as_xtensor(value) + x):
+        assert list(made.coords["year"]) == [1990, 2000]
+        assert made.eval({x: np.ones(2)}).values.tolist() == [2.0, 3.0]
+    assert px.xtensor_shared(value, name="s").get_value().coords["year"].values.tolist() == [1990, 2000]
+    assert (px.xtensor_shared(value) * 2).sel(year=2000).eval() == 4
+    with pytest.raises(ValueError, match="the array has the dimensions"):
+        px.as_xtensor(value, dims="time")
