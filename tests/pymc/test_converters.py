@@ -8,8 +8,10 @@ import warnings
 
 import numpy as np
 import pytensor
+import pytensor.sparse
 import pytensor.tensor as pt
 import pytest
+import scipy.sparse
 from pymc.distributions.dist_math import i0e, i1e
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply
@@ -233,3 +235,56 @@ def test_constant_sparse_matrices():
     assert report.interpreted is None and report.native > 0 and set(report.callbacks) <= {"Dot", "StructuredDot"}
     for found, expected in zip(ours(VALUES[x]), pytensor.function([x], outputs, mode=ORACLE)(VALUES[x])):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_draws_from_one_shared_state_warn_as_pymc_does():
+    rng = pytensor.shared(np.random.default_rng(1))
+    draws = [pt.random.normal(0, 1, rng=rng, size=size) for size in (2, 3)]
+    with pytest.warns(UserWarning, match="not independent"):
+        f = pytensor.function([], draws, mode="BITALE")
+    for found, expected in zip(f(), pytensor.function([], draws, mode="FAST_COMPILE")()):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_traces_beside_the_states_of_a_generator():
+    rng = pytensor.shared(np.random.default_rng(1))
+    outputs, updates = pytensor.scan(lambda r: pt.random.normal(0, 1, rng=r).owner.outputs, outputs_info=[rng, None], n_steps=4)
+    doubled = pytensor.scan(lambda x: x * 2, sequences=[outputs[1]])[0]
+    expected = 2 * np.random.default_rng(1).normal(size=4)
+    np.testing.assert_array_equal(pytensor.function([], doubled, mode="BITALE", updates=updates)(), expected)
+
+
+@pytest.mark.parametrize("bounds", [(-1.0, 1.0), (1.0, -1.0), (0.5, 0.5)])
+@pytest.mark.parametrize("are_constant", [True, False])
+def test_clip_looks_at_the_lower_bound_first(bounds, are_constant):
+    x, low, high = pt.dvector("x"), pt.dscalar("low"), pt.dscalar("high")
+    clipped = pt.clip(x, *bounds) if are_constant else pt.clip(x, low, high)
+    values = np.array([-3.0, -1.0, 0.0, 0.7, 3.0, np.nan, -np.inf])
+    f, expected = (pytensor.function([x, low, high], clipped, mode=mode, on_unused_input="ignore") for mode in ("BITALE", "FAST_COMPILE"))
+    np.testing.assert_array_equal(f(values, *bounds), expected(values, *bounds))
+
+
+def test_sparse_constants_as_results():
+    matrix = scipy.sparse.csr_matrix(np.eye(3))
+    f = pytensor.function([], pytensor.sparse.as_sparse_variable(matrix), mode="BITALE")
+    assert (f() != matrix).nnz == 0 and "no counterpart" in f.maker.linker.report().interpreted
+
+
+def test_symbolic_ops_that_hold_an_op_that_is_called_back():
+    class Twice(Op):
+        def make_node(self, x):
+            return Apply(self, [x], [x.type()])
+
+        def perform(self, node, inputs, outputs):
+            outputs[0][0] = inputs[0] * 2
+
+    SymbolicOp = pytest.importorskip("pytensor.compile.builders").__dict__.get("SymbolicOp")
+    if SymbolicOp is None:
+        pytest.skip("this version of PyTensor has no SymbolicOp")
+
+    class Odd(SymbolicOp):
+        def build_inner_graph(self, x):
+            return [Twice()(x) + 1]
+
+    x = pt.dvector("x")
+    np.testing.assert_array_equal(pytensor.function([x], Odd()(x), mode="BITALE")([1.0, 2.0]), [3, 5])

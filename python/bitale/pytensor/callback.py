@@ -27,7 +27,9 @@ _NoPythonOp: Any = getattr(_op, "_NoPythonOp", None)  # not in PyTensor 2
 def detached(node: PyTensorApply) -> PyTensorApply:
     """The node without what computes its inputs, so that it keeps no graph alive."""
     inputs = [x if isinstance(x, Constant) else x.type(name=x.name) for x in node.inputs]
-    return node.clone_with_new_inputs(inputs, strict=False)
+    if hasattr(node, "clone_with_new_inputs"):
+        return node.clone_with_new_inputs(inputs, strict=False)
+    return PyTensorApply(node.op, inputs, [x.type(name=x.name) for x in node.outputs])  # a frozen node of an inner graph
 
 
 class Callback(Op):

@@ -11,6 +11,7 @@ from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.elemwise import Elemwise
 
 import bitale.tensor as pt
+from bitale._core import constant_value
 from bitale._class_factory import SCALAR_FUNCTIONS
 from bitale.pytensor.loop import Loop
 from bitale.pytensor.registry import NotConverted, converts
@@ -33,6 +34,14 @@ _COMPARING = (ps.LT, ps.GT, ps.LE, ps.GE, ps.EQ, ps.NEQ, ps.IsNan, ps.IsInf)
 def _round_half_away_from_zero(x: Any) -> Any:
     whole = pt.trunc(x)
     return whole + pt.switch(pt.ge(pt.abs(x - whole), 0.5), pt.sign(x), pt.zeros_like(x))
+
+
+def _clip(x: Any, low: Any, high: Any) -> Any:
+    """PyTensor's clip looks at the lower bound first, which counts where the bounds are in the wrong order."""
+    known = [constant_value(each) for each in (low, high)]
+    if all(each is not None for each in known) and (known[0] <= known[1]).all():
+        return pt.clip(x, low, high)
+    return pt.switch(pt.lt(x, low), low, pt.switch(pt.gt(x, high), high, x))
 
 
 def _inner(op: Any, inputs: Sequence[Any]) -> list[Any]:
@@ -95,6 +104,8 @@ def apply_scalar_op(op: Any, dtypes: list[str], inputs: tuple[Any, ...]) -> list
         return [inputs[0]]
     if isinstance(op, ps.RoundHalfAwayFromZero):
         return [_round_half_away_from_zero(pt.cast(inputs[0], dtypes[0]))]
+    if isinstance(op, ps.Clip):
+        return [_clip(*(x if x.dtype == dtypes[0] else pt.cast(x, dtypes[0]) for x in inputs))]
     function = next((_FUNCTIONS[cls] for cls in type(op).__mro__ if cls in _FUNCTIONS), None)
     if function is None:
         function = _OF_PYMC.get(f"{type(op).__module__}.{type(op).__qualname__}")

@@ -117,10 +117,22 @@ def length(x: Variable, axis: int, depth: int = _DEPTH) -> Sum:
             out = _plus(out, length(each, axis, depth - 1))
         return out
     if isinstance(op, Scan) and axis == 0 and not op.info.as_while:
-        buffer = x.owner.inputs[1 + op.info.n_seqs + x.owner.outputs.index(x)]
-        return value(buffer, depth - 1) if buffer.type.ndim == 0 else length(buffer, 0, depth - 1)
+        return _traced(x, depth, unknown)
     if isinstance(op, Subtensor):
         return _sliced(x, axis, depth, unknown)
+    return unknown
+
+
+def _traced(x: Variable, depth: int, unknown: Sum) -> Sum:
+    """The length of what a loop has noted: that of the buffer it writes to, or a number that it is given."""
+    info, at = x.owner.op.info, x.owner.outputs.index(x)
+    buffers = info.n_mit_mot + info.n_mit_sot + info.n_sit_sot
+    untraced = getattr(info, "n_untraced_sit_sot", None)  # the attribute's name since PyTensor 2.38
+    untraced = info.n_shared_outs if untraced is None else untraced
+    if at < buffers:
+        return length(x.owner.inputs[1 + info.n_seqs + at], 0, depth - 1)
+    if at < buffers + info.n_nit_sot:  # their numbers follow the untraced states
+        return value(x.owner.inputs[1 + info.n_seqs + untraced + at], depth - 1)
     return unknown
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import pytensor
@@ -53,12 +54,23 @@ class BitaleLinker(JITLinker):
         conversion = Conversion(strict=self.strict, prepare=prepare_inner_graph)
         inputs = conversion.add_inputs(fgraph.inputs)
         outputs = conversion(fgraph.outputs)
+        if strange := [v for v, value in zip(fgraph.outputs, outputs) if not isinstance(value, bt.Variable)]:
+            raise ConversionError({str(v): f"a result of {v.type} has no counterpart" for v in strange})
         self._report = conversion.report
         return inputs, outputs
 
     def jit_compile(self, fn: Any) -> Any:
         inputs, outputs = fn
-        return bt.function(inputs, outputs, on_unused_input="ignore", trust_input=True)
+        options: dict[str, Any] = {"on_unused_input": "ignore", "trust_input": True}
+        try:
+            return bt.function(inputs, outputs, **options)
+        except ValueError as error:
+            if "two different draws" not in str(error):
+                raise
+            # PyTensor runs such graphs, and some mean it.
+            warnings.warn(f"bitale.pytensor: {str(error).splitlines()[0]}: the draws are not independent", stacklevel=2)
+        with bt.config.change_flags(random__shared_state="ignore"):
+            return bt.function(inputs, outputs, **options)
 
     def create_thunk_inputs(self, storage_map: dict[Any, Any]) -> list[Any]:
         return [storage_map[x] for x in self.fgraph.inputs]
