@@ -26,6 +26,35 @@ reasons = {
 }  # fmt: skip
 
 
+# The same for the functions of the array-API standard (bitale.array_api).
+reasons_of_standard = {
+    r"__array_namespace_info__|asarray|from_dlpack": "Python's protocol between array libraries; an Array borrows memory in C++",
+    r"broadcast_shapes|can_cast|finfo|iinfo|isdtype|result_type": "of dtypes and shapes, which have functions of their own: promote, can_cast_safely, std::numeric_limits",
+    r"unique_\w+": "unique, with what it returns besides by flags",
+    r"linalg\.(matrix|vector)_norm": "norm",
+    r"linalg\.matrix_rank": "the number of svd's singular values above a bound",
+}  # fmt: skip
+
+
+def of_standard() -> list[str]:
+    """The functions of bitale.array_api, "fft.rfft" for a name in a submodule."""
+    import bitale.array_api as xp
+
+    modules = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft}
+    return [
+        prefix + name
+        for prefix, module in modules.items()
+        for name, value in sorted(vars(module).items())
+        if inspect.isfunction(value) and not re.match(r"_[^_]", name) and (not prefix or value.__module__ == module.__name__)
+    ]
+
+
+def missing_of_standard() -> list[str]:
+    """Those that no header declares."""
+    known = declared()
+    return [name for name in of_standard() if name.split(".")[-1] not in known and renamed.get(name.split(".")[-1]) not in known]
+
+
 def functions() -> list[str]:
     """Names of functions and predefined types in Python: "exp", or "linalg.det" for a name in a submodule."""
     import bitale.tensor as pt

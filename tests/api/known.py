@@ -155,7 +155,7 @@ _missing = {
         r"compile\.mode\.(fast_run_linkers_to_mode|predefined_optimizers)",
         r"printing\.(VALID_ASSOC|default_colorCodes|greek|special|use_ascii)|graph\.rewriting\.all|graph\.features\.BadOptimization",
         r"scan\.(op|utils)\.(?!Scan$|ScanInfo$|ScanMethodsMixin$|until$)\w+",
-        r"tensor\.math\.float\d+_[ar]tol|tensor\.interpolate\.valid_methods|tensor\.pad\.(mode_options|stat_funcs)|tensor\.sort\.KIND_VALUES|tensor\.type\.dtype_specs_map",
+        r"tensor\.math\.float\d+_[ar]tol|tensor\.pad\.(mode_options|stat_funcs)|tensor\.sort\.KIND_VALUES|tensor\.type\.dtype_specs_map",
         r"tensor\.optimize\.(LRUCache1|Scipy\w+|optimize|pack_inputs_of_objective|rewrite_optimize_inner_graph)|tensor\.signal\.conv\.scipy_signal",
         r"tensor\.random\.(basic|op|type|utils|variable)\.(broadcast_\w+|stats|vsearchsorted|AbstractRNGConstructor|DefaultGeneratorMakerOp|RNGConsumerOp|RandomVariableWithCoreShape|AbstractRandomGeneratorType|RandomType|gen_states_keys|numpy_bit_gens|compute_batch_shape|custom_rng_deepcopy|explicit_expand_dims|normalize_size_param|params_broadcast_shapes|supp_shape_from_ref_param_shape|UNSET|randomgen_constructor|warn_reuse)",
         r"scalar\.(basic|math)\.(discrete_dtypes|C_CODE_PATH|special)",

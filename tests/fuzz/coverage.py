@@ -91,6 +91,50 @@ def all_ops() -> list[str]:
     return out
 
 
+# Public functions that no random graph draws, by regular expression, and why.
+NOT_DRAWN = {
+    r"[bwilfdcz]?(scalar|vector|matrix|row|col|tensor[3-7])s?|[ilfd]?matrices": "a variable",
+    r"TensorLike|make_slice|slice_at_axis|transfer|values_eq_approx_always_true|as_tensor(_variable)?|get_\w+|is_flat|broadcast_shape|identity|dense_dot": "no computation, or another name",
+    r"apply_along_axis|vectorize|pack|unpack|piecewise|linalg\.matrix_dot|concat_with_broadcast|broadcast_arrays|split_dims|specify_broadcastable|conv2d|signal\.convolve2d":
+        "of functions, lists or shapes that have to fit: tests/python/tensor/test_numpy_functions.py, test_tensor_functions.py and test_signal.py",
+    r"bartlett|geomspace|logspace|interpolate1d|empty(_like)?|fill_diagonal_offset|histogram|iround|(tril|triu)_indices(_from)?|(un)?ravel_(multi_)?index|permute_row_elements":
+        "tests/python/tensor/test_tensor_functions.py and test_function_table.py compare it",
+    r"nanargm(ax|in)|argtopk|topk_and_argtopk": "positions among equal elements: tests/python/tensor/test_sorting.py and test_numpy_functions.py",
+    r"cov|corrcoef": "a difference of large numbers, which has no digits for many inputs: tests/python/tensor/test_numpy_functions.py",
+    r"chi2sf|gamma[lu]|kn|special\.(factorial|poch|xlogx)": "tests/python/tensor/test_special_functions.py and test_elementwise.py compare it within its domain",
+    r"complex_from_polar|fft\.\w+|linalg\.eig(vals)?": "of complex numbers: complex_graphs.py draws their ops",
+    r"linalg\.(block_diag|eigh|lstsq|ordqz|qz|schur|solve_tridiagonal|tensorinv|tensorsolve)": "several results are right, or few matrices fit: tests/python/tensor/linalg",
+    r"optimize\.\w+": "a solver: tests/python/tensor/test_optimize.py",
+    r"random\.\w+": "distributions are compared with NumPy's bits by tests/python/tensor/random",
+}  # fmt: skip
+
+
+def not_drawn() -> list[str]:
+    """The public functions of bitale.tensor whose names occur in no generator."""
+    import pathlib
+    import re
+
+    import bitale.tensor as pt
+    from api import cpp
+    from bitale import _core
+
+    text = "".join(pathlib.Path(__file__).with_name(f"{name}.py").read_text() for name in ("kinds", "complex_graphs", "loops", "gradients", "derivatives", "generate"))
+    known = {name for name, _ in _core.elementwise_functions()} | set(re.findall(r"(?<=\.)\w+(?=\()|(?<=[\"'])\w+(?=[\"'])", text))
+    same: dict[int, list[str]] = {}  # names of one function
+    for name in cpp.functions():
+        value: Any = pt
+        for part in name.split("."):
+            value = getattr(value, part)
+        same.setdefault(id(value), []).append(name)
+    return [names[0] for names in same.values() if not {each.split(".")[-1] for each in names} & known and not {each.split(".")[-1] + "_" for each in names} & known]
+
+
+def reason_not_drawn(name: str) -> str | None:
+    import re
+
+    return next((why for pattern, why in NOT_DRAWN.items() if re.fullmatch(pattern, name)), None)
+
+
 def report(coverage: Coverage, least: int = 10) -> str:
     """The coverage report as text."""
     known = all_ops()

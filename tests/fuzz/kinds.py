@@ -174,6 +174,37 @@ def of_numpy(g: Generator) -> str:
     return f"pt.{name}({arguments.get(name, x)})"
 
 
+# Functions that are formulas of others, or rearrange, by what they are applied to: x is a vector of floats, m a matrix of floats, i a
+# vector of integers, none of them empty.
+formulas = {
+    "atleast_1d": "pt.atleast_1d({x})", "atleast_Nd": "pt.atleast_Nd({x}, 3)", "bincount": "pt.bincount({i} % 5 * ({i} % 5 > 0))", "choose": "pt.choose(pt.cast({i} > 0, 'int64'), [{i}, {i} // 2])",
+    "conjugate": "pt.conjugate({x})", "correlate": "pt.correlate({x}, {x})", "cumulative_prod": "pt.cumulative_prod(pt.tanh({x}))", "digitize": "pt.digitize({x}, np.array([-1.0, 0.0, 1.0]))",
+    "einsum": "pt.einsum('i,i->', {x}, {x})", "extract_diag": "pt.extract_diag({m})", "fill_diagonal": "pt.fill_diagonal({m}, 0.5)", "float_power": "pt.float_power(pt.abs({x}), 0.5)",
+    "horizontal_stack": "pt.horizontal_stack({m}, {m})", "identity_like": "pt.identity_like({m})", "interp": "pt.interp({x}, np.array([0.0, 1.0]), np.array([1.0, 3.0]))",
+    "intersect1d": "pt.intersect1d({i}, {i} // 2)", "inverse_permutation": "pt.inverse_permutation(pt.argsort({i}))", "kron": "pt.linalg.kron({x}, {x})", "linspace": "pt.linspace(0.0, 1.0, 5) * {x}[0]",
+    "logical_and": "pt.logical_and({x} > 0, {x} < 1)", "logical_not": "pt.logical_not({i})", "logical_or": "pt.logical_or({x} > 0, {x} < -1)", "logical_xor": "pt.logical_xor({x} > 0, {x} > 1)",
+    "matrix_transpose": "pt.matrix_transpose({m})", "matvec": "pt.matvec(pt.outer({x}, {x}), {x})", "median": "pt.median(pt.tanh({x}))", "meshgrid": "pt.meshgrid({x}, {x})[0]", "nan_to_num": "pt.nan_to_num({x})",
+    "nancumprod": "pt.nancumprod(pt.tanh({x}))", "nancumsum": "pt.nancumsum({x})", "nanmedian": "pt.nanmedian(pt.tanh({x}))", "nanprod": "pt.nanprod(pt.tanh({x}))", "percentile": "pt.percentile(pt.tanh({x}), 25.0)",
+    "permute_dims": "pt.permute_dims({m}, (1, 0))", "positive": "pt.positive({x})", "quantile": "pt.quantile(pt.tanh({x}), 0.75)", "rot90": "pt.rot90({m})", "round_half_away_from_zero": "pt.round_half_away_from_zero({x})",
+    "setdiff1d": "pt.setdiff1d({i}, {i} // 2)", "setxor1d": "pt.setxor1d({i}, {i} // 2)", "shape_padaxis": "pt.shape_padaxis({x}, 0)", "stacklists": "pt.stacklists([{x}[0], {x}[0]])",
+    "take_along_axis": "pt.take_along_axis({i}, pt.argsort({i}), 0)", "tensor_copy": "pt.tensor_copy({x})", "tensordot": "pt.tensordot({m}, {m}, 2)", "topk": "pt.topk({i}, 1)", "tri": "pt.tri(3) * {x}[0]",
+    "union1d": "pt.union1d({i}, {i} // 2)", "unique": "pt.unique({i})", "unstack": "pt.unstack(pt.stack([{x}, -{x}]))[0]", "vecdot": "pt.vecdot({x}, {x})", "vecmat": "pt.vecmat({x}, pt.outer({x}, {x}))",
+    "argpartition": "pt.argpartition({i}, 0)", "nanvar": "pt.nanvar(pt.tanh({x}))", "nanstd": "pt.nanstd(pt.tanh({x}))", "nanquantile": "pt.nanquantile(pt.tanh({x}), 0.75)",
+    "nanpercentile": "pt.nanpercentile(pt.tanh({x}), 25.0)", "convolve1d": "pt.signal.convolve1d({x}, {x})", "sgn": "pt.sgn({x})", "tensor_from_scalar": "pt.tensor_from_scalar({x}[0])",
+    "scalar_from_tensor": "pt.scalar_from_tensor({x}[0])", "vertical_stack": "pt.vertical_stack({m}, {m})", "where": "pt.where({x} > 0, {x}, 0.5)", "betaln": "pt.special.betaln(0.5 + pt.sigmoid({x}), 1.5)",
+}  # fmt: skip
+
+
+@kind(5)
+def formula(g: Generator) -> str:
+    template = formulas[g.choice(sorted(formulas))]
+    given = {}
+    for name, (ndim, dtypes_) in {"x": (1, "f"), "m": (2, "f"), "i": (1, "i")}.items():
+        if f"{{{name}}}" in template:
+            given[name] = g.pick(ndim, kinds=dtypes_, nonempty=True)
+    return template.format(**given)
+
+
 def draw_of_vectors(g: Generator, rng: str) -> str:
     x = g.pick(min_ndim=1, kinds="f", nonempty=True)
     shape = g.values[x].shape

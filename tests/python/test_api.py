@@ -3,6 +3,7 @@ the functions of bitale.tensor, except for those listed in tests/api/cpp.py."""
 
 import importlib
 import pathlib
+import re
 import sys
 
 
@@ -109,3 +110,11 @@ def test_functions_are_declared_in_cpp():
 def test_every_reason_applies_to_a_missing_name():
     found = {cpp.reason(name) for name in cpp.missing()}
     assert [why for why in cpp.reasons.values() if why not in found] == []
+
+
+def test_functions_of_the_standard_are_declared_in_cpp():
+    missing = cpp.missing_of_standard()
+    assert len(cpp.of_standard()) > 170
+    reason = {name: [why for pattern, why in cpp.reasons_of_standard.items() if re.fullmatch(pattern, name)] for name in missing}
+    assert [name for name, why in reason.items() if not why] == []
+    assert {why for each in reason.values() for why in each} == set(cpp.reasons_of_standard.values())

@@ -88,9 +88,9 @@ def _override(given: Any, default: Callable[[], Op], is_pullback: bool, of: Sequ
 def _closed(inputs: Sequence[Variable], outputs: Sequence[Variable], strict: bool) -> tuple[list[Variable], list[Variable], list[Variable]]:
     """The graph with plain variables for the constants and shared variables among the inputs, and for the shared variables that
     it reads besides, which are the third result."""
+    if not all(isinstance(side, (list, tuple)) and all(isinstance(each, Variable) for each in side) for side in (inputs, outputs)):
+        return inputs, outputs, []  # type: ignore[return-value]  # refused where the op is made
     given, results = list(inputs), list(outputs)
-    if not all(isinstance(each, Variable) for each in [*given, *results]):
-        return given, results, []  # refused where the op is made
     read: list[Variable] = [] if strict else [each for each in _core.graph_inputs(results, given) if _core.is_shared(each) and each not in set(given)]
     leaves = [each for each in [*given, *read] if isinstance(each, TensorConstant) or _core.is_shared(each)]
     plain = {each: each.type(name=each.name) for each in leaves}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Literal, get_args
 
 from bitale._core import TensorVariable, _interpolate1d, interp
 
 __all__ = ["interp", "interpolate1d"]
+
+InterpolationMethod = Literal["linear", "nearest", "first", "last", "mean"]
+valid_methods: tuple[str, ...] = get_args(InterpolationMethod)
 
 
 def interpolate1d(

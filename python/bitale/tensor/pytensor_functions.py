@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from bitale.typing import DTypeLike, Operand
 
@@ -34,6 +34,7 @@ __all__ = [
     "advanced_set_subtensor",
     "advanced_subtensor",
     "NoneTypeT",
+    "PadMode",
     "SliceType",
     "all_dtypes",
     "alloc_diag",
@@ -61,6 +62,8 @@ __all__ = [
     "variadic_add",
     "variadic_mul",
 ]
+
+PadMode = Literal["constant", "edge", "linear_ramp", "maximum", "minimum", "mean", "median", "wrap", "symmetric", "reflect"]
 
 # All tensors of Bitale are dense.
 DenseTensorType, DenseTensorVariable, DenseTensorConstant = TensorType, TensorVariable, TensorConstant

@@ -171,3 +171,17 @@ def test_ops_of_graphs_can_be_pickled():
     x = pt.dscalar("x")
     op = bt.OpFromGraph([x], [x * 2])
     assert pickle.loads(pickle.dumps(op)) == op
+
+
+def test_names_of_modes_are_those_that_functions_take():
+    from typing import get_args
+
+    from bitale.tensor.interpolate import InterpolationMethod, valid_methods
+    from bitale.tensor.pad import PadMode
+
+    x = np.array([1.0, 2.0, 4.0])
+    assert set(valid_methods) == set(get_args(InterpolationMethod))
+    for mode in get_args(PadMode):
+        np.testing.assert_allclose(pt.pad(x, (1, 2), mode=mode).eval(), np.pad(x, (1, 2), mode=mode))
+    for method in valid_methods:
+        assert np.isfinite(pt.interpolate1d(x, x, method=method)(np.array([1.5])).eval()).all()
