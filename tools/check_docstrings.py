@@ -7,6 +7,7 @@ every function needs (ES01, SA01, EX01, RT01 of functions that return None) and 
 
 from __future__ import annotations
 
+import enum
 import inspect
 import importlib
 import pathlib
@@ -15,6 +16,7 @@ import sys
 root = pathlib.Path(__file__).parents[1]
 sys.path[:0] = [str(root / "python")]
 
+from bitale._class_factory import Kind
 from bitale.graph.op import Op
 from numpydoc.validate import Validator, validate
 
@@ -36,7 +38,7 @@ def public_names() -> dict[int, tuple[str, object]]:
         module = importlib.import_module(name)
         for attribute in getattr(module, "__all__", None) or [each for each in dir(module) if each[0] != "_"]:
             value = getattr(module, attribute)
-            if inspect.isclass(value) and issubclass(value, Op):
+            if inspect.isclass(value) and (issubclass(value, (Op, enum.Enum)) or isinstance(value, Kind)):
                 continue  # classes of ops are there to recognise nodes; functions make these
             own = str(getattr(value, "__module__", "")).startswith("bitale")
             if own and (inspect.isclass(value) or inspect.isroutine(value)) and attribute[0] != "_":

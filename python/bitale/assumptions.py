@@ -36,7 +36,15 @@ ConflictingAssumptionsError.__module__ = __name__
 
 @dataclasses.dataclass(frozen=True)
 class AssumptionKey:
-    """A fact that tensors may have: its name is an argument of `assume`, its short name one of `known_facts`."""
+    """A fact that tensors may have.
+
+    Parameters
+    ----------
+    name : str
+        The argument of `assume`.
+    short_name : str
+        What `known_facts` calls it.
+    """
 
     name: str
     short_name: str = ""

@@ -45,7 +45,7 @@ bool contains(nb::handle argument, nb::handle kind, int levels = 3) {
 nb::object function(Any inputs, Any outputs, Any mode, Any updates, Any givens, Any no_default_updates,
                     Any accept_inplace, Any name, Any rebuild_strict, Any allow_input_downcast, Any profile,
                     Any on_unused_input, Any trust_input, Any threads) {
-  refuse_option("accept_inplace", accept_inplace);
+  optional_flag(accept_inplace, "function: accept_inplace");  // ops that write over their inputs get copies
   if (!optional_flag(rebuild_strict, "function: rebuild_strict").value_or(true))
     refuse_option("rebuild_strict", nb::str("False"));
   for (auto& [kind, compiler] : compilers())

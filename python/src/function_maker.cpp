@@ -243,7 +243,7 @@ void bind_function_maker(nb::module_& m) {
           [](nb::pointer_and_handle<Self> self, Any inputs, Any outputs, Any mode, Any accept_inplace, Any updates,
              Any givens, Any name, Any allow_input_downcast, Any profile, Any on_unused_input, Any trust_input,
              Any threads, Any no_fgraph_prep, Any no_default_updates) {
-            refuse_option("accept_inplace", accept_inplace);
+            optional_flag(accept_inplace, "FunctionMaker: accept_inplace");
             new (self.p)
                 Self(made_of(parse_arguments({inputs, outputs, mode, updates, givens, no_default_updates, name,
                                               allow_input_downcast, profile, on_unused_input, trust_input, threads})));

@@ -334,6 +334,12 @@ void bind_types(nb::module_& m) {
           "dtype"_a, "shape"_a = nb::none(), "name"_a = nb::none(), "broadcastable"_a = nb::none())
       .def_prop_ro("dtype",
                    [](const TensorTypeObject& self) { return std::string(dtype_name(tensor_type_of(self).dtype)); })
+      .def_prop_ro(
+          "numpy_dtype",
+          [](const TensorTypeObject& self) {
+            return nb::module_::import_("numpy").attr("dtype")(std::string(dtype_name(tensor_type_of(self).dtype)));
+          },
+          nb::sig("def numpy_dtype(self) -> numpy.dtype[typing.Any]"))
       .def_prop_ro("ndim", [](const TensorTypeObject& self) { return tensor_type_of(self).ndim(); })
       .def_prop_ro("shape", [](const TensorTypeObject& self) { return static_shape_tuple(tensor_type_of(self).shape); })
       .def_prop_ro("broadcastable", [](const TensorTypeObject& self) { return broadcastable(tensor_type_of(self)); })

@@ -12,10 +12,39 @@ A leaf (an input, a constant or a shared variable), or an output of an Apply
 node.)doc"},
 {"TensorVariable", R"doc(Symbolic tensor.
 
-Operators and methods build expressions; `eval` computes one.)doc"},
-{"TensorConstant", R"doc(Constant tensor.)doc"},
+Operators and methods build expressions; `eval` computes one.
+
+Parameters
+----------
+type : TensorType
+    Type.
+owner : None
+    Only None: outputs of a node are made with the node.
+index : None
+    Only None.
+name : str, optional
+    Name.)doc"},
+{"TensorConstant", R"doc(Constant tensor.
+
+Parameters
+----------
+type : TensorType
+    Type.
+data : array_like
+    Value, of this type.
+name : str, optional
+    Name.)doc"},
 {"TensorSharedVariable", R"doc(Tensor whose value is kept between calls of functions.)doc"},
-{"Constant", R"doc(Variable whose value is known and never changes.)doc"},
+{"Constant", R"doc(Variable whose value is known and never changes.
+
+Parameters
+----------
+type : TensorType
+    Type.
+data : array_like
+    Value, of this type.
+name : str, optional
+    Name.)doc"},
 {"Apply", R"doc(Application of an op to inputs.
 
 Parameters
@@ -63,7 +92,11 @@ Parameters
 dtype : dtype_like
     Dtype.
 shape : sequence of int or None
-    Lengths of the dimensions, None where a length is unknown.)doc"},
+    Lengths of the dimensions, None where a length is unknown.
+name : str, optional
+    Accepted for compatibility with PyTensor.
+broadcastable : sequence of bool, optional
+    The older form of `shape`: which lengths are 1.)doc"},
 {"RandomGeneratorType", R"doc(Type of states of a random generator.
 
 Parameters
@@ -161,7 +194,7 @@ outputs : Variable, sequence or dict of Variable, optional
 mode : str or Mode, optional
     As of `function`.
 accept_inplace : bool
-    Has to be False.
+    As of `function`.
 updates, givens : mapping or iterable of pairs, optional
     As of `function`.
 name : str, optional

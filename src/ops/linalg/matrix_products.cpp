@@ -194,6 +194,7 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
     if (name) throw ValueError(cat("norm: ord \"", *name, "\" is of matrices; expected two axes, got one"));
     return vector_norm(x, number ? *number : 2., axis[0], keepdims);
   }
+  if (axis.size() > 2 && !name && !number) return sqrt(sum(squares(x), Axes{axis}, keepdims));
   if (axis.size() != 2)
     throw ValueError(cat("norm: expected one or two axes, got ", axis.size(), "; ord=None is of all elements"));
   if (axis[0] == axis[1]) throw ValueError("norm: the two axes are the same");

@@ -228,7 +228,7 @@ def test_givens(mode):
         lambda x, y, s: bt.function([x], x, on_unused_input="whatever"),
         lambda x, y, s: bt.function([x], "x"),
         lambda x, y, s: bt.function([x], x, givens={1: x}),
-        lambda x, y, s: bt.function([x], x, accept_inplace=True),
+        lambda x, y, s: bt.function([x], x, accept_inplace="yes"),
     ],
 )
 def test_invalid_functions(build):
@@ -238,6 +238,12 @@ def test_invalid_functions(build):
     ) as caught:
         build(x, y, s)
     assert str(caught.value)
+
+
+def test_ops_in_place_are_accepted():
+    x = pt.dvector("x")
+    assert bt.function([x], x + 1, accept_inplace=True)([1.0]).tolist() == [2]
+    assert bt.compile.FunctionMaker([x], [x + 1], accept_inplace=True).create()([1.0])[0].tolist() == [2]
 
 
 def test_missing_and_unused_inputs():

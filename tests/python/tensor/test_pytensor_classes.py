@@ -185,3 +185,32 @@ def test_names_of_modes_are_those_that_functions_take():
         np.testing.assert_allclose(pt.pad(x, (1, 2), mode=mode).eval(), np.pad(x, (1, 2), mode=mode))
     for method in valid_methods:
         assert np.isfinite(pt.interpolate1d(x, x, method=method)(np.array([1.5])).eval()).all()
+
+
+def test_all_draws_are_of_random_variables():
+    rng = pt.random.shared_rng(seed=1)
+
+    class Half(pt.random.RandomVariable):
+        name, signature = "half", "()->()"
+
+        def rng_fn(self, rng, a, size):
+            return a / 2 + np.zeros(size)
+
+    kinds = (pt.random.RandomVariable, pt.random.op.RandomVariable)
+    for x in (pt.random.normal(0, 1, size=3, rng=rng), pt.random.gumbel(size=2, rng=rng), Half()(1.0, size=2, rng=rng)):
+        nodes = bt.graph.toposort([x])
+        assert any(isinstance(node.op, kinds) for node in nodes) and not all(isinstance(node.op, kinds) for node in nodes + [pt.exp(x).owner])
+    assert isinstance(Half(), kinds) and not isinstance(pt.exp(1.0).owner.op, kinds) and not isinstance(pt.random.normal(rng=rng).owner.op, Half)
+
+
+def test_types_have_numpys_dtype():
+    assert pt.dvector.numpy_dtype == np.dtype("float64") and isinstance(pt.bscalar.numpy_dtype, np.dtype)
+
+
+def test_norms_over_three_axes():
+    x = np.arange(24.0).reshape(2, 3, 4)
+    for axis, keepdims in (((0, 1, 2), False), ((0, -1, 1), True)):
+        expected = np.sqrt((x**2).sum(axis=axis, keepdims=keepdims))
+        np.testing.assert_allclose(pt.linalg.norm(x, axis=axis, keepdims=keepdims).eval(), expected, rtol=1e-14)
+    with pytest.raises(ValueError, match="one or two axes"):
+        pt.linalg.norm(x, ord=2, axis=(0, 1, 2))

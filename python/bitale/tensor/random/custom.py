@@ -11,12 +11,16 @@ from typing import Any, Callable
 import numpy as np
 
 from bitale import _core
+from bitale._class_factory import Kind, is_library_op
 from bitale._core import Apply, Op, RandomGeneratorVariable, TensorVariable
 from bitale.configuration import config
 from bitale.random import Stream
 from bitale.tensor.random import basic
 
 __all__ = ["RandomVariable", "distribution", "from_quantile"]
+
+
+_is_draw, _is_composed = is_library_op("RandomVariable"), is_library_op("ComposedDraw")
 
 
 def _lengths(size: Any, parameters: Any) -> Any:
@@ -174,7 +178,7 @@ def _signature_of_ranks(parameters: Sequence[int], out: int) -> str:
     return f"{','.join(core(rank, f'p{k}_') for k, rank in enumerate(parameters))}->{core(out, 'out')}"
 
 
-class RandomVariable:
+class RandomVariable(metaclass=Kind):
     """A distribution that Python draws from: a subclass has ``name``, ``signature`` and ``rng_fn(rng, *parameters, size)``.
 
     signature: the core dimensions of the parameters and of the draw, as "(),()->()" or "(k),()->(k)". dtype: of the draw
@@ -182,6 +186,23 @@ class RandomVariable:
     size's lengths, followed by the core dimensions. With a counter-based stream the Generator is one of its child. The
     compiled function calls back, so such a draw does not fuse; there is no derivative.
 
+    Parameters
+    ----------
+    name : str, optional
+        Name of the distribution; by default that of the class.
+    ndim_supp : int, optional
+        How many dimensions a draw has, in place of a signature.
+    ndims_params : sequence of int, optional
+        How many dimensions each parameter has, in place of a signature.
+    dtype : str, optional
+        Dtype of the draws; by default that of the class.
+    inplace : bool, optional
+        Only false: the state of a generator is a value.
+    signature : str, optional
+        Core dimensions; by default those of the class.
+
+    Examples
+    --------
     >>> class Zipf(pt.random.RandomVariable):
     ...     name, signature, dtype = "zipf", "()->()", "int64"
     ...     def rng_fn(self, rng, a, size):
@@ -192,6 +213,7 @@ class RandomVariable:
     ('int64', (3,))
     """
 
+    _holds = staticmethod(lambda op: isinstance(op, _Draw) or _is_draw(op) or _is_composed(op))
     name: str = "random"
     signature: str = "()->()"
     dtype: str = "floatX"

@@ -11,11 +11,14 @@ import re
 import textwrap
 from typing import Any, Callable
 
-_COMMON = """\
+_SIZE = """\
 size : int or sequence of int, optional
     Shape of the draws, to which the parameters broadcast; of a distribution
     of vectors or matrices, the shape of the batch. By default the broadcast
     shape of the parameters.
+"""
+
+_COMMON = """\
 rng : RandomGeneratorVariable, numpy.random.Generator or Stream, optional
     Generator. By default a shared generator with a seed of the system is
     created, whose default update draws anew in each call.
@@ -72,6 +75,7 @@ def document(make: Callable[..., Any], names: list[str]) -> str:
         else:
             notes.append(line)
     parameters = inspect.signature(make).parameters
-    written = "".join(_parameter(name, parameters[name], texts.get(name, "")) + "\n" for name in names)
+    order = [name for name in parameters if name in names or name == "size"]
+    written = "".join(_SIZE if name == "size" else _parameter(name, parameters[name], texts.get(name, "")) + "\n" for name in order)
     after = "\nNotes\n-----\n" + "\n".join(textwrap.wrap(" ".join(notes), 79)) if notes else ""
     return f"{lines[0] if lines else ''}\n\nParameters\n----------\n{written}{_COMMON}{after}"
