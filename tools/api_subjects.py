@@ -22,7 +22,7 @@ SECTIONS = [
     _section("Compiling functions", "From expressions to native functions, and the variables that keep values between calls ([page](functions.md)).",
              "function In Out shared Mode get_mode export_c export_object export_stablehlo", ""),
     _section("Derivatives", "Reverse and forward mode, and products with second derivatives: [tutorial](tutorial/gradients.md).",
-             "grad jacobian hessian Lop Rop pullback pushforward hessian_vector_product gauss_newton_vector_product subgraph_grad "
+             "grad jacobian jacfwd hessian Lop Rop pullback pushforward hessian_vector_product gauss_newton_vector_product subgraph_grad "
              "disconnected_grad zero_grad verify_grad", ""),
     _section("Loops and choices", "Computations that repeat or depend on values: [loops](scan.md).",
              "ifelse scan until map reduce foldl foldr scan_checkpoints", ""),

@@ -162,6 +162,13 @@ Any bound_jacobian(Any expression, Any wrt, Any consider_constant, const std::st
                               jacobian(differentiated, require_variables(wrt, "jacobian: wrt"), options));
 }
 
+Any bound_jacfwd(Any expression, Any wrt, const std::string& disconnected_inputs) {
+  const GradOptions options = options_of(nb::none(), disconnected_inputs, "zero");
+  return jacobians_in_form_of(
+      wrt, expression,
+      jacfwd(tensor_of(expression, "jacfwd: expression"), require_variables(wrt, "jacfwd: wrt"), options));
+}
+
 Any bound_hessian(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs, Any sparsity) {
   const GradOptions options = options_of(consider_constant, disconnected_inputs, "zero");
   const Variable differentiated = tensor_of(cost, "hessian: cost");
@@ -255,6 +262,11 @@ array([2., 4.]))");
         "return_disconnected"_a = "zero", "use_op_pushforward"_a = false, at_caller, R"(>>> x = pt.dvector("x")
 >>> bt.function([x], bt.pushforward(x**2, x, pt.ones_like(x)))([1.0, 2.0])
 array([2., 4.]))");
+  define(m, "jacfwd", bound_jacfwd, "expression"_a, "wrt"_a, "disconnected_inputs"_a = "raise",
+         R"(
+>>> x = pt.dscalar("x")
+>>> bt.function([x], bt.jacfwd(pt.stack([x, x**2, x**3]), x))(2.0)
+array([ 1.,  4., 12.]))");
   define(m, "jacobian", bound_jacobian, "expression"_a, "wrt"_a, "consider_constant"_a = nb::none(),
          "disconnected_inputs"_a = "raise", "vectorize"_a = true, nb::kw_only(), "sparsity"_a = nb::none(),
          R"(>>> x = pt.dvector("x")

@@ -1,6 +1,6 @@
 // Matrices of derivatives. A dense matrix takes one pullback, with the rows of the identity matrix as a batch of
-// cotangents; a matrix known to be sparse takes one pullback with sums of rows and one pushforward with sums of
-// columns. Also products with such matrices, which are never materialized.
+// cotangents, or one pushforward with a batch of tangents; a matrix known to be sparse takes one pullback with sums of
+// rows and one pushforward with sums of columns. Also products with such matrices, which are never materialized.
 #include <algorithm>
 #include <array>
 
@@ -26,8 +26,8 @@ Variables lengths_of(const Variable& v) {
   return out;
 }
 
-// One unit cotangent per element of `v`; the shape is (size of v, lengths of v).
-Variable unit_cotangents(const Variable& v) {
+// One unit vector per element of `v`; the shape is (size of v, lengths of v).
+Variable unit_vectors(const Variable& v) {
   Variable positions = arange(size(v));
   Variable units = cast(eq(expand_dims(positions, 1), expand_dims(positions, 0)), v.dtype());
   Variables lengths = lengths_of(v);
@@ -141,22 +141,41 @@ Variable sparse_matrix(const char* who, const Variable& expression, const Variab
                              "), which the lengths of `", expression.str(), "` and `", wrt.str(), "` are not"));
 }
 
+void require_differentiable(const char* who, const Variable& expression) {
+  if (!expression.defined() || !as_tensor(expression.type()))
+    throw TypeError(cat(who, ": expected an expression that is a tensor"));
+  if (is_discrete(expression.dtype()))
+    throw TypeError(cat(who, ": the expression must be of a float dtype, got `", expression.str(), "` of type ",
+                        expression.type()->str()));
+}
+
+// From products with the unit vectors of `wrt`, in the first dimension: the dimensions of wrt come last.
+Variable columns_last(const Variable& columns, const Variable& expression, const Variable& wrt) {
+  Variables own = lengths_of(expression), lengths = {size(wrt)};
+  lengths.insert(lengths.end(), own.begin(), own.end());
+  // If the product does not depend on the tangent, all columns are the same.
+  const Variable all = columns.ndim() == expression.ndim() ? broadcast_to(columns, lengths) : columns;
+  std::vector<int> order;
+  for (int axis = 1; axis < all.ndim(); ++axis) order.push_back(axis);
+  order.push_back(0);
+  const Variable last = dimshuffle(all, order);
+  if (wrt.ndim() == 1) return last;
+  for (const Variable& length : lengths_of(wrt)) own.push_back(length);
+  return reshape(last, own);
+}
+
 }  // namespace
 
 Variables jacobian(const Variable& expression, const Variables& wrt, const GradOptions& options, Source where) {
   LocationScope here(where);
-  if (!expression.defined() || !as_tensor(expression.type()))
-    throw TypeError("jacobian: expected an expression that is a tensor");
-  if (is_discrete(expression.dtype()))
-    throw TypeError(cat("jacobian: the expression must be of a float dtype, got `", expression.str(), "` of type ",
-                        expression.type()->str()));
+  require_differentiable("jacobian", expression);
   if (expression.ndim() == 0) return grad(expression, wrt, options);
   Variable cotangent(expression.type(), "cotangent");
   Variables rows = pullback({expression}, wrt, {cotangent}, options);
   Variables tensors;
   for (const Variable& row : rows)
     if (row.defined() && as_tensor(row.type())) tensors.push_back(row);
-  Variables batched = batched_graph(tensors, {{cotangent, unit_cotangents(expression)}});
+  Variables batched = batched_graph(tensors, {{cotangent, unit_vectors(expression)}});
   for (std::size_t i = 0, next = 0; i < rows.size(); ++i)
     if (rows[i].defined() && as_tensor(rows[i].type()))
       rows[i] = shaped_as_jacobian(batched[next++], expression, wrt[i]);
@@ -165,6 +184,28 @@ Variables jacobian(const Variable& expression, const Variables& wrt, const GradO
 
 Variable jacobian(const Variable& expression, const Variable& wrt, const GradOptions& options, Source where) {
   return jacobian(expression, Variables{wrt}, options, where)[0];
+}
+
+Variables jacfwd(const Variable& expression, const Variables& wrt, const GradOptions& options, Source where) {
+  LocationScope here(where);
+  require_differentiable("jacfwd", expression);
+  Variables out;
+  for (const Variable& v : wrt) {
+    require_differentiable("jacfwd", v);
+    const Variable tangent(v.type(), "tangent");
+    const Variable product = pushforward({expression}, {v}, {tangent}, options)[0];
+    if (!as_tensor(product.type())) {  // as the options require
+      out.push_back(product);
+      continue;
+    }
+    const Variable columns = batched_graph({product}, {{tangent, unit_vectors(v)}})[0];
+    out.push_back(columns_last(columns, expression, v));
+  }
+  return out;
+}
+
+Variable jacfwd(const Variable& expression, const Variable& wrt, const GradOptions& options, Source where) {
+  return jacfwd(expression, Variables{wrt}, options, where)[0];
 }
 
 Variable sparse_jacobian(const Variable& expression, const Variable& wrt, const Array& sparsity,

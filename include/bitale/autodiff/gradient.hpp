@@ -70,6 +70,12 @@ Variables jacobian(const Variable& expression, const Variables& wrt, const GradO
                    Source where = Source::current());
 Variable jacobian(const Variable& expression, const Variable& wrt, const GradOptions& options = {},
                   Source where = Source::current());
+// The same by one batched pushforward for each variable (forward mode), which takes as many products as the variable
+// has elements, where `jacobian` takes as many as the expression has.
+Variables jacfwd(const Variable& expression, const Variables& wrt, const GradOptions& options = {},
+                 Source where = Source::current());
+Variable jacfwd(const Variable& expression, const Variable& wrt, const GradOptions& options = {},
+                Source where = Source::current());
 // The Jacobian of a vector by a vector whose sparsity is known. `sparsity` is a matrix of bool, with a row per element
 // of the expression, that is true where an element may be nonzero. Rows and columns that share no nonzero are computed
 // by one product together (Curtis, Powell and Reid 1974): a band of width w takes w products, whatever its length, an

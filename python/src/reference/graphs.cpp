@@ -36,8 +36,20 @@ vectorize: Accepted for compatibility with PyTensor: one batched pullback in any
 sparsity (array_like or scipy.sparse matrix of bool): Which elements may be nonzero, of the derivative of a vector by a vector.
 -> TensorVariable or list of TensorVariable: Derivatives: the dimensions of the expression, then those of the variable.
 ! ShapeError: at run time, if `sparsity` does not have the shape of the result.
-~ grad, hessian, pullback
+~ grad, hessian, pullback, jacfwd
 * With `sparsity`, rows and columns that share no nonzero are found by one product together (Curtis, Powell and Reid 1974): a band of width w takes w products, however long it is. A nonzero that `sparsity` leaves out is not seen, and may be added to others.
+
+= jacfwd
+Jacobian of an expression with respect to variables, by forward-mode derivatives.
+@ def jacfwd(expression: Variable, wrt: Variable, disconnected_inputs: str = 'raise') -> TensorVariable
+@ def jacfwd(expression: Variable, wrt: collections.abc.Sequence[Variable], disconnected_inputs: str = 'raise') -> list[TensorVariable]
+expression (TensorVariable): Expression to differentiate.
+wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
+disconnected_inputs: What happens if the expression does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
+-> TensorVariable or list of TensorVariable: Derivatives: the dimensions of the expression, then those of the variable.
+! TypeError: if the expression or a variable is not a tensor of a float dtype.
+~ jacobian, pushforward
+* One batched pushforward for each variable takes as many products as the variable has elements; `jacobian` takes as many as the expression has. A few parameters of many observations are the case for this function.
 
 = hessian
 Hessian of a scalar with respect to vectors.

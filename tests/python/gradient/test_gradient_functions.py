@@ -45,3 +45,38 @@ def test_numeric_gradients():
     with pytest.raises(TypeError, match="floats"):
         bt.gradient.numeric_grad(lambda a: a, np.array(1))
     assert not isinstance(bt.gradient.mode_not_slow("DebugMode"), bt.compile.DebugMode) and bt.gradient.mode_not_slow("VM").linker == "vm"
+
+
+@pytest.mark.parametrize("ndims", [(0, 0), (0, 1), (1, 0), (1, 1), (2, 1), (1, 2), (2, 2)])
+def test_jacfwd_is_the_jacobian(ndims, mode):
+    of, by = ndims
+    x = pt.tensor("x", dtype="float64", shape=(None,) * by)
+    lengths = (2, 3)[:of]
+    y = pt.exp(pt.sin(x).sum()) * pt.arange(1.0, 1 + np.prod(lengths)).reshape(lengths) + (x * x).sum() / 3
+    f = bt.function([x], [bt.jacfwd(y, x), bt.jacobian(y, x)], mode=mode)
+    forward, reverse = f(np.linspace(0.2, 1.1, 12)[: 4**by].reshape((4, 3)[:by] if by < 2 else (4, 3)) if by else 0.3)
+    assert forward.shape == reverse.shape == lengths + ((), (4,), (4, 3))[by]
+    np.testing.assert_allclose(forward, reverse, rtol=1e-12)
+
+
+def test_jacfwd_of_gathers_products_and_loops(mode):
+    x, i, A = pt.dvector("x"), pt.lvector("i"), pt.dmatrix("A")
+    trace = bt.scan(lambda t, s: s * pt.tanh(t), sequences=[A @ x], outputs_info=[pt.as_tensor(1.0, dtype="float64")], return_updates=False)
+    y = pt.stack([pt.log(x[i] ** 2 + 1), trace, pt.cumsum(A @ x)], axis=1)
+    forward, reverse = bt.function([x, i, A], [bt.jacfwd(y, x), bt.jacobian(y, x)], mode=mode)([0.5, -1.0, 2.0], [2, 0, 2, 1], np.arange(12.0).reshape(4, 3) / 7)
+    assert forward.shape == (4, 3, 3)
+    np.testing.assert_allclose(forward, reverse, rtol=1e-11, atol=1e-13)
+
+
+def test_jacfwd_of_several_variables_and_misuse():
+    x, s, k, z = pt.dvector("x"), pt.dscalar("s"), pt.lvector("k"), pt.dvector("z")
+    by_x, by_s = bt.jacfwd(x * s, [x, s])
+    found = bt.function([x, s], [by_x, by_s])([1.0, 2.0], 3.0)
+    np.testing.assert_array_equal(found[0], 3 * np.eye(2))
+    np.testing.assert_array_equal(found[1], [1, 2])
+    assert bt.function([x, z], bt.jacfwd(x, z, disconnected_inputs="ignore"))([1.0, 2.0], [1.0]).tolist() == [[0.0], [0.0]]
+    linear = bt.function([x], bt.jacfwd(2 * x, x))([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(linear, 2 * np.eye(3))
+    for call, error in ((lambda: bt.jacfwd(k, x), TypeError), (lambda: bt.jacfwd(x, k), TypeError), (lambda: bt.jacfwd(x, z), bt.gradient.DisconnectedInputError), (lambda: bt.jacfwd(3, x), TypeError)):
+        with pytest.raises(error):
+            call()
