@@ -75,7 +75,24 @@ def particle_filter(found: Any, figure: Any) -> None:
     axes.legend(frameon=False)
 
 
-DRAWN: dict[str, Callable[[Any, Any], None]] = {each.__name__: each for each in (kalman, lotka_volterra, hmm, gp_co2, pca_digits, particle_filter)}
+def county_years(found: Any, figure: Any) -> None:
+    axes = figure.subplots()
+    for k, name in enumerate(found.names[:4]):
+        axes.plot(found.years, np.asarray(found.found)[k], color=f"C{k}", label=name)
+        axes.plot(found.years, found.true_level[k], color=f"C{k}", linestyle=":", linewidth=1)
+    axes.set_ylabel("level; dotted: the true one")
+    axes.legend(frameon=False)
+
+
+def image_stack(found: Any, figure: Any) -> None:
+    axes = figure.subplots(1, 3)
+    for each, image, title in zip(axes, (found.stack[0], found.slope_map, found.response), ("one frame", "slopes", "true response")):
+        each.imshow(image, cmap="viridis")
+        each.set_title(title, fontsize="medium")
+        each.set_axis_off()
+
+
+DRAWN: dict[str, Callable[[Any, Any], None]] = {each.__name__: each for each in (kalman, lotka_volterra, hmm, gp_co2, pca_digits, particle_filter, county_years, image_stack)}
 
 
 def run(example: Path) -> SimpleNamespace:

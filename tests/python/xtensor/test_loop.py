@@ -1,0 +1,66 @@
+"""scan over a named dimension."""
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale import xtensor as px
+
+X = np.arange(12.0).reshape(3, 4)
+
+
+def sample():
+    return px.xtensor("x", dims=("unit", px.Dim("time", coords=[1, 2, 3, 5])))
+
+
+def test_states_are_labelled(mode):
+    x, rate = sample(), px.xtensor("rate", dims="unit")
+    start = px.zeros_like(x.isel(time=0))
+
+    def step(x, level, rate):
+        assert x.dims == level.dims == rate.dims == ("unit",)
+        return rate * (x - level) + level, (x - level) ** 2
+
+    (level, error), updates = px.scan(step, x, [start, None], rate, dim="time")
+    assert level.dims == error.dims == ("time", "unit") and list(level.coords["time"]) == [1, 2, 3, 5] and not updates
+    R = np.array([0.1, 0.5, 1.0])
+    expected, now = [], np.zeros(3)
+    for k in range(4):
+        now = R * (X[:, k] - now) + now
+        expected.append(now)
+    got = bt.function([x, rate], [level, bt.grad(error.sum(), rate)], mode=mode)(X, R)
+    np.testing.assert_allclose(np.asarray(got[0]), expected)
+    assert got[1].shape == (3,)
+
+
+def test_results_are_aligned_with_states():
+    x = px.xtensor("x", dims=("time", "a", "b"))
+    start = px.xtensor("start", dims=("b", "a"))
+    sums = px.scan(lambda x, total: x + total, x, start, dim="time", return_updates=False)
+    assert sums.dims == ("time", "b", "a")
+    value = np.random.default_rng(0).normal(size=(3, 2, 4))
+    np.testing.assert_allclose(np.asarray(sums.eval({x: value, start: np.zeros((4, 2))})), np.cumsum(value, 0).transpose(0, 2, 1))
+
+
+def test_tensors_and_counts_of_steps():
+    y = pt.dvector("y")
+    out = px.scan(lambda y, s, k: (s + y * k, 2 * y), y, [px.as_xtensor(np.zeros(2), dims="a"), None], px.as_xtensor([1.0, 2.0], dims="a"), dim="step",
+                  return_updates=False)  # fmt: skip
+    assert out[0].dims == ("step", "a") and not isinstance(out[1], px.XTensorVariable)
+    powers = px.scan(lambda p: 2 * p, outputs_info=px.as_xtensor(1.0), n_steps=3, dim="step", return_updates=False)
+    assert np.asarray(powers.eval()).tolist() == [2, 4, 8] and powers.dims == ("step",)
+
+
+@pytest.mark.parametrize(
+    "wrong, error, message",
+    [
+        (lambda x: px.scan(lambda x: x, x, dim="tiem"), ValueError, 'did you mean "time"'),
+        (lambda x: px.scan(lambda x, s: s, x, x, dim="time"), ValueError, "of the steps"),
+        (lambda x: px.scan(lambda x, s: x.sum(), x, x.isel(time=0), dim="time"), ValueError, "result 0 has the dimensions"),
+        (lambda x: px.scan(lambda x, s: s, {"input": x, "taps": [0]}, dim="time"), NotImplementedError, "taps"),
+    ],
+)
+def test_bad_input(wrong, error, message):
+    with pytest.raises(error, match=message):
+        wrong(sample())
