@@ -61,6 +61,26 @@ if(NOT BITALE_UNITY AND NOT BITALE_SANITIZE)
   set_tests_properties(unity PROPERTIES LABELS build)
 endif()
 
+# Clang compiles the public headers, with GCC's standard library and its own: `./dev setup clang`.
+find_program(BITALE_CLANG NAMES clang++-19 clang++-18 clang++-17 clang++-16 clang++)
+if(BITALE_CLANG)
+  execute_process(COMMAND ${BITALE_CLANG} -dumpversion OUTPUT_VARIABLE clang_version OUTPUT_STRIP_TRAILING_WHITESPACE)
+endif()
+if(BITALE_CLANG AND clang_version VERSION_GREATER_EQUAL 16)
+  file(GLOB_RECURSE public_headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/include CONFIGURE_DEPENDS include/*.hpp)
+  list(TRANSFORM public_headers REPLACE "(.+)" "#include \"\\1\"")
+  list(JOIN public_headers "\n" includes)
+  set(all_headers ${CMAKE_CURRENT_BINARY_DIR}/generated/all_headers.cpp)
+  file(CONFIGURE OUTPUT ${all_headers} CONTENT "@includes@\n" @ONLY)
+  foreach(library libstdc++ libc++)
+    set(clang ${BITALE_CLANG} -std=c++20 -stdlib=${library} -fsyntax-only -Wall -Wextra -Wpedantic -Werror)
+    execute_process(COMMAND ${clang} -x c++ -include vector /dev/null RESULT_VARIABLE lacks_library OUTPUT_QUIET ERROR_QUIET)
+    if(NOT lacks_library)
+      add_test(NAME clang.headers.${library} COMMAND ${clang} -I${CMAKE_CURRENT_SOURCE_DIR}/include ${all_headers})
+    endif()
+  endforeach()
+endif()
+
 include(CheckedParts)
 
 # docs/rewrites.md is generated from the rules.

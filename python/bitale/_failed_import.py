@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import platform
+import re
 import sys
 from pathlib import Path
 
@@ -24,6 +25,19 @@ def explanation(error: ImportError, folder: Path) -> str:
             f"bitale in {folder} is for another Python or processor: it has {', '.join(found)}, and this is {here}; "
             "install it with this interpreter: python -m pip install --force-reinstall bitale"
         )
+    if wanted := re.search(r"version `BITALE_([\d.]+)' not found", str(error)):
+        return (
+            f"bitale in {folder} needs its own library, of release {wanted[1]}, but that of another release is loaded in this "
+            f"process{_loaded_library()}: use one release in a process"
+        )
     if platform.system() == "Linux" and platform.libc_ver()[0] != "glibc":
         return f"bitale needs a Linux with glibc 2.28 or newer; musl, which this system has, is not supported ({error})"
     return f"bitale in {folder} can't be loaded by {here} with {' '.join(platform.libc_ver())}: {error}"
+
+
+def _loaded_library() -> str:
+    try:
+        with open("/proc/self/maps") as maps:
+            return next((f" from {line.split()[-1]}" for line in maps if "/libbitale.so" in line), "")
+    except OSError:
+        return ""

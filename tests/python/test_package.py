@@ -15,6 +15,7 @@ import pytest
 import bitale as bt
 import bitale.tensor as pt
 from bitale import _core
+from bitale._failed_import import explanation
 
 FOLDER = pathlib.Path(bt.__file__).parent
 
@@ -242,3 +243,8 @@ def test_a_package_that_cannot_be_loaded_says_why(tmp_path):
         assert answer.returncode == 1 and "ImportError: bitale" in answer.stderr and message in answer.stderr, answer.stderr
         if file:
             (tmp_path / "bitale" / file).unlink()
+
+
+def test_two_releases_in_one_process():
+    error = ImportError("/a/_core.so: /b/libbitale.so: version `BITALE_9.9' not found (required by /a/_core.so)")
+    assert "needs its own library, of release 9.9, but that of another release is loaded" in explanation(error, FOLDER)

@@ -1,5 +1,6 @@
 """Installs the wheels of dist/ and tries them: in a fresh virtual environment of each Python, in chroots of other Debian
-releases with their own Python, and the library alone, called from C++, in one whose Python is too old.
+releases with their own Python, and the library alone, called from C++, in one whose Python is too old; then the packages for
+C++ (`./dev package`), if dist/ has them.
 
 python run.py [--only REGEX]. Systems are made by debootstrap in build/roots and kept; NumPy's wheels are fetched once into
 build/wheelhouse, and everything is installed from there and from dist/, without a network. Prints the time from
@@ -104,26 +105,106 @@ def in_system(suite: str, version: str) -> str:
     return install_and_try(Path("/env"), ["python3", "-m", "venv", "/env"], ["chroot", root], Path("/bitale"))
 
 
+def build_consumer(package: Path, libraries: Path, folder: Path) -> str:
+    """tests/consumer with a CMake package, and one of its programs by pkg-config; the programs stay in the folder."""
+    build, flags = folder / "build", {**os.environ, "BITALE_FLAGS": f"base_compiledir={folder / 'compiled'}"}
+    run("cmake", "-S", ROOT / "tests" / "consumer", "-B", build, "-G", "Ninja", f"-Dbitale_DIR={package}")
+    run("cmake", "--build", build)
+    lines = run("ctest", "--test-dir", build, "--output-on-failure", env=flags).splitlines()
+    if shutil.which("pkg-config"):
+        found = {**os.environ, "PKG_CONFIG_PATH": str(libraries / "pkgconfig")}
+        options = run("pkg-config", "--cflags", "--libs", "bitale", env=found).split()
+        main = ROOT / "tests" / "consumer" / "main.cpp"
+        run("g++", main, *options, f"-Wl,-rpath,{libraries}", "-o", folder / "main")
+        lines.append("pkg-config: " + run(folder / "main", env=flags).strip())
+    return "\n".join(line for line in lines if "tests passed" in line or "pkg-config" in line)
+
+
 def consumer(python: str) -> str:
-    """tests/consumer with the headers, library and CMake package of an installed wheel, and a program by pkg-config."""
+    """With the headers, library and CMake package of an installed wheel."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         run(python, "-m", "venv", folder / "env")
         own = folder / "env" / "bin" / "python"
         houses = [f"--find-links={DIST}", f"--find-links={HOUSE / 'numpy'}"]
         run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", *houses, "bitale")
-        package = run(own, "-m", "bitale", "--cmake-dir", cwd="/").strip()
-        build, flags = folder / "build", {**os.environ, "BITALE_FLAGS": f"base_compiledir={folder / 'compiled'}"}
-        run("cmake", "-S", ROOT / "tests" / "consumer", "-B", build, "-G", "Ninja", f"-Dbitale_DIR={package}")
-        run("cmake", "--build", build)
-        lines = run("ctest", "--test-dir", build, "--output-on-failure", env=flags).splitlines()
-        if shutil.which("pkg-config"):
-            found = {**os.environ, "PKG_CONFIG_PATH": str(Path(package).parent / "pkgconfig")}
-            options = run("pkg-config", "--cflags", "--libs", "bitale", env=found).split()
-            main = ROOT / "tests" / "consumer" / "main.cpp"
-            run("g++", main, *options, f"-Wl,-rpath,{Path(package).parent}", "-o", folder / "main")
-            lines.append("pkg-config: " + run(folder / "main", env=flags).strip())
-        return "\n".join(line for line in lines if "tests passed" in line or "pkg-config" in line)
+        package = Path(run(own, "-m", "bitale", "--cmake-dir", cwd="/").strip())
+        return build_consumer(package, package.parent, folder)
+
+
+def consumer_of_archive() -> str:
+    """With the archive of a prefix, in a folder of any name."""
+    with tempfile.TemporaryDirectory() as scratch:
+        [archive] = DIST.glob("bitale-*-linux-*.tar.gz")
+        run("tar", "-xf", archive, "-C", scratch)
+        [prefix] = Path(scratch).glob("bitale-*")
+        return build_consumer(prefix / "lib" / "cmake" / "bitale", prefix / "lib", Path(scratch))
+
+
+def consumer_of_debian() -> str:
+    """With Debian's packages, unpacked; where chroot is allowed, the program runs in a system with the library's package."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder, packages = Path(scratch), sorted(DIST.glob("libbitale*.deb"))
+        for package in packages:
+            run("dpkg-deb", "-x", package, folder / "root")
+        libraries = folder / "root" / "usr" / "lib" / run("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip()
+        said = build_consumer(libraries / "cmake" / "bitale", libraries, folder)
+        if os.geteuid() == 0 and shutil.which("debootstrap"):
+            root = root_of("bookworm", ["python3", "python3-venv"])
+            for file in (folder / "build" / "consumer", *(package for package in packages if "-dev" not in package.name)):
+                shutil.copy(file, root / "tmp" / file.name)
+            run("chroot", root, "sh", "-c", "apt-get install -y --no-install-recommends libstdc++6 && dpkg -i /tmp/libbitale0_*.deb")
+            own = {"HOME": "/tmp", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+            said += "\ninstalled by dpkg in a bare system: " + run("chroot", root, "/tmp/consumer", env=own).strip()
+            run("chroot", root, "dpkg", "-r", "libbitale0")
+        return said
+
+
+def old_processor(python: str) -> str:
+    """An emulated one without AVX2, which works with vectors of 128 bits."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        run(python, "-m", "venv", folder / "env")
+        own = folder / "env" / "bin" / "python"
+        houses = [f"--find-links={DIST}", f"--find-links={HOUSE / 'numpy'}"]
+        run(own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", *houses, "bitale")
+        program = (
+            "import numpy as np, bitale as bt, bitale.tensor as pt; x = pt.dvector('x'); m = pt.dmatrix('m'); "
+            "print(bt.function([x], pt.exp(x).sum())([0.0, 0.0]), bt.function([x], pt.sort(x))([2.0, 1.0]), "
+            "bt.function([m], m @ m)(np.eye(9)).sum())"
+        )
+        own_flags = {**os.environ, "BITALE_FLAGS": f"base_compiledir={folder / 'compiled'}"}
+        said = run("qemu-x86_64-static", "-cpu", "Nehalem", own, "-c", program, env=own_flags, cwd="/")
+        assert said == "2.0 [1. 2.] 9.0\n", said
+        return "a sum, a sort and a product"
+
+
+def refusals(python: str, version: str) -> str:
+    """Wheels that pip must refuse, and what an installed package says where it can't be loaded (refusals.py)."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        run(python, "-m", "venv", folder / "env")
+        own = folder / "env" / "bin" / "python"
+        pip = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
+        [wheel] = DIST.glob(f"*-cp{version.replace('.', '')}-cp{version.replace('.', '')}-*.whl")
+        lines = []
+        for what, name in (
+            ("another processor", re.sub(r"x86_64|aarch64", lambda found: {"x86_64": "aarch64", "aarch64": "x86_64"}[found[0]], wheel.name)),
+            ("a system with musl", re.sub(r"manylinux_\d+_\d+", "musllinux_1_2", wheel.name)),
+            ("another Python", wheel.name.replace(f"cp{version.replace('.', '')}", "cp39")),
+        ):
+            (folder / name).symlink_to(wheel)
+            try:
+                run(*pip, folder / name)
+            except RuntimeError as refused:
+                assert "is not a supported wheel on this platform" in str(refused), refused
+                lines.append(f"for {what}: is not a supported wheel on this platform")
+            else:
+                raise AssertionError(f"pip installed a wheel for {what}")
+        run(*pip, wheel)
+        run(*pip[:-1], f"--find-links={HOUSE / 'numpy'}", "numpy")
+        own_flags = {**os.environ, "BITALE_FLAGS": "", "HOME": str(folder)}
+        return "\n".join(lines) + "\n" + run(own, ROOT / "tests" / "wheel" / "refusals.py", env=own_flags, cwd="/").rstrip()
 
 
 def library_alone(suite: str) -> str:
@@ -154,7 +235,15 @@ def main() -> int:
     parser.add_argument("--only", default="", help="a regular expression over the names")
     chosen = parser.parse_args()
     trials = {f"Python {version}": (in_environment, version, python) for version, python in pythons().items()}
-    trials |= {"C++ by CMake": (consumer, python) for python in [*pythons().values()][-1:]}
+    for version, python in [*pythons().items()][-1:]:
+        trials["C++ by CMake"] = (consumer, python)
+        trials["bad input"] = (refusals, python, version)
+        if shutil.which("qemu-x86_64-static"):
+            trials["processor without AVX2"] = (old_processor, python)
+    if list(DIST.glob("bitale-*-linux-*.tar.gz")):
+        trials["C++ by the archive"] = (consumer_of_archive,)
+    if list(DIST.glob("libbitale*.deb")):
+        trials["C++ by Debian's packages"] = (consumer_of_debian,)
     if os.geteuid() == 0 and shutil.which("debootstrap"):
         tags = {"3." + re.search(r"-cp3(\d+)-", wheel.name)[1] for wheel in DIST.glob("*.whl")}
         trials |= {f"Debian {suite}": (in_system, suite, version) for suite, version in SUITES.items() if version in tags}
