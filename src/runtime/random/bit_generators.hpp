@@ -196,15 +196,20 @@ class Threefry : public KeyedWords {
   void store(std::uint64_t* w) const { ++w[1]; }
 };
 
+// Stores the state of a generator when a scope ends, by an exception too. (Clang finds no destructor of a class that is
+// local to a generic lambda.)
+template <class Generator>
+struct StoreAtEnd {
+  const Generator& generator;
+  std::uint64_t* words;
+  ~StoreAtEnd() { generator.store(words); }
+};
+
 // Calls `action` with the generator of that kind in the state that `words` hold, and stores the state it leaves.
 template <class Action>
 auto with_generator(BitGenerator kind, std::uint64_t* words, Action&& action) {
   const auto run = [&]<class Generator>(Generator generator) {
-    struct Store {
-      Generator& generator;
-      std::uint64_t* words;
-      ~Store() { generator.store(words); }
-    } store{generator, words};
+    const StoreAtEnd<Generator> at_end{generator, words};
     return action(generator);
   };
   switch (kind) {
