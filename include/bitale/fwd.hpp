@@ -1,5 +1,5 @@
-// The main types of Bitale by name alone, for headers that only mention them in pointers, references and declarations of
-// functions: it includes nothing of the library. The definitions are in the headers that each group names.
+// The main types of Bitale by name alone, for headers that only mention them in pointers, references and declarations
+// of functions: it includes nothing of the library. The definitions are in the headers that each group names.
 #pragma once
 
 #include <cstdint>

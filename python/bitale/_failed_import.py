@@ -30,6 +30,11 @@ def explanation(error: ImportError, folder: Path) -> str:
             f"bitale in {folder} needs its own library, of release {wanted[1]}, but that of another release is loaded in this "
             f"process{_loaded_library()}: use one release in a process"
         )
+    if "initializing the extension" in str(error):
+        return (
+            f"bitale in {folder} can't be initialized: most likely it, or another copy of it, was imported in this process before, "
+            f"and its modules were removed from sys.modules; one copy can be used in a process, once"
+        )
     if platform.system() == "Linux" and platform.libc_ver()[0] != "glibc":
         return f"bitale needs a Linux with glibc 2.28 or newer; musl, which this system has, is not supported ({error})"
     return f"bitale in {folder} can't be loaded by {here} with {' '.join(platform.libc_ver())}: {error}"

@@ -39,6 +39,7 @@ OUTSIDE = [
 ]
 
 UMBRELLA = "include/bitale/bitale.hpp"
+NAMES_ALONE = "include/bitale/fwd.hpp"  # any part may include it, and it includes no header of the library
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 SOURCES = {".cpp", ".hpp", ".h", ".inc"}
 
@@ -48,6 +49,8 @@ def part_of_file(file):
     folders = file.split("/")
     if file == UMBRELLA:
         return None
+    if file == NAMES_ALONE:
+        return PARTS[0]
     if file.startswith("include/bitale/"):
         return folders[2] if len(folders) > 3 else ""
     return folders[0] if folders[0] == "python" else folders[1] if len(folders) > 2 else ""
@@ -90,6 +93,8 @@ def check_file(root, file):
             continue
         if theirs == "":
             yield f'{where}: "{name}" is found neither in src/, include/ nor next to the file'
+        elif file == NAMES_ALONE:
+            yield f"{where}: this header has names without definitions, and includes nothing of the library"
         elif public and not name.startswith("bitale/"):
             yield f"{where}: a public header includes the internal {name}"
         elif theirs == "bitale.hpp":

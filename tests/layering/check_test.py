@@ -10,6 +10,8 @@ from check import check
 VALID_TREE = {
     "include/bitale/bitale.hpp": "#include <bitale/core/array.hpp>\n#include <bitale/compile/function.hpp>\n",
     "include/bitale/core/array.hpp": "#include <vector>\n",
+    "include/bitale/fwd.hpp": "#include <cstdint>\n",
+    "src/core/named.hpp": "#include <bitale/fwd.hpp>\n",
     "include/bitale/compile/function.hpp": "#include <bitale/core/array.hpp>\n",
     "src/core/array.cpp": '#include <bitale/core/array.hpp>\n#include "core/detail.hpp"\n#include "detail.hpp"\n',
     "src/core/detail.hpp": "#include <string>\n",
@@ -46,6 +48,9 @@ class Layering(unittest.TestCase):
         self.assert_refused("src/core/bad.cpp", '"graph/node.hpp"', "core must not include graph")
         self.assert_refused(
             "include/bitale/core/bad.hpp", "<bitale/compile/function.hpp>", "core must not include compile")
+
+    def test_header_of_names_includes_nothing_of_the_library(self):
+        self.assert_refused("include/bitale/fwd.hpp", "<bitale/core/array.hpp>", "names without definitions")
 
     def test_message_has_the_line(self):
         self.assertIn("bad.cpp:2:", complaints(files={"src/core/bad.cpp": '\n#include "graph/node.hpp"\n'})[0])

@@ -248,3 +248,14 @@ def test_a_package_that_cannot_be_loaded_says_why(tmp_path):
 def test_two_releases_in_one_process():
     error = ImportError("/a/_core.so: /b/libbitale.so: version `BITALE_9.9' not found (required by /a/_core.so)")
     assert "needs its own library, of release 9.9, but that of another release is loaded" in explanation(error, FOLDER)
+
+
+def test_a_second_import_in_one_process_says_so():
+    program = (
+        "import sys, bitale\n"
+        "for name in [name for name in sys.modules if name.split('.')[0] == 'bitale']: del sys.modules[name]\n"
+        "import bitale"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    last = answer.stderr.strip().splitlines()[-1]
+    assert answer.returncode == 1 and last.startswith("ImportError: bitale") and "one copy can be used in a process" in last, answer.stderr

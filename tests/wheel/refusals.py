@@ -65,6 +65,21 @@ def another_release():
     return last
 
 
+def another_copy():
+    """A second copy of the same release in one process."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy_to(folder)
+        answer = said(
+            "import sys, bitale\n"
+            "for name in [name for name in sys.modules if name.split('.')[0] == 'bitale']: del sys.modules[name]\n"
+            f"sys.path.insert(0, {folder!r})\n"
+            "import bitale"
+        )
+    last = answer.stderr.strip().splitlines()[-1]
+    assert answer.returncode == 1 and "one copy can be used in a process" in last, answer.stderr
+    return last
+
+
 def another_processor():
     """The compiled part has the name of another processor's."""
     with tempfile.TemporaryDirectory() as folder:
@@ -96,5 +111,5 @@ def no_right_to_write():
     return f"computes all the same; {answer.stderr.strip() or 'nothing is said'}"
 
 
-for case in (another_release, another_processor, damaged, no_right_to_write):
+for case in (another_release, another_copy, another_processor, damaged, no_right_to_write):
     print(f"{case.__name__}: {case()}", flush=True)
