@@ -16,6 +16,7 @@ if(CPACK_GENERATOR STREQUAL "DEB")
   set(CPACK_COMPONENTS_ALL runtime development)
 else()
   set(CPACK_COMPONENTS_ALL library)
+  set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
 endif()
 ]])
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_BINARY_DIR}/cpack_components.cmake)
@@ -25,6 +26,7 @@ set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_BINARY_DIR}/cpack_components.cmake
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
 string(TOLOWER "bitale-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" archive_name)
 set(CPACK_ARCHIVE_LIBRARY_FILE_NAME ${archive_name})
+set(CPACK_PACKAGE_FILE_NAME ${archive_name})  # the archive's only folder
 
 # ---- Debian ------------------------------------------------------------------------------------------------------
 
