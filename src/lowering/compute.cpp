@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "lowering/definitions.hpp"
 
@@ -94,6 +95,7 @@ std::int64_t Definitions::in_memory(const Variable& variable) {
 void Definitions::build_computations() {
   building_ = true;
   for (ApplyNode* node : definition_order_) {
+    throw_if_interrupted();
     NodeScope scope(*this, node);
     const std::size_t before = computations.list.size();
     if (auto* builders = builders_.find(node))

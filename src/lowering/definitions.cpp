@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 
 namespace bitale::lowering {
@@ -29,7 +30,10 @@ void Definitions::define_all() {
   for (std::size_t i = 0; i < graph_.outputs().size(); ++i) output_slots_[graph_.outputs()[i].node()].push_back(int(i));
   for (std::size_t i = 0; i < graph_.inputs().size(); ++i) define_input(graph_.inputs()[i], int(i));
   nodes_ = graph_.toposort();
-  for (auto& node : nodes_) define(node);
+  for (auto& node : nodes_) {
+    throw_if_interrupted();
+    define(node);
+  }
 }
 
 // ---- leaves ---------------------------------------------------------------------------------------------------------

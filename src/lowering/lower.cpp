@@ -1,6 +1,7 @@
 // Runs all stages from graph to program. The passes over a Program are two tables, in the order in which they run.
 #include "lowering/lower.hpp"
 
+#include "bitale/core/interruption.hpp"
 #include "lowering/definitions.hpp"
 #include "lowering/passes.hpp"
 #include "program/verify.hpp"
@@ -79,6 +80,7 @@ void make_steps(Definitions& definitions, const Observe& observe) {
   observe("nest");
   const PassContext context{definitions.declare, definitions.equal_lengths, false};
   for (const Pass& pass : passes_of_steps) {
+    throw_if_interrupted();
     pass.run(program, context);
     observe(pass.name);
   }
@@ -97,6 +99,7 @@ Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool para
   make_steps(definitions, observe);
   const PassContext context{declare, definitions.equal_lengths, parallel};
   for (const Pass& pass : passes_of_programs) {
+    throw_if_interrupted();
     pass.run(program, context);
     verify_after(pass, program);
     observe(pass.name);

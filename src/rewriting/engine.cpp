@@ -6,6 +6,7 @@
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/provenance.hpp"
 #include "bitale/graph/structure.hpp"
@@ -62,7 +63,10 @@ class Equilibrium {
     do {
       if (phase_.passes++) work_->add_changed(graph_);
       changed_ = false;
-      for (Apply node = work_->next(graph_); node.defined(); node = work_->next(graph_)) visit(node);
+      for (Apply node = work_->next(graph_); node.defined(); node = work_->next(graph_)) {
+        throw_if_interrupted();
+        visit(node);
+      }
     } while (changed_);
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/llvm/emit.hpp"
 #include "program/steps.hpp"
@@ -35,6 +36,7 @@ std::size_t Emitter::level_for(Expr expr) {
 void Emitter::make_ready(Expr root, bool may_cut) {
   std::vector<Expr> stack{root};
   while (!stack.empty()) {
+    throw_if_interrupted();
     const Expr expr = stack.back();
     if (expr.code() == Code::constant) {
       stack.pop_back();

@@ -1,5 +1,6 @@
 // Steps as LLVM IR. Top-level steps may fail, call the host and call the runtime; loops have a file of their own.
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/llvm/emit.hpp"
 #include "codegen/schedule.hpp"
@@ -37,6 +38,7 @@ void Emitter::emit(const program::Steps& steps) {
     }
     const program::Step& step = steps[i++];
     if (levels_.size() == 1) {
+      throw_if_interrupted();
       nest_.begin(step);
       cut_before(step);
       top_step_ = &step;

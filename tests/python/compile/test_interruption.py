@@ -9,6 +9,9 @@ import time
 
 import pytest
 
+import bitale as bt
+import bitale.tensor as pt
+
 
 def output_after_sigint(body: str, seconds: float = 0.3) -> str:
     """The output of a process that receives SIGINT a given time after it has printed "ready"."""
@@ -155,3 +158,35 @@ def test_calls_by_address_are_completed():
         """
     )
     assert output.split() == ["interrupted", "True"]  # Python raises the exception when the call has returned
+
+
+def test_rewriting_ends_in_the_middle():
+    """The graph of which rewriting removes every node still has some when a signal's handler raises."""
+
+    class Alarm(Exception):
+        pass
+
+    def raises(*_):
+        raise Alarm
+
+    class Timed(bt.compile.FunctionMaker):
+        def prepare_fgraph(self, fgraph):
+            signal.setitimer(signal.ITIMER_REAL, 0.001)
+            super().prepare_fgraph(fgraph)
+
+    x = pt.dvector("x")
+    y = x
+    for _ in range(40_000):
+        y = -(-(y * 1))
+    before = signal.signal(signal.SIGALRM, raises)
+    left = []
+    try:
+        with pytest.raises(Alarm) as caught:
+            bt.function([x], y, mode=bt.get_mode("FAST_RUN").with_function_maker(Timed))
+        frame = caught.traceback[-2].frame if caught.traceback[-1].name == "raises" else caught.traceback[-1].frame
+        left = frame.f_locals["fgraph"].apply_nodes
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(left) > 0
+    assert bt.function([x], -(-(x * 1)))([2.0]) == 2
