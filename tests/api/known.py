@@ -230,7 +230,6 @@ _arguments = {
     r"tensor\.subtensor\.(IncSubtensor|advanced_subtensor)": _in_place,
     r"tensor\.utils\.normalize_reduce_axis": "None stays None",
     r"tensor\.variable\.DenseTensor\w+": "the class of the variable, of which the type is the first argument",
-    r"typed_list\.(basic\.)?(Append|Extend|Insert|Remove|Reverse)": _in_place,
 }  # fmt: skip
 
 

@@ -99,3 +99,12 @@ def test_invalid_arguments():
         bt.function([rows], tl.getitem(rows, 5))(given)
     with pytest.raises(ValueError, match="not in the list"):
         bt.function([rows, x], tl.index_(rows, x))(given, [9.0])
+
+
+def test_lists_are_not_changed_in_place():
+    from bitale.typed_list import Append, Extend, Insert, Remove, Reverse
+
+    for cls in (Append, Extend, Insert, Remove, Reverse):
+        assert cls(inplace=False) == cls()
+        with pytest.raises(NotImplementedError, match="inplace"):
+            cls(inplace=True)

@@ -127,7 +127,7 @@ def _argmax(axis: typing.Any = None) -> typing.Any:
 
 
 def _join(axis: int | None = None) -> typing.Any:
-    return Built("Join", _core.join) if axis is None else _op("Join", ("axis", _integer, axis))
+    return Built("Join", _core.join, "Join") if axis is None else _op("Join", ("axis", _integer, axis))
 
 
 def _signature_of(op: typing.Any) -> str:
@@ -143,7 +143,7 @@ def _signature_of(op: typing.Any) -> str:
 
 def _blockwise(core_op: typing.Any, signature: str | None = None, name: str | None = None) -> typing.Any:
     stated = signature or _signature_of(core_op)
-    return Built(name or f"Blockwise{{{core_op}, {stated}}}", _core.vectorize(core_op, stated))
+    return Built(name or f"Blockwise{{{core_op}, {stated}}}", _core.vectorize(core_op, stated), "" if name else "Blockwise")
 
 
 def _core_op(op: typing.Any) -> typing.Any:
@@ -155,7 +155,7 @@ def _core_op(op: typing.Any) -> typing.Any:
 def _cumulate(axis: int | None = None, mode: str = "add") -> typing.Any:
     if mode not in ("add", "mul"):
         raise ValueError(f"CumOp: expected \"add\" or \"mul\" as mode, got {mode!r}")
-    return Built(f"CumOp{{{axis}, {mode}}}", lambda x: getattr(_core, "cumsum" if mode == "add" else "cumprod")(x, axis))
+    return Built(f"CumOp{{{axis}, {mode}}}", lambda x: getattr(_core, "cumsum" if mode == "add" else "cumprod")(x, axis), "CumOp")
 
 
 def _index(inputs: Sequence[typing.Any], idx_list: Sequence[typing.Any]) -> tuple[typing.Any, ...]:
@@ -165,7 +165,7 @@ def _index(inputs: Sequence[typing.Any], idx_list: Sequence[typing.Any]) -> tupl
 
 
 def _subtensor(idx_list: Sequence[typing.Any]) -> typing.Any:
-    return Built(f"Subtensor{{{idx_list}}}", lambda x, *inputs: _core.as_tensor_variable(x)[_index(inputs, idx_list)])
+    return Built(f"Subtensor{{{idx_list}}}", lambda x, *inputs: _core.as_tensor_variable(x)[_index(inputs, idx_list)], "Subtensor")
 
 
 def _inc_subtensor(
@@ -178,7 +178,8 @@ def _inc_subtensor(
     def apply(x: typing.Any, y: typing.Any, *inputs: typing.Any) -> typing.Any:
         return change(_core.as_tensor_variable(x)[_index(inputs, idx_list)], y, **options)
 
-    return Built(f"{'Set' if set_instead_of_inc else 'Inc'}Subtensor{{{idx_list}}}", apply)
+    more = "".join(f", {key}={value!r}" for key, value in options.items())
+    return Built(f"{'Set' if set_instead_of_inc else 'Inc'}Subtensor{{{idx_list}{more}}}", apply, "IncSubtensor")
 
 
 def _advanced_inc_subtensor(
@@ -214,7 +215,7 @@ def _make_ifelse(n_outs: int, as_view: bool = False, name: str | None = None) ->
         out = _core.ifelse_of_lists(condition, list(branches[:n_outs]), list(branches[n_outs:]))
         return out[0] if n_outs == 1 else out
 
-    return Built(name or "IfElse", apply)
+    return Built(name or f"IfElse{{{n_outs}}}", apply, "" if name else "IfElse")
 
 
 CAReduce = _class("CAReduce", "Reduces elements along axes: CAReduce(pt.add, axis=0). See Sum, Prod, Max, Min, All and Any.", _careduce)
@@ -230,30 +231,30 @@ Shape = _class("Shape", "All lengths of a tensor.", lambda: _op("Shape"))
 Alloc = _class("Alloc", "A value in a shape.", lambda: _op("Alloc"))
 Dot = _class("Dot", "The product of vectors and matrices.", lambda: _op("Dot"))
 BatchedDot = _class(
-    "BatchedDot", "Products of matrices, one per element of a batch.", lambda: Built("BatchedDot", lambda x, y: _core.matmul(x, y))
+    "BatchedDot", "Products of matrices, one per element of a batch.", lambda: Built("BatchedDot", lambda x, y: _core.matmul(x, y), "BatchedDot")
 )
 Blockwise = _class("Blockwise", "An op on each element of a batch: Blockwise(op, \"(m,n),(n)->(m)\")(a, b).", _blockwise)
 Blockwise.core_op = property(lambda op: _core_op(op), doc="The op that is applied to each element of the batch.")
 CumOp = _class("CumOp", "Running sums (mode \"add\") and products (\"mul\") along an axis.", _cumulate)
 SortOp = _class(
     "SortOp", "Elements in increasing order.",
-    lambda kind="quicksort", axis=-1: Built(f"SortOp{{{kind}, {axis}}}", lambda x: _core.sort(x, axis, kind)),
+    lambda kind="quicksort", axis=-1: Built(f"SortOp{{{kind}, {axis}}}", lambda x: _core.sort(x, axis, kind), "SortOp"),
 )  # fmt: skip
 ArgSortOp = _class(
     "ArgSortOp", "The positions of elements in increasing order.",
-    lambda kind="quicksort", axis=-1: Built(f"ArgSortOp{{{kind}, {axis}}}", lambda x: _core.argsort(x, axis, kind)),
+    lambda kind="quicksort", axis=-1: Built(f"ArgSortOp{{{kind}, {axis}}}", lambda x: _core.argsort(x, axis, kind), "ArgSortOp"),
 )  # fmt: skip
 SearchsortedOp = _class(
     "SearchsortedOp", "Where elements would have to be inserted.",
-    lambda side="left": Built(f"SearchsortedOp{{{side}}}", lambda x, v, sorter=None: _core.searchsorted(x, v, side, sorter)),
+    lambda side="left": Built(f"SearchsortedOp{{{side}}}", lambda x, v, sorter=None: _core.searchsorted(x, v, side, sorter), "SearchsortedOp"),
     of="SearchSorted",
 )  # fmt: skip
 RFFTOp = _class("RFFTOp", "Fourier transforms of real numbers.", of="RFFT")
 IRFFTOp = _class("IRFFTOp", "Their inverse.", of="IRFFT")
-Nonzero = _class("Nonzero", "The positions of elements that are not 0.", lambda: Built("Nonzero", lambda x: _core.nonzero(x)))
+Nonzero = _class("Nonzero", "The positions of elements that are not 0.", lambda: Built("Nonzero", lambda x: _core.nonzero(x), "Nonzero"))
 SpecifyShape = _class(
     "SpecifyShape", "A tensor whose lengths are stated, and checked.",
-    lambda: Built("SpecifyShape", lambda x, *shape: _core.specify_shape(x, shape)),
+    lambda: Built("SpecifyShape", lambda x, *shape: _core.specify_shape(x, shape), "SpecifyShape"),
 )  # fmt: skip
 Subtensor = _class("Subtensor", "A slice, or an element: Subtensor([slice(0, None), 1])(x, i, j) is x[i:, j].", _subtensor)
 IncSubtensor = _class("IncSubtensor", "A tensor with a slice that is set or incremented.", _inc_subtensor)

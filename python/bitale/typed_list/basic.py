@@ -218,6 +218,10 @@ class GetItem(_ListOp):
 class _Changed(_ListOp):
     """A list that is made of a list and other values."""
 
+    def __init__(self, inplace: bool = False):
+        if inplace:
+            raise NotImplementedError(f"{type(self).__name__}: inplace=True is not supported: a changed list is a new one")
+
     def _inputs(self, x: Variable, others: tuple[Any, ...]) -> list[Variable]:
         raise NotImplementedError
 

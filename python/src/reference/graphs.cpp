@@ -189,7 +189,7 @@ mode (str or Mode): How to compile; by default config.mode.
 updates (mapping or iterable of pairs): Shared variables, and the expressions whose values they get after each call.
 givens (mapping or iterable of pairs): Variables, and what to use in place of them.
 no_default_updates (bool or list of Variable): Leave out the default updates of shared variables (such as random generators have): of all, or of those listed.
-accept_inplace (bool): Has to be False.
+accept_inplace (bool): Accepted for compatibility with PyTensor: ops that write over their inputs get copies.
 name (str): Name of the function, for errors and profiles.
 rebuild_strict (bool): Has to be True.
 allow_input_downcast (bool): None converts Python floats to config.floatX and otherwise nothing that would lose precision; True converts whatever is given; False not even those floats.
@@ -200,7 +200,7 @@ threads (int): How many threads a call may use, from 1 to 1024; by default confi
 -> Function: The compiled function.
 ! UnusedInputError: if no output depends on an input, and `on_unused_input` is ``'raise'``.
 ! MissingInputError: if an output depends on a variable that is neither an input nor has a value.
-! NotImplementedError: for `accept_inplace`, or ``rebuild_strict=False``.
+! NotImplementedError: for ``rebuild_strict=False``.
 ! TypeError: if an update or a given has another type than its variable.
 ! ValueError: if `threads` is out of range, or `givens` replace an input.
 ~ In, shared, Mode

@@ -214,3 +214,16 @@ def test_norms_over_three_axes():
         np.testing.assert_allclose(pt.linalg.norm(x, axis=axis, keepdims=keepdims).eval(), expected, rtol=1e-14)
     with pytest.raises(ValueError, match="one or two axes"):
         pt.linalg.norm(x, ord=2, axis=(0, 1, 2))
+
+
+@pytest.mark.parametrize(
+    "make, other",
+    [(lambda: pt.basic.Join(), lambda: pt.basic.Join(1)), (lambda: pt.extra_ops.CumOp(0), lambda: pt.extra_ops.CumOp(0, "mul")),
+     (lambda: pt.subtensor.Subtensor((slice(None), 0)), lambda: pt.subtensor.Subtensor((0,))), (lambda: pt.subtensor.IncSubtensor((0,)), lambda: pt.subtensor.IncSubtensor((0,), set_instead_of_inc=True)),
+     (lambda: pt.subtensor.AdvancedIncSubtensor((0,)), lambda: pt.subtensor.AdvancedIncSubtensor((0,), ignore_duplicates=True)), (lambda: pt.sort.SortOp("stable", 0), lambda: pt.sort.SortOp("stable", 1)),
+     (lambda: pt.sort.ArgSortOp("stable", 0), lambda: pt.sort.SortOp("stable", 0)), (lambda: pt.op_classes.IfElse(1), lambda: pt.op_classes.IfElse(2)),
+     (lambda: pt.elemwise.Elemwise(pt.exp), lambda: pt.elemwise.Elemwise(pt.log)), (lambda: pt.math.Sum(axis=0), lambda: pt.math.Sum(axis=1)), (lambda: pt.shape.Reshape(2), lambda: pt.shape.Reshape(1)),
+     (lambda: pt.blockwise.Blockwise(pt.linalg.Cholesky(), "(m,m)->(m,m)"), lambda: pt.blockwise.Blockwise(pt.linalg.Det(), "(m,m)->()"))],
+)  # fmt: skip
+def test_ops_are_equal_by_arguments(make, other):
+    assert make() == make() and hash(make()) == hash(make()) and make() != other() and make() != "text"
