@@ -106,6 +106,7 @@ OTHER_MODULES = {
     "rewrite": "rules of one's own, and reports of those that fired ([page](rewrites.md))",
     "graph": "nodes, types, traversal and features of graphs ([page](extending.md))",
     "compile": "steps of compiling, DebugMode, NanGuardMode, MonitorMode, OpFromGraph ([page](debugging.md))",
+    "conditional": "the choice of which only one side is computed, under PyTensor's newer name",
     "link": "linkers, and wrappers around the execution of nodes ([page](linkers.md))",
     "assumptions": "properties of matrices that rewrites use ([page](linalg.md))",
     "random": "counter-based streams ([page](random.md))",
