@@ -220,9 +220,9 @@ def test_norms_over_three_axes():
     "make, other",
     [(lambda: pt.basic.Join(), lambda: pt.basic.Join(1)), (lambda: pt.extra_ops.CumOp(0), lambda: pt.extra_ops.CumOp(0, "mul")),
      (lambda: pt.subtensor.Subtensor((slice(None), 0)), lambda: pt.subtensor.Subtensor((0,))), (lambda: pt.subtensor.IncSubtensor((0,)), lambda: pt.subtensor.IncSubtensor((0,), set_instead_of_inc=True)),
-     (lambda: pt.subtensor.AdvancedIncSubtensor((0,)), lambda: pt.subtensor.AdvancedIncSubtensor((0,), ignore_duplicates=True)), (lambda: pt.sort.SortOp("stable", 0), lambda: pt.sort.SortOp("stable", 1)),
-     (lambda: pt.sort.ArgSortOp("stable", 0), lambda: pt.sort.SortOp("stable", 0)), (lambda: pt.op_classes.IfElse(1), lambda: pt.op_classes.IfElse(2)),
-     (lambda: pt.elemwise.Elemwise(pt.exp), lambda: pt.elemwise.Elemwise(pt.log)), (lambda: pt.math.Sum(axis=0), lambda: pt.math.Sum(axis=1)), (lambda: pt.shape.Reshape(2), lambda: pt.shape.Reshape(1)),
+     (lambda: pt.subtensor.AdvancedIncSubtensor((0,)), lambda: pt.subtensor.AdvancedIncSubtensor((0,), ignore_duplicates=True)), (lambda: pt.op_classes.SortOp("stable", 0), lambda: pt.op_classes.SortOp("stable", 1)),
+     (lambda: pt.op_classes.ArgSortOp("stable", 0), lambda: pt.op_classes.SortOp("stable", 0)), (lambda: pt.op_classes.IfElse(1), lambda: pt.op_classes.IfElse(2)),
+     (lambda: pt.elemwise.Elemwise(pt.exp), lambda: pt.elemwise.Elemwise(pt.log)), (lambda: pt.math.Sum(axis=0), lambda: pt.math.Sum(axis=1)), (lambda: pt.op_classes.Reshape(2), lambda: pt.op_classes.Reshape(1)),
      (lambda: pt.blockwise.Blockwise(pt.linalg.Cholesky(), "(m,m)->(m,m)"), lambda: pt.blockwise.Blockwise(pt.linalg.Det(), "(m,m)->()"))],
 )  # fmt: skip
 def test_ops_are_equal_by_arguments(make, other):

@@ -11,7 +11,7 @@ from typing import Any, Callable
 import numpy as np
 
 from bitale import _core
-from bitale._class_factory import Kind, is_library_op
+from bitale._class_factory import is_library_op
 from bitale._core import Apply, Op, RandomGeneratorVariable, TensorVariable
 from bitale.configuration import config
 from bitale.random import Stream
@@ -178,7 +178,14 @@ def _signature_of_ranks(parameters: Sequence[int], out: int) -> str:
     return f"{','.join(core(rank, f'p{k}_') for k, rank in enumerate(parameters))}->{core(out, 'out')}"
 
 
-class RandomVariable(metaclass=Kind):
+class _OfDraws(type):
+    """The ops of all draws are instances of the base class."""
+
+    def __instancecheck__(cls, op: Any) -> bool:
+        return type.__instancecheck__(cls, op) or (cls is RandomVariable and (isinstance(op, _Draw) or _is_draw(op) or _is_composed(op)))
+
+
+class RandomVariable(metaclass=_OfDraws):
     """A distribution that Python draws from: a subclass has ``name``, ``signature`` and ``rng_fn(rng, *parameters, size)``.
 
     signature: the core dimensions of the parameters and of the draw, as "(),()->()" or "(k),()->(k)". dtype: of the draw
@@ -213,7 +220,6 @@ class RandomVariable(metaclass=Kind):
     ('int64', (3,))
     """
 
-    _holds = staticmethod(lambda op: isinstance(op, _Draw) or _is_draw(op) or _is_composed(op))
     name: str = "random"
     signature: str = "()->()"
     dtype: str = "floatX"
