@@ -15,10 +15,12 @@ from bitale.pytensor import versions as _versions
 
 _versions.check()
 
-from bitale.pytensor.registry import NotConverted, converts
+from bitale.pytensor.registry import NotConverted, converts, converts_later as _converts_later
 from bitale.pytensor.conversion import ConversionError, Report, from_pytensor
 from bitale.pytensor import elemwise, reductions, shapes, indexing, linalg, decompositions, special, control, scan, random, pymc_random, pymc_car, extra_ops  # registers converters
 from bitale.pytensor.linker import BitaleLinker, function
+
+_converts_later("pytensor.xtensor", "bitale.pytensor.labels")
 
 __all__ = ["BitaleLinker", "ConversionError", "NotConverted", "Report", "converts", "from_pytensor", "function", "nutpie"]
 

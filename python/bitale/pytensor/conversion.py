@@ -163,6 +163,10 @@ class Conversion:
                 self.report.add_callback(op, why)
         return outputs
 
+    def counterpart(self, variable: Variable) -> Any:
+        """What stands for a variable, which is a leaf or has been converted."""
+        return self._leaf(variable) if variable.owner is None else self.variables[variable]
+
     def _leaf(self, variable: Variable) -> Any:
         if variable not in self.variables:
             self.variables[variable] = self._new_leaf(variable)
@@ -185,7 +189,7 @@ class Conversion:
         return made
 
     def _convert_node(self, node: Any) -> None:
-        inputs = [self._leaf(x) if x.owner is None else self.variables[x] for x in node.inputs]
+        inputs = [self.counterpart(x) for x in node.inputs]
         wrong = [x.reason for x in inputs if isinstance(x, _Misdeclared)]
         if wrong or any(x is _MISSING for x in inputs):
             outputs = self._refuse(node, {str(node.op): wrong[0]} if wrong else None)

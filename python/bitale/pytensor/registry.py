@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from typing import Any, Callable
 
@@ -11,6 +12,7 @@ Converter = Callable[..., Any]
 _lock = threading.Lock()
 _converters: dict[type, Converter] = {}
 _batched: dict[type, Converter] = {}
+_later: dict[str, str] = {}
 
 
 class NotConverted(Exception):
@@ -42,8 +44,15 @@ def converts(*classes: type, batched: bool = False) -> Callable[[Converter], Con
     return register
 
 
+def converts_later(package: str, module: str) -> None:
+    """Has a module that registers converters imported when a graph first has an op of a package: that module imports the package."""
+    _later[package] = module
+
+
 def converter_of(op: Any) -> Converter | None:
     """The converter of the op's class, or of the nearest base class that has one."""
+    for package in [each for each in _later if type(op).__module__.startswith(each)]:
+        importlib.import_module(_later.pop(package))
     return next((_converters[cls] for cls in type(op).__mro__ if cls in _converters), None)
 
 

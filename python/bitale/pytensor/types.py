@@ -20,9 +20,14 @@ _DTYPES = frozenset(
 )
 
 
+def is_labelled(type_: Any) -> bool:
+    """Whether it is the type of PyTensor's labelled tensors, whose values are those of tensors."""
+    return type(type_).__module__ == "pytensor.xtensor.type" and hasattr(type_, "dims")
+
+
 def is_expressible(type_: Any) -> bool:
     """Whether values of this PyTensor type are values of a Bitale type."""
-    is_number = isinstance(type_, (TensorType, ScalarType)) and type_.dtype in _DTYPES and not hasattr(type_, "format")  # as sparse types have
+    is_number = (isinstance(type_, (TensorType, ScalarType)) or is_labelled(type_)) and type_.dtype in _DTYPES and not hasattr(type_, "format")  # as sparse types have
     return isinstance(type_, RandomGeneratorType) or is_number
 
 
@@ -32,7 +37,7 @@ def converted_type(type_: Any, bit_generator: str = "PCG64") -> Any:
         return pt.random.RandomGeneratorType(bit_generator)
     if not is_expressible(type_):
         raise TypeError(f"Bitale has no type for PyTensor's {type_}")
-    return pt.TensorType(type_.dtype, type_.shape if isinstance(type_, TensorType) else ())
+    return pt.TensorType(type_.dtype, () if isinstance(type_, ScalarType) else type_.shape)
 
 
 def converted_constant(variable: Constant) -> Any:
@@ -56,7 +61,7 @@ def fitted(value: Any, type_: Any) -> Any:
         raise TypeError(f"PyTensor declares a result to be {type_.dtype}, which is {value.dtype}: its imaginary part would be lost")
     if value.dtype != type_.dtype:
         value = pt.cast(value, type_.dtype)
-    shape = type_.shape if isinstance(type_, TensorType) else ()
+    shape = () if isinstance(type_, ScalarType) else type_.shape
     known = value.type.shape
     if any(a == 1 and b is None for a, b in zip(shape, known)):
         value = pt.specify_shape(value, tuple(1 if a == 1 and b is None else None for a, b in zip(shape, known)))
