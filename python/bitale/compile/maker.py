@@ -22,7 +22,7 @@ def std_fgraph(
     """The graph that function() compiles, before rewriting, and which of its outputs is the new value of which input.
 
     Its inputs are copies of those that are given, then of the shared variables; its outputs those that are given, then the
-    updates of inputs. Errors are those of function(); NotImplementedError for accept_inplace.
+    updates of inputs. Errors are those of function().
 
     >>> x = pt.dscalar("x")
     >>> fgraph, updates = bt.compile.std_fgraph([x], pt.exp(x))

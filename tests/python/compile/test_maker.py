@@ -43,7 +43,7 @@ def test_std_fgraph():
         (lambda: std_fgraph([x, n], x), bt.UnusedInputError),
         (lambda: std_fgraph(x, x), TypeError),
         (lambda: std_fgraph([x], "abc"), TypeError),
-        (lambda: std_fgraph([x], x, accept_inplace=True), NotImplementedError),
+        (lambda: std_fgraph([x], x, accept_inplace="yes"), TypeError),
     ):
         with pytest.raises(error):
             wrong()
