@@ -106,7 +106,7 @@ array([2, 3]))");
 array([1, 3]))");
 }
 
-std::vector<int> places_of(const Any& kth, const char* who) {
+std::vector<int> positions_of(const Any& kth, const char* who) {
   if (is_integer_object(kth)) return {*as_optional_int(kth, cat(who, ": kth"))};
   return as_ints(kth, cat(who, ": kth"));
 }
@@ -116,7 +116,7 @@ void bind_parting(nb::module_& m, const char* name, Parting function, const char
   define(
       m, name,
       [function, name](const Like& a, const Any& kth, const AxisLike& axis) {
-        return function(as_variable(a), places_of(kth, name), as_optional_int(axis, cat(name, ": axis")));
+        return function(as_variable(a), positions_of(kth, name), as_optional_int(axis, cat(name, ": axis")));
       },
       "a"_a, "kth"_a, "axis"_a.none() = -1, doc);
 }

@@ -54,7 +54,7 @@ std::string_view function_name(PyCodeObject* code) {
 }
 
 // The position of a frame: for one code object, different lines have different positions.
-int place_in(PyFrameObject* frame) {
+int offset_in(PyFrameObject* frame) {
 #if PY_VERSION_HEX >= 0x030B0000
   return PyFrame_GetLasti(frame);
 #else
@@ -64,7 +64,7 @@ int place_in(PyFrameObject* frame) {
 
 struct Spot {
   PyCodeObject* code;
-  int place;
+  int offset;
   bool operator==(const Spot&) const = default;
 };
 using Spots = SmallVector<Spot, 8>;  // the innermost first
@@ -132,8 +132,8 @@ class KnownStacks {
     Spots spots;
     std::size_t hash = 0;
     visit_users_frames(limit, [&](PyFrameObject* frame, PyCodeObject* code) {
-      spots.push_back({code, place_in(frame)});
-      hash = (hash ^ hash >> 29 ^ reinterpret_cast<std::uintptr_t>(code) ^ std::size_t(spots.back().place) << 48) *
+      spots.push_back({code, offset_in(frame)});
+      hash = (hash ^ hash >> 29 ^ reinterpret_cast<std::uintptr_t>(code) ^ std::size_t(spots.back().offset) << 48) *
              0x9E3779B97F4A7C15u;
     });
     Entry& entry = entries_[hash >> 54];

@@ -132,7 +132,7 @@ array([0. , 0.5, 1. , 0.5, 0. ]))");
       "n"_a, "k"_a = 0, "m"_a = nb::none(),
       nb::sig("def tril_indices(n: TensorVariable | numpy.typing.ArrayLike, k: int = 0, m: typing.Any = None) -> "
               "tuple[TensorVariable, ...]"),
-      R"(>>> [places.eval().tolist() for places in pt.tril_indices(2)]
+      R"(>>> [indices.eval().tolist() for indices in pt.tril_indices(2)]
 [[0, 1, 1], [0, 0, 1]])");
   define(
       m, "triu_indices",
@@ -142,21 +142,21 @@ array([0. , 0.5, 1. , 0.5, 0. ]))");
       "n"_a, "k"_a = 0, "m"_a = nb::none(),
       nb::sig("def triu_indices(n: TensorVariable | numpy.typing.ArrayLike, k: int = 0, m: typing.Any = None) -> "
               "tuple[TensorVariable, ...]"),
-      R"(>>> [places.eval().tolist() for places in pt.triu_indices(2)]
+      R"(>>> [indices.eval().tolist() for indices in pt.triu_indices(2)]
 [[0, 0, 1], [0, 1, 1]])");
   define(
       m, "tril_indices_from", [](const Like& a, int k) { return tuple_of(tril_indices_from(as_variable(a), k)); },
       "a"_a, "k"_a = 0,
       nb::sig("def tril_indices_from(a: TensorVariable | numpy.typing.ArrayLike, k: int = 0) -> tuple[TensorVariable, "
               "...]"),
-      R"(>>> [places.eval().tolist() for places in pt.tril_indices_from(np.ones((2, 2)))]
+      R"(>>> [indices.eval().tolist() for indices in pt.tril_indices_from(np.ones((2, 2)))]
 [[0, 1, 1], [0, 0, 1]])");
   define(
       m, "triu_indices_from", [](const Like& a, int k) { return tuple_of(triu_indices_from(as_variable(a), k)); },
       "a"_a, "k"_a = 0,
       nb::sig("def triu_indices_from(a: TensorVariable | numpy.typing.ArrayLike, k: int = 0) -> tuple[TensorVariable, "
               "...]"),
-      R"(>>> [places.eval().tolist() for places in pt.triu_indices_from(np.ones((2, 2)))]
+      R"(>>> [indices.eval().tolist() for indices in pt.triu_indices_from(np.ones((2, 2)))]
 [[0, 0, 1], [0, 1, 1]])");
 }
 
@@ -263,7 +263,7 @@ int count_of(nb::handle kth, const char* who) {
 }
 
 void bind_extremes(nb::module_& m) {
-  const auto places = [](const Variable& found, const DTypeLike& dtype) {
+  const auto indices = [](const Variable& found, const DTypeLike& dtype) {
     return cast(found, optional_dtype(dtype).value_or(DType::Int64));
   };
   define(
@@ -277,8 +277,8 @@ array([4., 5.]))");
   define(
       m, "argtopk",
       [=](const Like& x, const Any& kth, const AxisLike& axis, bool, const DTypeLike& idx_dtype) {
-        return places(argtopk(as_variable(x), count_of(kth, "argtopk"), as_optional_int(axis, "argtopk: axis")),
-                      idx_dtype);
+        return indices(argtopk(as_variable(x), count_of(kth, "argtopk"), as_optional_int(axis, "argtopk: axis")),
+                       idx_dtype);
       },
       "x"_a, "kth"_a, "axis"_a.none() = -1, "sorted"_a = true, "idx_dtype"_a = "int64", R"(>>> x = pt.dvector("x")
 >>> pt.argtopk(x, -2).eval({x: [3.0, 1.0, 4.0, 0.0, 5.0]})
@@ -288,15 +288,15 @@ array([3, 1]))");
       [=](const Like& x, const Any& kth, const AxisLike& axis, bool, const DTypeLike& idx_dtype) {
         const auto found = topk_and_argtopk(as_variable(x), count_of(kth, "topk_and_argtopk"),
                                             as_optional_int(axis, "topk_and_argtopk: axis"));
-        return tuple_of(Variables{found.values, places(found.positions, idx_dtype)});
+        return tuple_of(Variables{found.values, indices(found.positions, idx_dtype)});
       },
       "x"_a, "kth"_a, "axis"_a.none() = -1, "sorted"_a = true, "idx_dtype"_a = "int64",
       nb::sig(
           "def topk_and_argtopk(x: TensorVariable | numpy.typing.ArrayLike, kth: int, axis: int | None = -1, "
           "sorted: bool = True, idx_dtype: numpy.typing.DTypeLike = 'int64') -> tuple[TensorVariable, TensorVariable]"),
       R"(>>> x = pt.dvector("x")
->>> values, places = pt.topk_and_argtopk(x, 1)
->>> bt.function([x], [values, places])([3.0, 7.0, 4.0])
+>>> values, indices = pt.topk_and_argtopk(x, 1)
+>>> bt.function([x], [values, indices])([3.0, 7.0, 4.0])
 [array([7.]), array([1])])");
 }
 

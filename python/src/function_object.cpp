@@ -46,12 +46,12 @@ struct Options {
 
 // Positional arguments, then keyword arguments (`names`, and the values after the positional ones), in the order of the
 // inputs. Null: the input's default is used.
-std::vector<PyObject*> place_arguments(const FunctionObject& self, PyObject* const* arguments, std::size_t positional,
-                                       PyObject* names, Options options) {
+std::vector<PyObject*> bind_arguments(const FunctionObject& self, PyObject* const* arguments, std::size_t positional,
+                                      PyObject* names, Options options) {
   const std::size_t count = self.input_names.size();
   if (positional > count) throw TypeError(cat(name_of(self), ": expected ", count, " inputs, got ", positional));
-  std::vector<PyObject*> placed(arguments, arguments + positional);
-  placed.resize(count, nullptr);
+  std::vector<PyObject*> bound(arguments, arguments + positional);
+  bound.resize(count, nullptr);
   for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); ++k) {
     if (PyObject** option = options.find(PyTuple_GET_ITEM(names, k)); option && *option) continue;
     const char* name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, k));
@@ -63,13 +63,13 @@ std::vector<PyObject*> place_arguments(const FunctionObject& self, PyObject* con
       throw TypeError(
           cat(name_of(self), ": no input is called ", name, near.empty() ? "" : cat("; did you mean ", near, "?")));
     }
-    if (placed[i]) throw TypeError(cat(name_of(self), ": ", input_label(self, i), " is given twice"));
-    placed[i] = arguments[positional + std::size_t(k)];
+    if (bound[i]) throw TypeError(cat(name_of(self), ": ", input_label(self, i), " is given twice"));
+    bound[i] = arguments[positional + std::size_t(k)];
   }
   for (std::size_t i = 0; i < count; ++i)
-    if (!placed[i] && (self.defaults.empty() || !self.defaults[i].defined()))
+    if (!bound[i] && (self.defaults.empty() || !self.defaults[i].defined()))
       throw TypeError(cat(name_of(self), ": ", input_label(self, i), " is missing"));
-  return placed;
+  return bound;
 }
 
 void require_count(const FunctionObject& self, std::size_t given) {
@@ -90,7 +90,7 @@ PyObject* take(const FunctionObject& self, Results& results, std::size_t k, std:
 }
 
 template <class Results>
-PyObject* hand_over(const FunctionObject& self, Results& results) {
+PyObject* wrap_results(const FunctionObject& self, Results& results) {
   switch (self.form.kind) {
     case OutputForm::Kind::Single: return take(self, results, 0, 0);
     case OutputForm::Kind::None: return Py_NewRef(Py_None);
@@ -109,13 +109,13 @@ PyObject* hand_over(const FunctionObject& self, Results& results) {
 }
 
 // `stays`: results are arrays of JAX, kept on the device.
-PyObject* call_placed(const FunctionObject& self, std::span<PyObject* const> given, bool stays = false) {
+PyObject* call_bound(const FunctionObject& self, std::span<PyObject* const> given, bool stays = false) {
   require_count(self, given.size());
   const CallArguments arguments(self, given, true);
   NumpyReceiver results(self.output_count, arguments, stays);
   self.function.run(arguments.views(), results);
   results.finish();
-  return hand_over(self, results);
+  return wrap_results(self, results);
 }
 
 PyObject* call_into(const FunctionObject& self, std::span<PyObject* const> given, PyObject* out) {
@@ -124,7 +124,7 @@ PyObject* call_into(const FunctionObject& self, std::span<PyObject* const> given
   OutArrays targets(self, out);
   self.function.run_into(arguments.views(), targets.views(), &targets.others());
   targets.finish();
-  return hand_over(self, targets);
+  return wrap_results(self, targets);
 }
 
 // Outputs by position or, for a function that returns a dict, by key.
@@ -187,10 +187,10 @@ PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, 
   const auto positional = std::size_t(PyVectorcall_NARGS(flags));
   try {
     if (!names && (self.defaults.empty() || positional >= self.input_names.size()))
-      return call_placed(self, {arguments, positional});
+      return call_bound(self, {arguments, positional});
     const Options options = names ? options_among(self, arguments + positional, names) : Options();
     const auto is_given = [](PyObject* option) { return option && option != Py_None; };
-    const auto placed = place_arguments(self, arguments, positional, names, options);
+    const auto bound = bind_arguments(self, arguments, positional, names, options);
     if (is_given(options.device)) {
       const int stays = PyObject_IsTrue(options.device);
       if (stays < 0) nb::raise_python_error();
@@ -200,13 +200,13 @@ PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, 
             self.function.mode().linker().name));
       if (stays && (is_given(options.out) || is_given(options.output_subset)))
         throw TypeError(cat(name_of(self), ": device=True can't be combined with out or output_subset"));
-      if (stays) return call_placed(self, placed, true);
+      if (stays) return call_bound(self, bound, true);
     }
     if (is_given(options.output_subset)) {
       if (is_given(options.out)) throw TypeError(cat(name_of(self), ": out and output_subset can't be combined"));
-      return call_some(self, placed, options.output_subset);
+      return call_some(self, bound, options.output_subset);
     }
-    return is_given(options.out) ? call_into(self, placed, options.out) : call_placed(self, placed);
+    return is_given(options.out) ? call_into(self, bound, options.out) : call_bound(self, bound);
   } catch (...) {
     set_python_error(std::current_exception());
     return nullptr;

@@ -570,7 +570,7 @@ void bind_op(nb::module_& m) {
       .def_prop_ro(
           "__props__", [](const OpObject& self) { return self.op ? properties(*self.op) : nb::dict(); },
           nb::for_getter(nb::sig("def __props__(self) -> typing.Any")),
-          "The attributes by name; a subclass has a tuple of names in its place.")
+          "The attributes by name; a subclass has a tuple of names instead of it.")
       .def("make_node", make_node, "inputs"_a, nb::call_guard<AtCaller>(),
            nb::sig("def make_node(self, *inputs: typing.Any, **kwargs: typing.Any) -> Apply"),
            "The Apply node of this op on the inputs. TypeError or ValueError for inputs that do not fit.")

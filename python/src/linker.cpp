@@ -28,10 +28,10 @@ namespace bitale::python {
 
 namespace {
 
-// One way to run the node of a step. The step is borrowed while the wrapper runs.
+// A node linker of a step. The step is borrowed while the wrapper runs.
 struct NodeThunk {
   std::shared_ptr<NodeStep*> lent;
-  std::size_t way;
+  std::size_t linker;
 
   NodeStep& step() const {
     if (!*lent) throw ValueError("a node's thunk can be used only until the wrapper it was given to has returned");
@@ -63,7 +63,7 @@ struct PythonWrapper {
     arguments.append(FunctionGraphObject{step.graph, nullptr});
     arguments.append(step.index);
     arguments.append(wrap(step.node));
-    for (std::size_t way = 0; way < step.ways; ++way) arguments.append(NodeThunk{lent.step, way});
+    for (std::size_t linker = 0; linker < step.linker_count; ++linker) arguments.append(NodeThunk{lent.step, linker});
     (*function)(*nb::tuple(arguments));
   }
 };
@@ -92,10 +92,10 @@ nb::object required_callable(nb::handle object, const char* what) {
   return nb::borrow(object);
 }
 
-Linker make_linker(const std::string& name, const std::vector<std::string>& ways, nb::handle wrapper,
+Linker make_linker(const std::string& name, const std::vector<std::string>& node_linkers, nb::handle wrapper,
                    nb::handle on_input, std::optional<bool> allow_gc) {
   Linker linker(name);
-  if (!ways.empty()) linker.ways = wrap_linker(ways, {}).ways;
+  if (!node_linkers.empty()) linker.node_linkers = wrap_linker(node_linkers, {}).node_linkers;
   linker.allow_gc = allow_gc;
   if (!wrapper.is_none()) linker.wrapper = PythonWrapper{hold(required_callable(wrapper, "wrapper"))};
   if (!on_input.is_none()) linker.on_input = PythonInputCallback{hold(required_callable(on_input, "callback_input"))};
@@ -133,10 +133,10 @@ nb::object stored(const Linker& self) {
                           nb::make_tuple(options->nan_is_error, options->inf_is_error, options->big_is_error,
                                          options->action, python_function<PythonReport>(options->report)));
   if (const ValuesAgree* agree = agreement_of(self))
-    return nb::make_tuple(hook("dual_linker"),
-                          nb::make_tuple(self.ways.at(0), self.ways.at(1), python_function<PythonAgreement>(*agree)));
+    return nb::make_tuple(hook("dual_linker"), nb::make_tuple(self.node_linkers.at(0), self.node_linkers.at(1),
+                                                              python_function<PythonAgreement>(*agree)));
   return nb::make_tuple(nb::type<Linker>(),
-                        nb::make_tuple(self.name, self.ways, python_function<PythonWrapper>(self.wrapper),
+                        nb::make_tuple(self.name, self.node_linkers, python_function<PythonWrapper>(self.wrapper),
                                        python_function<PythonInputCallback>(self.on_input), self.allow_gc));
 }
 
@@ -160,14 +160,14 @@ Linker linker_of(nb::handle object) {
 
 void bind_linker(nb::module_& m) {
   nb::class_<NodeThunk>(m, "NodeThunk",
-                        "One node of a running call, and a linker's way to run it: thunk(). Only for as long as the "
+                        "One node of a running call, and one of its node linkers: thunk(). Only for as long as the "
                         "function lasts that it is given to (ValueError afterwards).")
       .def(
           "__call__",
           [](const NodeThunk& self) {
             NodeStep& step = self.step();
             nb::gil_scoped_release unlocked;
-            step.run(self.way);
+            step.run(self.linker);
           },
           "Computes the node's outputs.")
       .def_prop_ro(
@@ -175,26 +175,28 @@ void bind_linker(nb::module_& m) {
           nb::sig("def inputs(self) -> list[list[numpy.typing.NDArray[typing.Any]]]"),
           "Copies of the values of the node's inputs, each in a list of its own, as in PyTensor.")
       .def_prop_ro(
-          "outputs", [](const NodeThunk& self) { return storage_of(self.step().outputs(self.way)); },
+          "outputs", [](const NodeThunk& self) { return storage_of(self.step().outputs(self.linker)); },
           nb::sig("def outputs(self) -> list[list[numpy.typing.NDArray[typing.Any]]]"),
           "The same of the outputs; an empty list before the node has run.");
 
   nb::class_<Linker>(m, "Linker", "How a compiled graph is run: a name, and what is called around each node.")
       .def(
           "__init__",
-          [](Linker* self, const std::string& name, const std::vector<std::string>& ways, nb::handle wrapper,
-             nb::handle on_input,
-             std::optional<bool> allow_gc) { new (self) Linker(make_linker(name, ways, wrapper, on_input, allow_gc)); },
-          "name"_a, "ways"_a = std::vector<std::string>(), "wrapper"_a.none() = nb::none(),
+          [](Linker* self, const std::string& name, const std::vector<std::string>& node_linkers, nb::handle wrapper,
+             nb::handle on_input, std::optional<bool> allow_gc) {
+            new (self) Linker(make_linker(name, node_linkers, wrapper, on_input, allow_gc));
+          },
+          "name"_a, "node_linkers"_a = std::vector<std::string>(), "wrapper"_a.none() = nb::none(),
           "on_input"_a.none() = nb::none(), "allow_gc"_a = nb::none(),
-          nb::sig("def __init__(self, name: str, ways: typing.Sequence[str] = (), "
+          nb::sig("def __init__(self, name: str, node_linkers: typing.Sequence[str] = (), "
                   "wrapper: typing.Callable[..., typing.Any] | None = None, "
                   "on_input: typing.Callable[..., typing.Any] | None = None, allow_gc: bool | None = None) -> None"),
-          "ways: the linkers that run each node, of a linker that goes node by node. allow_gc: whether values are let "
+          "node_linkers: the linkers that run the nodes, of a linker that goes node by node. allow_gc: whether values "
+          "are let "
           "go of "
           "as soon as no node needs them; default: config.allow_gc. ValueError for an unknown name.")
       .def_ro("name", &Linker::name)
-      .def_ro("ways", &Linker::ways)
+      .def_ro("node_linkers", &Linker::node_linkers)
       .def("__reduce__", stored, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
       .def("__repr__", [](const Linker& self) { return cat("Linker(", self.name, ")"); });
   m.def(

@@ -1,4 +1,4 @@
-// Reductions that leave nan out, counts, and running sums with a start.
+// Reductions that leave nan out, counts, and cumulative sums with a start.
 #include <nanobind/nanobind.h>
 
 #include <optional>
@@ -57,8 +57,8 @@ void bind_locating(nb::module_& m, const char* name, Locating function, const ch
       "a"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false, example);
 }
 
-using Running = Variable (*)(const Operand&, std::optional<int>);
-void bind_running(nb::module_& m, const char* name, Running function, const char* example) {
+using CumulativeFunction = Variable (*)(const Operand&, std::optional<int>);
+void bind_cumulative(nb::module_& m, const char* name, CumulativeFunction function, const char* example) {
   define(
       m, name,
       [function, name](const Like& a, const AxisLike& axis) {
@@ -103,8 +103,8 @@ void bind_nan_reductions(nb::module_& m) {
   bind_spreading(m, "nanstd", nanstd, ">>> pt.nanstd([1.0, np.nan, 3.0]).eval()\narray(1.)");
   bind_locating(m, "nanargmax", nanargmax, ">>> pt.nanargmax([1.0, np.nan, 3.0]).eval()\narray(2)");
   bind_locating(m, "nanargmin", nanargmin, ">>> pt.nanargmin([1.0, np.nan, 3.0]).eval()\narray(0)");
-  bind_running(m, "nancumsum", nancumsum, ">>> pt.nancumsum([1.0, np.nan, 3.0]).eval()\narray([1., 1., 4.])");
-  bind_running(m, "nancumprod", nancumprod, ">>> pt.nancumprod([2.0, np.nan, 3.0]).eval()\narray([2., 2., 6.])");
+  bind_cumulative(m, "nancumsum", nancumsum, ">>> pt.nancumsum([1.0, np.nan, 3.0]).eval()\narray([1., 1., 4.])");
+  bind_cumulative(m, "nancumprod", nancumprod, ">>> pt.nancumprod([2.0, np.nan, 3.0]).eval()\narray([2., 2., 6.])");
   bind_cumulating(m, "cumulative_sum", cumulative_sum,
                   ">>> pt.cumulative_sum([1.0, 2.0], include_initial=True).eval()\narray([0., 1., 3.])");
   bind_cumulating(m, "cumulative_prod", cumulative_prod,

@@ -27,7 +27,7 @@ void NumpyReceiver::begin(std::span<const View>, bool is_long) {
   if (is_long) released_ = PyEval_SaveThread();
 }
 
-void* NumpyReceiver::place(int output, DType dtype, std::span<const std::int64_t> shape) {
+void* NumpyReceiver::allocate(int output, DType dtype, std::span<const std::int64_t> shape) {
   std::int64_t bytes = std::int64_t(itemsize(dtype));
   bool is_big = false;
   for (std::int64_t length : shape) {

@@ -24,7 +24,7 @@ class NumpyReceiver final : public Receiver {
   NumpyReceiver(const NumpyReceiver&) = delete;
   NumpyReceiver& operator=(const NumpyReceiver&) = delete;
 
-  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override;
+  void* allocate(int output, DType dtype, std::span<const std::int64_t> shape) override;
   void* receive(int output, Array value) override;
   void begin(std::span<const View> inputs, bool is_long) override;
 

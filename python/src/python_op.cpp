@@ -234,7 +234,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
     nb::gil_scoped_acquire locked;
     if (!performs_) return perform_formula(node, in, out);
-    const std::vector<nb::object> given = hand_over(node, in);
+    const std::vector<nb::object> given = python_arguments(node, in);
     nb::list inputs = list_of_objects(given);
     const nb::list storage = empty_cells(out.size());
     const nb::object returned = call_perform(node, inputs, storage);
@@ -411,7 +411,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
 
   // Copies, which are read-only unless the op destroys the input: the op may keep them, and a mistaken write is
   // detected. Inputs that it destroys are already its own.
-  std::vector<nb::object> hand_over(const Apply& node, std::span<const Array> in) const {
+  std::vector<nb::object> python_arguments(const Apply& node, std::span<const Array> in) const {
     std::vector<nb::object> given;
     given.reserve(in.size());
     std::vector<int> destroyed;
@@ -504,7 +504,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     bool is_of(const Apply& node) const {
       return std::ranges::equal(inputs, node.inputs(), [](auto& a, auto& b) { return a.same_as(b); });
     }
-    std::vector<std::pair<std::size_t, int>> places;  // of leaves: input and axis
+    std::vector<std::pair<std::size_t, int>> axes;  // inputs and axes of leaves
     Variables leaves;
     std::vector<Shape> shapes;
   };
@@ -515,7 +515,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
     if (!promise || !promise->is_of(node)) promise = promise_ = promise_of(node);
     Variables given = promise->leaves, wanted;
     std::vector<Array> values;
-    for (auto [input, axis] : promise->places) values.push_back(Array(in[input].shape(axis)));
+    for (auto [input, axis] : promise->axes) values.push_back(Array(in[input].shape(axis)));
     for (auto& shape : promise->shapes) wanted.insert(wanted.end(), shape.begin(), shape.end());
     if (wanted.empty()) return;
     for (std::size_t i = 0; i < in.size(); ++i) {
@@ -541,7 +541,7 @@ class PythonOp final : public Op, public Expansion, public Interpreted {
       Shape& shape = inputs.emplace_back();
       for (int axis = 0; axis < node.input(int(i)).ndim(); ++axis) {
         promise->leaves.emplace_back(tensor_type(DType::Int64, 0));
-        promise->places.emplace_back(i, axis);
+        promise->axes.emplace_back(i, axis);
         shape.push_back(promise->leaves.back());
       }
     }

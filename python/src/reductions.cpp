@@ -6,7 +6,7 @@
 #include "bind.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "bitale/ops/ordered.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/statistics.hpp"
 #include "define.hpp"
 #include "flag.hpp"

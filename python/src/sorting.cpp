@@ -11,7 +11,7 @@
 #include "bind.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "bitale/ops/ordered.hpp"
+#include "bitale/ops/sorting.hpp"
 #include "define.hpp"
 
 namespace bitale::python {

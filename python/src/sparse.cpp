@@ -40,7 +40,7 @@ Matrix sparse_of_vectors(const std::string& format, const Like& data, const Like
                 values, name);
 }
 
-// x * A and A * x: elements at the same places, or a dense factor that broadcasts.
+// x * A and A * x: elements of the same pattern, or a dense factor that broadcasts.
 nb::object elementwise_product(const Matrix& a, nb::handle other) {
   if (const Matrix* b = matrix_in(other)) return nb::cast(sparse::mul(a, *b));
   const auto x = try_as_variable(other);
@@ -110,7 +110,7 @@ void bind_operators_of(nb::class_<Matrix>& cls) {
 void bind_matrix(nb::module_& m) {
   const auto caller = nb::call_guard<AtCaller>();
   nb::class_<Matrix> cls(m, "SparseVariable",
-                         "A sparse matrix in an expression: data, a vector of its stored elements, and their places, "
+                         "A sparse matrix in an expression: data, a vector of its stored elements, and their indices, "
                          "indices and indptr as in SciPy's csr and csc matrices. These are ordinary variables.");
   cls.def_prop_ro("data", &Matrix::data, "The stored elements.")
       .def_prop_ro(
@@ -129,7 +129,7 @@ void bind_matrix(nb::module_& m) {
                    })
       .def_prop_ro(
           "is_static", [](const Matrix& a) { return a.pattern().is_static(); },
-          "Whether the places are known while expressions are built.")
+          "Whether the indices are known while expressions are built.")
       .def_prop_ro(
           "lengths",
           [](const Matrix& a) {
@@ -146,7 +146,7 @@ void bind_matrix(nb::module_& m) {
       .def_prop_ro("T", &Matrix::transpose, "The transpose; a csr matrix becomes a csc matrix of the same vectors.")
       .def(
           "with_data", [](const Matrix& a, const Like& data) { return a.with_data(as_variable(data)); }, "data"_a,
-          caller, "A matrix with other elements at the same places.")
+          caller, "A matrix with other elements and the same pattern.")
       .def(
           "to", [](const Matrix& a, const std::string& format) { return a.to(sparse::format_of(format)); }, "format"_a,
           caller, "The same matrix in the format \"csr\" or \"csc\".")
@@ -211,15 +211,15 @@ void bind_functions(nb::module_& m) {
   m.def(
       "sparse_square_diagonal", [](const Like& x) { return sparse::square_diagonal(as_variable(x)); }, "x"_a, caller);
   m.def(
-      "sparse_at_places", [](const Matrix& a, const Like& x) { return sparse::at_places(a.pattern(), as_variable(x)); },
-      "a"_a, "x"_a, caller, "x, which broadcasts to the matrix, at the places of the stored elements.");
+      "sparse_at_places", [](const Matrix& a, const Like& x) { return sparse::values_at(a.pattern(), as_variable(x)); },
+      "a"_a, "x"_a, caller, "x, which broadcasts to the matrix, at the stored elements.");
   m.def(
       "sparse_aligned",
       [](const Matrix& a, const Matrix& b, const std::string& who) {
         const sparse::Aligned both = sparse::aligned(a, b, who);
         return std::vector<Matrix>{Matrix(both.pattern, both.a), Matrix(both.pattern, both.b)};
       },
-      "a"_a, "b"_a, "who"_a, caller, "Both matrices on the places that either stores.");
+      "a"_a, "b"_a, "who"_a, caller, "Both matrices with the elements that either stores.");
   m.def(
       "sparse_block",
       [](const nb::list& rows, const std::string& format) {
@@ -244,8 +244,8 @@ void bind_functions(nb::module_& m) {
   m.def(
       "sparse_check",
       [](nb::handle indices, nb::handle indptr, std::int64_t major, std::int64_t minor) {
-        return sparse::has_ascending_places(array_from(indices, Share::Borrow), array_from(indptr, Share::Borrow),
-                                            major, minor);
+        return sparse::has_sorted_indices(array_from(indices, Share::Borrow), array_from(indptr, Share::Borrow), major,
+                                          minor);
       },
       "indices"_a, "indptr"_a, "major"_a, "minor"_a,
       "Whether positions ascend in each row or column; ValueError unless they are in range, and indptr is of a "

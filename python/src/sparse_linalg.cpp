@@ -21,7 +21,8 @@ void bind_sparse_linalg(nb::module_& m) {
           "solve", [](const Cholesky& self, const Like& b) { return self.solve(as_variable(b)); }, "b"_a, caller,
           "x with A @ x == b, for a vector or the columns of a matrix.")
       .def("logdet", &Cholesky::logdet, caller, "The logarithm of the determinant.")
-      .def("selected_inverse", &Cholesky::selected_inverse, caller, "The elements of the inverse at A's places.")
+      .def("selected_inverse", &Cholesky::selected_inverse, caller,
+           "The elements of the inverse at the positions that A stores.")
       .def(
           "sample", [](const Cholesky& self, const Like& z) { return self.sample(as_variable(z)); }, "z"_a, caller,
           "From standard normal numbers, a sample of the Gaussian with precision A and mean 0.");

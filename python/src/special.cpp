@@ -45,15 +45,15 @@ void bind_special(nb::module_& m) {
   define_both_of(
       m, "round", "a"_a,
       [](const Like& a, const Any& mode, int decimals) {
-        // An integer in the place of PyTensor's mode is NumPy's argument there.
+        // An integer in the position of PyTensor's mode is NumPy's argument there.
         const bool is_count = is_integer_object(mode);
-        const int places = is_count ? *as_optional_int(mode, "round: decimals") : decimals;
+        const int digits = is_count ? *as_optional_int(mode, "round: decimals") : decimals;
         if (!is_count && !mode.is_none() && !PyUnicode_Check(mode.ptr()))
           throw TypeError(cat("round: expected a mode or a number of decimals, got ", shown(mode)));
         const auto how = is_count ? std::nullopt : nb::cast<std::optional<std::string>>(mode);
-        if (places == 0) return rounded(a, how, "round");
+        if (digits == 0) return rounded(a, how, "round");
         if (how && *how != "half_to_even") throw NotImplementedError(cat("round: decimals with mode \"", *how, "\""));
-        return around(as_variable(a), places);
+        return around(as_variable(a), digits);
       },
       "mode"_a = nb::none(), nb::kw_only(), "decimals"_a = 0);
   define(

@@ -145,7 +145,7 @@ array([[1.],
        [2.]]))"},
     {"meshgrid", R"(>>> [x.eval().tolist() for x in pt.meshgrid([1, 2, 3], [10, 20])]
 [[[1, 2, 3], [1, 2, 3]], [[10, 10, 10], [20, 20, 20]]])"},
-    {"nonzero", R"(>>> [places.eval().tolist() for places in pt.nonzero([[1, 0], [0, 2]])]
+    {"nonzero", R"(>>> [indices.eval().tolist() for indices in pt.nonzero([[1, 0], [0, 2]])]
 [[0, 1], [0, 1]])"},
     {"nonzero_values", R"(>>> pt.nonzero_values([[0, 1], [2, 0]]).eval()
 array([1, 2]))"},
@@ -261,7 +261,7 @@ array([[1, 2],
     {"unpack", R"(>>> flat, shapes = pt.pack(pt.constant([[1.0, 2.0]]), pt.constant(3.0))
 >>> [each.eval().tolist() for each in pt.unpack(flat, shapes)]
 [[[1.0, 2.0]], 3.0])"},
-    {"unravel_index", R"(>>> [places.eval().tolist() for places in pt.unravel_index([2, 3], (2, 3))]
+    {"unravel_index", R"(>>> [indices.eval().tolist() for indices in pt.unravel_index([2, 3], (2, 3))]
 [[0, 1], [2, 0]])"},
     {"var", R"(>>> pt.var([1.0, 2.0, 3.0, 4.0], ddof=1).eval()
 array(1.66666667))"},

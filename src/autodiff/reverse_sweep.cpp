@@ -88,14 +88,14 @@ void ReverseSweep::mark_reached(const Variables& wrt) {
 }
 
 bool ReverseSweep::mark_node(const Apply& node) {
-  const std::size_t first = places_.size();
+  const std::size_t first = step_slots_.size();
   bool any = false;
   for (const Variable& input : node.inputs()) {
-    places_.push_back(known_slot(input.node()));
-    any |= is_reached(places_.back());
+    step_slots_.push_back(known_slot(input.node()));
+    any |= is_reached(step_slots_.back());
   }
   if (!any) {
-    places_.resize(first);
+    step_slots_.resize(first);
     return false;
   }
   const auto pattern = node.op().connection_pattern(node);
@@ -103,29 +103,30 @@ bool ReverseSweep::mark_node(const Apply& node) {
     for (std::size_t o = 0; o < node.output_count(); ++o) patterns_.push_back(pattern[i][o]);
   for (std::size_t o = 0; o < node.output_count(); ++o) {
     bool reached = false;
-    for (std::size_t i = 0; i < node.inputs().size(); ++i) reached |= pattern[i][o] && is_reached(places_[first + i]);
+    for (std::size_t i = 0; i < node.inputs().size(); ++i)
+      reached |= pattern[i][o] && is_reached(step_slots_[first + i]);
     const VariableNode* output = &node.node()->outputs[o];
     if (order_.has_form(output)) {  // its cotangent is passed to the form
-      places_.push_back(nowhere);
+      step_slots_.push_back(nowhere);
       continue;
     }
-    places_.push_back(reached ? slot(output) : known_slot(output));
-    if (reached) slots_[places_.back()].reached = true;
+    step_slots_.push_back(reached ? slot(output) : known_slot(output));
+    if (reached) slots_[step_slots_.back()].reached = true;
   }
   return true;
 }
 
 bool ReverseSweep::mark_form(const StableForm& form) {
-  const std::uint32_t place = known_slot(form.form.node());
-  if (!is_reached(place)) return false;
-  places_.push_back(place);
-  places_.push_back(slot(form.variable.node()));
-  slots_[places_.back()].reached = true;
+  const std::uint32_t form_slot = known_slot(form.form.node());
+  if (!is_reached(form_slot)) return false;
+  step_slots_.push_back(form_slot);
+  step_slots_.push_back(slot(form.variable.node()));
+  slots_[step_slots_.back()].reached = true;
   return true;
 }
 
 void ReverseSweep::run() {
-  std::span<const std::uint32_t> places = places_;
+  std::span<const std::uint32_t> slots = step_slots_;
   std::span<const char> patterns = patterns_;
   const auto take_last = [](auto& list, std::size_t count) {
     const auto last = list.last(count);
@@ -136,12 +137,12 @@ void ReverseSweep::run() {
     if (!is_stepped_[i]) continue;
     const auto& [node, form] = order_.steps()[i];
     if (form) {
-      const auto ends = take_last(places, 2);
+      const auto ends = take_last(slots, 2);
       pass_to_form(*form, slots_[ends[1]], slots_[ends[0]]);
       continue;
     }
     const std::size_t ins = node.inputs().size(), outs = node.output_count();
-    const auto outputs = take_last(places, outs), inputs = take_last(places, ins);
+    const auto outputs = take_last(slots, outs), inputs = take_last(slots, ins);
     step({node, inputs, outputs, take_last(patterns, ins * outs)});
   }
 }
@@ -264,9 +265,9 @@ Variable ReverseSweep::total(Slot& at, const Variable& v) {
 }
 
 Variable ReverseSweep::gradient(const Variable& v) {
-  const std::uint32_t place = known_slot(v.node());
-  if (place == nowhere || !slots_[place].connected) return disconnected();
-  return total(slots_[place], v);
+  const std::uint32_t form_slot = known_slot(v.node());
+  if (form_slot == nowhere || !slots_[form_slot].connected) return disconnected();
+  return total(slots_[form_slot], v);
 }
 
 Variables reverse_sweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers) {

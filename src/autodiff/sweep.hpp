@@ -61,7 +61,7 @@ class ReverseSweep {
   void mark_reached(const Variables& wrt);
   bool mark_node(const Apply& node);
   bool mark_form(const StableForm& form);
-  bool is_reached(std::uint32_t place) const { return place != nowhere && slots_[place].reached; }
+  bool is_reached(std::uint32_t slot) const { return slot != nowhere && slots_[slot].reached; }
   void step(const Step& at);
   void pass_to_form(const StableForm& at, Slot& from, Slot& to);
   void add_term(const Apply& node, std::size_t input, Slot& slot, const Variable& term);
@@ -71,9 +71,9 @@ class ReverseSweep {
   std::vector<Slot> slots_;
   PointerSet blocked_;
   const DifferentiationOrder order_;
-  std::vector<std::uint32_t> places_;  // of the inputs and outputs of reached steps, consecutively
-  std::vector<char> is_stepped_;       // per step of the order
-  std::vector<char> patterns_;         // of the reached nodes: per input, per output
+  std::vector<std::uint32_t> step_slots_;  // of the inputs and outputs of reached steps, consecutively
+  std::vector<char> is_stepped_;           // per step of the order
+  std::vector<char> patterns_;             // of the reached nodes: per input, per output
 };
 
 // Gradients of wrt by way of stable forms, each as ReverseSweep returns it.

@@ -51,10 +51,12 @@ class Products {
   Steps instead_of(const Call& call) {
     const runtime::RuntimeFunction* row = runtime::find_function(call.function);
     if (!row || row->meaning == runtime::SourceCall::other) return {};
-    const auto number = [&](std::string_view name) { return std::get<Expr>(call.arguments[row->place(name)]); };
+    const auto number = [&](std::string_view name) {
+      return std::get<Expr>(call.arguments[row->argument_index(name)]);
+    };
     const auto flag = [&](std::string_view name) { return number(name).payload() != 0; };
     const auto matrix = [&](std::string_view name, Expr distance, bool transposed = false) {
-      auto& [buffer, kind, offset] = std::get<BufferArgument>(call.arguments[row->place(name)]);
+      auto& [buffer, kind, offset] = std::get<BufferArgument>(call.arguments[row->argument_index(name)]);
       return Matrix{buffer, offset.defined() ? offset : pool_.integer(0), distance, transposed};
     };
     const Expr one = pool_.integer(1), m = number("m"), k = number("k");
@@ -222,7 +224,7 @@ SizesProgram sizes_program(const Interface& interface, std::int64_t spill_bytes)
     for (auto& length : buffer.shape) bytes = bytes * length;
     Expr& most = room[std::size_t(buffer.slot)];
     most = max(most, bytes);
-    out.placed.push_back(id);
+    out.with_offset.push_back(id);
   }
   std::vector<Expr> starts;
   Expr end = zero;
@@ -230,7 +232,7 @@ SizesProgram sizes_program(const Interface& interface, std::int64_t spill_bytes)
     starts.push_back(end);
     end = end + ((bytes + (workspace_alignment - 1)) & pool.integer(-workspace_alignment));
   }
-  for (auto id : out.placed) row.push_back(starts[std::size_t(program.buffers[std::size_t(id)].slot)]);
+  for (auto id : out.with_offset) row.push_back(starts[std::size_t(program.buffers[std::size_t(id)].slot)]);
   row.push_back(end);
   row[0] = end + spill_bytes;
 

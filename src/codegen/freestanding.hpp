@@ -21,9 +21,9 @@ std::vector<std::string> runtime_functions(const program::Program& program);
 // offset in the workspace of each temporary that is not on the stack; the offset of the `spill_bytes` that follow.
 struct SizesProgram {
   program::Program program;
-  std::int64_t buffer;               // the buffer of that row
-  std::int64_t header_words;         // length of the first two parts, which the caller of NAME_sizes receives
-  std::vector<std::int64_t> placed;  // the temporaries that have an offset in the row, in this order
+  std::int64_t buffer;                    // the buffer of that row
+  std::int64_t header_words;              // length of the first two parts, which the caller of NAME_sizes receives
+  std::vector<std::int64_t> with_offset;  // the temporaries that have an offset in the row, in this order
 };
 // Throws NotImplementedError when lengths depend on values computed in the call.
 SizesProgram sizes_program(const Interface& interface, std::int64_t spill_bytes);

@@ -18,8 +18,8 @@ using program::OneOf;
 using program::Role;
 using program::Step;
 
-constexpr std::size_t least_size = 100;    // expressions of a loop: a call costs as much as a few of them
-constexpr std::size_t least_saved = 1000;  // expressions that need not be compiled again
+constexpr std::size_t min_size = 100;    // expressions of a loop: a call costs as much as a few of them
+constexpr std::size_t min_saved = 1000;  // expressions that need not be compiled again
 
 // Copies a loop into a Program of its own.
 class Cutter {
@@ -231,14 +231,14 @@ OutlinedLoops::OutlinedLoops(const program::Program& program) {
     const auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
     auto cut = outline_loop(program, *loop);
-    if (!cut || cut->size < least_size) continue;
+    if (!cut || cut->size < min_size) continue;
     const auto [kind, is_new] = known.try_emplace(digest_of(cut->program), found.size());
     Use use{0, std::move(cut->buffers), std::move(cut->values)};
     if (is_new) found.push_back({std::move(*cut), {}});
     found[kind->second].uses.emplace_back(loop, std::move(use));
   }
   for (auto& kind : found) {
-    if ((kind.uses.size() - 1) * kind.first.size < least_saved) continue;
+    if ((kind.uses.size() - 1) * kind.first.size < min_saved) continue;
     for (auto& [loop, use] : kind.uses) {
       use.kind = kinds_.size();
       uses_.emplace(loop, std::move(use));

@@ -28,12 +28,12 @@ constexpr std::size_t small_body = 24;            // expressions
 constexpr int max_straight_passes = 4;            // straight passes of a small body; other bodies have one
 constexpr std::size_t small_streaming_body = 32;  // expressions: larger loops are bound by their arithmetic
 constexpr std::size_t shortest_store = 16;        // bytes
-constexpr std::int64_t least_traffic = 1 << 16;   // bytes: loops that are known to move less do not gain from it
+constexpr std::int64_t min_traffic = 1 << 16;     // bytes: loops that are known to move less do not gain from it
 
 // ---- lanes and the order of sums ------------------------------------------------------------------------------------
 
-Schedule lanes_of(const Loop& loop, const Buffers& running, int vector_bytes, std::size_t& size) {
-  const program::LaneBody body = program::lane_body(loop, running);
+Schedule lanes_of(const Loop& loop, const Buffers& prefixes, int vector_bytes, std::size_t& size) {
+  const program::LaneBody body = program::lane_body(loop, prefixes);
   const program::LaneOrder order = loop.lane_order ? loop.lane_order : body.order;
   size = body.size;
   Schedule out;
@@ -64,7 +64,7 @@ struct Accesses {
       });
     });
     program::for_each_access_within(step, [&](const program::Access& access) {
-      const bool is_handed = access.reach == Reach::by_call || access.reach == Reach::by_host;
+      const bool is_handed = access.reach == Reach::runtime_call || access.reach == Reach::host_call;
       (is_handed || access.reads() ? read : written).insert(access.buffer);
     });
   }
@@ -103,7 +103,7 @@ Buffers streamable(const Program& program, const Step& step, const Buffers& read
       out.insert(buffer);
   if (out.empty()) return out;
   const Expr bytes = bytes_moved(program, step);
-  if (bytes.is_constant() && bytes.payload() < least_traffic) out.clear();
+  if (bytes.is_constant() && bytes.payload() < min_traffic) out.clear();
   program::ExprWalk()(bytes, [&](Expr expr) {
     if (expr.code() == Code::var) out.clear();
   });
@@ -137,7 +137,7 @@ class Scheduler {
     program::visit_steps(program.steps, [&](const Step& step) {
       if (auto* loop = std::get_if<Loop>(&step.what))
         for (auto& carry : loop->carries)
-          if (carry.kind == program::CarryKind::prefix) running_.insert(carry.var.payload());
+          if (carry.kind == program::CarryKind::prefix) prefixes_.insert(carry.var.payload());
     });
   }
 
@@ -156,14 +156,14 @@ class Scheduler {
  private:
   void schedule(Loop& loop) const {
     std::size_t size = 0;
-    loop.schedule = lanes_of(loop, running_, vector_bytes_, size);
+    loop.schedule = lanes_of(loop, prefixes_, vector_bytes_, size);
     loop.schedule.runs_of = step_with_index_runs(program_, loop, size);
     loop.schedule.streamed = streamed_by(program_, loop, streamable_);
   }
 
   Program& program_;
   int vector_bytes_;
-  Buffers read_anywhere_, running_, streamable_;
+  Buffers read_anywhere_, prefixes_, streamable_;
 };
 
 }  // namespace

@@ -37,7 +37,7 @@ std::string node_text(const Apply& node) {
   return cat(node.op().label(), "(", join(inputs, ", "), ")");
 }
 
-void add_place(Error& error, const Apply& node) {
+void add_location(Error& error, const Apply& node) {
   if (!node.defined()) return;
   error.add("node", node_text(node));
   if (const Location& where = node.provenance().where) error.add("built at", where.str_with_callers());
@@ -74,7 +74,7 @@ BadThunkOutput::BadThunkOutput(Variable r_, std::string thunk1_, Array val1_, st
       thunk2(std::move(thunk2_)),
       val2(val2_.copy()),
       inputs_val(copies_of(inputs_val_)) {
-  add_place(*this, r.owner());
+  add_location(*this, r.owner());
   add_values(*this, thunk1, val1, thunk2, val2);
   for (std::size_t i = 0; i < inputs_val.size(); ++i) add(cat("input ", i), value_text(inputs_val[i]));
 }
@@ -107,7 +107,7 @@ BadDestroyMap::BadDestroyMap(Apply node_, int idx_, Array old_val_, Array new_va
       old_val(old_val_.copy()),
       new_val(new_val_.copy()),
       perform(std::move(perform_)) {
-  add_place(*this, node);
+  add_location(*this, node);
   add_values(*this, "before", old_val, "after", new_val);
 }
 
@@ -122,7 +122,7 @@ BadViewMap::BadViewMap(Apply node_, int output_idx_, Array out_storage_, std::ve
       out_storage(out_storage_.copy()),
       in_alias_idx(std::move(in_alias_idx_)),
       out_alias_idx(std::move(out_alias_idx_)) {
-  add_place(*this, node);
+  add_location(*this, node);
   add("value", value_text(out_storage));
 }
 
@@ -135,7 +135,7 @@ InvalidValueError::InvalidValueError(Variable r_, Array v_, std::string hint_, s
   add("expected", r.type()->str());
   add("got", value_text(v));
   if (!specific_hint.empty()) add("hint", specific_hint);
-  add_place(*this, r.owner());
+  add_location(*this, r.owner());
 }
 
 }  // namespace bitale

@@ -131,8 +131,8 @@ class UpdateReceiver final : public Receiver {
         homes_(homes),
         behind_(behind) {}
 
-  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override {
-    if (output < output_count_) return outputs_.place(output, dtype, shape);
+  void* allocate(int output, DType dtype, std::span<const std::int64_t> shape) override {
+    if (output < output_count_) return outputs_.allocate(output, dtype, shape);
     const Container& target = *targets_[std::size_t(output - output_count_)];
     return update(output).emplace(target.memory_for_update(Dims(shape))).mutable_data();
   }
@@ -184,7 +184,7 @@ void hold_snapshot(const std::vector<Ref<const Container>>& containers, std::vec
       return false;
     });
     if (taken == values.end()) return;
-    for (const Resident* resident : held) resident->let_go();
+    for (const Resident* resident : held) resident->unhold();
     held.clear();
     resident_in(*taken)->wait_while_taken();
     values.clear();
@@ -247,8 +247,9 @@ class PlainReceiver final : public Receiver {
  public:
   PlainReceiver(Receiver& outputs, std::size_t output_count, std::span<void* const> next)
       : outputs_(outputs), output_count_(int(output_count)), next_(next) {}
-  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override {
-    return output < output_count_ ? outputs_.place(output, dtype, shape) : next_[std::size_t(output - output_count_)];
+  void* allocate(int output, DType dtype, std::span<const std::int64_t> shape) override {
+    return output < output_count_ ? outputs_.allocate(output, dtype, shape)
+                                  : next_[std::size_t(output - output_count_)];
   }
   void* receive(int output, Array value) override {
     return output < output_count_ ? outputs_.receive(output, std::move(value))

@@ -69,7 +69,7 @@ struct Function::Impl : Compiled {
     std::vector<std::optional<Array>> updates;
     std::vector<Array> released;  // values that the containers gave up when they took the updates
     void release() {
-      for (const Resident* resident : held) resident->let_go();
+      for (const Resident* resident : held) resident->unhold();
       held.clear();
       released.clear();
       values.clear();

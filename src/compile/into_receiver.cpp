@@ -36,9 +36,9 @@ bool IntoReceiver::direct(const View& target, const TensorType& type) const {
   return true;
 }
 
-void* IntoReceiver::place(int output, DType dtype, std::span<const std::int64_t> shape) {
+void* IntoReceiver::allocate(int output, DType dtype, std::span<const std::int64_t> shape) {
   const View& target = call_.targets[std::size_t(output)];
-  if (!target.data) return call_.others->place(output, dtype, shape);
+  if (!target.data) return call_.others->allocate(output, dtype, shape);
   if (!std::equal(shape.begin(), shape.end(), target.shape))
     throw ShapeError(cat("output ", output, " has the shape ", tuple_text(shape), ", the memory given for it ",
                          tuple_text(std::span(target.shape, shape.size()))));

@@ -25,7 +25,7 @@ class IntoReceiver final : public Receiver {
   // ValueError when two targets overlap.
   void begin(std::span<const View> inputs, bool is_long) override;
   // Throws a ShapeError when the target has another shape.
-  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override;
+  void* allocate(int output, DType dtype, std::span<const std::int64_t> shape) override;
   void* receive(int output, Array value) override;
   // After the call has succeeded: copies are written to their targets.
   void finish();

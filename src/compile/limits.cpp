@@ -20,7 +20,7 @@ constexpr std::int64_t near_elements = 4096;  // that fit in the caches of a cor
 constexpr int chains = 8, chain_length = 16;  // independent chains, each of that many dependent products
 
 // The shortest time of a call, in seconds.
-double least_seconds(const Function& function, const Array& input, int runs) {
+double min_seconds(const Function& function, const Array& input, int runs) {
   const Array out = function({input}).single();
   double least = 1e9;
   for (int run = 0; run < runs; ++run) {
@@ -43,7 +43,7 @@ double measure_bandwidth(int threads) {
   const std::int64_t bytes = std::clamp(4 * runtime::stream_from(), 64 * mebibyte, 128 * mebibyte);
   const Variable x = vector("x");
   const Array values = Array::full(DType::Float64, {bytes / 8}, 1.0);
-  return double(bytes) / least_seconds(function({x}, sum(x), options_for(threads)), values, 4);
+  return double(bytes) / min_seconds(function({x}, sum(x), options_for(threads)), values, 4);
 }
 
 double measure_flops(int threads) {
@@ -58,7 +58,7 @@ double measure_flops(int threads) {
   const std::int64_t count = near_elements * threads;
   const Array values = Array::full(DType::Float64, {count}, 0.25);
   const double operations = double(count) * chains * (2 * chain_length + 1);
-  return operations / least_seconds(function({x}, total, options_for(threads)), values, 200);
+  return operations / min_seconds(function({x}, total, options_for(threads)), values, 200);
 }
 
 }  // namespace

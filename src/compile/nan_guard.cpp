@@ -18,11 +18,11 @@ namespace {
 constexpr double big = 1e10;
 
 // The indices of an element, from its position in C order.
-std::string place_text(const Array& value, std::int64_t number) {
-  Dims place(std::size_t(value.ndim()), 0);
-  for (std::size_t axis = place.size(); axis-- > 0; number /= value.shape(int(axis)))
-    place[axis] = number % value.shape(int(axis));
-  return tuple_text(place);
+std::string index_text(const Array& value, std::int64_t number) {
+  Dims index(std::size_t(value.ndim()), 0);
+  for (std::size_t axis = index.size(); axis-- > 0; number /= value.shape(int(axis)))
+    index[axis] = number % value.shape(int(axis));
+  return tuple_text(index);
 }
 
 class NanGuard {
@@ -69,7 +69,7 @@ class NanGuard {
     for (std::int64_t i = 0; i < wide.size(); ++i) {
       const double each = wide.data_as<double>()[i];
       if (!((nan_ && std::isnan(each)) || (inf_ && std::isinf(each)) || (big_ && std::abs(each) > big))) continue;
-      error.add("first at", place_text(value, i / parts));
+      error.add("first at", index_text(value, i / parts));
       return;
     }
   }

@@ -29,7 +29,7 @@ Variables leaves_of(const Apply& node) {
   return out;
 }
 
-std::size_t place_of(const Variables& leaves, const Variable& input) {
+std::size_t leaf_index(const Variables& leaves, const Variable& input) {
   return std::size_t(std::find_if(leaves.begin(), leaves.end(), [&](auto& one) { return one.same_as(input); }) -
                      leaves.begin());
 }
@@ -42,7 +42,7 @@ bool same_code(const Apply& a, const Apply& b) {
     const Variable &x = a.inputs()[i], &y = b.inputs()[i];
     if (x.is_constant() != y.is_constant() || (x.is_constant() && !x.same_as(y))) return false;
     if (!x.type()->equals(*y.type())) return false;
-    if (!x.is_constant() && place_of(of_a, x) != place_of(of_b, y)) return false;
+    if (!x.is_constant() && leaf_index(of_a, x) != leaf_index(of_b, y)) return false;
   }
   for (int k = 0; k < int(a.output_count()); ++k)
     if (!a.output(k).type()->equals(*b.output(k).type())) return false;

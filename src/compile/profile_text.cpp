@@ -204,13 +204,13 @@ std::string ops_section(const Profile& profile, const ProfileTextOptions& option
 }
 
 std::string nodes_section(const Profile& profile, const ProfileTextOptions& options) {
-  std::map<const ApplyNode*, std::size_t> place;
+  std::map<const ApplyNode*, std::size_t> index;
   for (auto& part : profile.parts)
-    if (part.nodes.size() == 1) place.emplace(part.nodes[0].node(), place.size());
+    if (part.nodes.size() == 1) index.emplace(part.nodes[0].node(), index.size());
   return node_table(profile, options, "Apply", [&](const Part& part) {
     const Apply& node = part.nodes[0];
     const std::string where = node.provenance().where.str();
-    return cat(node.op().label(), ", node ", place.at(node.node()), where.empty() ? "" : cat(", ", where));
+    return cat(node.op().label(), ", node ", index.at(node.node()), where.empty() ? "" : cat(", ", where));
   });
 }
 

@@ -32,7 +32,7 @@ class HeldValue {
     }
   }
   ~HeldValue() {
-    if (resident_) resident_->let_go();
+    if (resident_) resident_->unhold();
   }
   HeldValue(const HeldValue&) = delete;
   HeldValue& operator=(const HeldValue&) = delete;

@@ -75,7 +75,7 @@ class SharedAccessTable {
 
   void release(SharedAccess& access) {
     const std::lock_guard lock(mutex_);
-    let_go(access);
+    unhold(access);
   }
 
   void begin_commit() {
@@ -84,7 +84,7 @@ class SharedAccessTable {
   }
   void end_commit(SharedAccess& access) {
     commits_.fetch_add(1);
-    let_go(access);
+    unhold(access);
     mutex_.unlock();
   }
 
@@ -139,7 +139,7 @@ class SharedAccessTable {
     access.is_held_ = true;
   }
 
-  void let_go(SharedAccess& access) {
+  void unhold(SharedAccess& access) {
     std::erase(held_, &access);
     access.is_held_ = false;
     if (waiting_.empty()) return;

@@ -87,7 +87,7 @@ std::vector<Conflict> conflicts(const FunctionGraph& graph) {
 std::optional<Variables> as_draws(const Apply& node) {
   const auto* op = dynamic_cast<const Expansion*>(&node.op());
   if (!op || inner_graph_of(node.op()) || !has_random_output(node)) return std::nullopt;
-  const LocationScope place(node.provenance().where);
+  const LocationScope here(node.provenance().where);
   std::optional<Variables> formula = op->expansion(node);
   if (!formula) return std::nullopt;
   for (auto& each : toposort(*formula))

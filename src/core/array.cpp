@@ -38,16 +38,16 @@ class Block final : public RefCounted {
     // No memory that may be accessed follows the data.
     void* exact = nullptr;
     if (posix_memalign(&exact, alignment, alignment + bytes)) return nullptr;
-    return place(static_cast<char*>(exact), {exact, 0});
+    return construct(static_cast<char*>(exact), {exact, 0});
 #endif
     if (2 * alignment + bytes >= big_block) {
       const BigBlock big = take_big_block(alignment + bytes);
-      return big.memory ? place(static_cast<char*>(big.memory), {big.memory, big.bytes}) : nullptr;
+      return big.memory ? construct(static_cast<char*>(big.memory), {big.memory, big.bytes}) : nullptr;
     }
     void* memory = std::malloc(2 * alignment + bytes);
     if (!memory) return nullptr;
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
-    return place(static_cast<char*>(memory) + (alignment - address % alignment) % alignment, {memory, 0});
+    return construct(static_cast<char*>(memory) + (alignment - address % alignment) % alignment, {memory, 0});
   }
   static void operator delete(void* head) {
     Origin origin;
@@ -78,9 +78,9 @@ class Block final : public RefCounted {
     if (memory == MAP_FAILED) return nullptr;
     mprotect(static_cast<char*>(memory) + used, page, PROT_NONE);
     const std::size_t data = (used - bytes) / element * element;
-    return place(static_cast<char*>(memory) + data - alignment, {memory, 0, all});
+    return construct(static_cast<char*>(memory) + data - alignment, {memory, 0, all});
   }
-  static Block* place(char* head, const Origin& origin) {
+  static Block* construct(char* head, const Origin& origin) {
     std::memcpy(head + origin_at, &origin, sizeof origin);
     return ::new (head) Block;
   }

@@ -82,12 +82,12 @@ BitGenerator parse_bit_generator(std::string_view name) {
 
 std::string_view refuse_state(BitGenerator kind, std::span<const std::uint64_t> words) {
   if (std::int64_t(words.size()) != state_words(kind)) return "the number of words";
-  if (kind == BitGenerator::MT19937) return words[312] > 624 ? "the place is beyond the 624 numbers" : "";
+  if (kind == BitGenerator::MT19937) return words[312] > 624 ? "the position is beyond the 624 numbers" : "";
   if (kind == BitGenerator::Threefry) return words[1] >> 62 ? "the number of draws is beyond 2^62" : "";
   const std::size_t half = words.size() - 2;
   if (words[half] > 1 || words[half + 1] >> 32) return "the buffered half of a word";
   if (kind == BitGenerator::PCG64 && !(words[2] & 1)) return "the increment is even";
-  if (kind == BitGenerator::Philox && words[6] > 4) return "the place is beyond the buffer";
+  if (kind == BitGenerator::Philox && words[6] > 4) return "the position is beyond the buffer";
   return "";
 }
 

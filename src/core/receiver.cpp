@@ -7,7 +7,7 @@
 namespace bitale {
 
 void* Receiver::receive(int output, Array value) {
-  void* data = place(output, value.dtype(), {value.shape().data(), value.shape().size()});
+  void* data = allocate(output, value.dtype(), {value.shape().data(), value.shape().size()});
   if (const auto bytes = std::size_t(value.nbytes())) std::memcpy(data, value.data(), bytes);
   return data;
 }
@@ -23,7 +23,7 @@ Array& ArrayReceiver::keep(int output, Array value) {
   return values_[at];
 }
 
-void* ArrayReceiver::place(int output, DType dtype, std::span<const std::int64_t> shape) {
+void* ArrayReceiver::allocate(int output, DType dtype, std::span<const std::int64_t> shape) {
   return keep(output, Array::empty(dtype, Dims(shape))).mutable_data();
 }
 

@@ -13,15 +13,15 @@ namespace bitale {
 // Maps variables to their replacements in a copy.
 struct CopyMemo {
   void insert(const Variable& original, const Variable& copy) {
-    if (places.insert(original.node(), std::uint32_t(pairs.size())).second) pairs.emplace_back(original, copy);
+    if (indices.insert(original.node(), std::uint32_t(pairs.size())).second) pairs.emplace_back(original, copy);
   }
   const Variable* find(const Variable& original) const {
-    const std::uint32_t* place = places.find(original.node());
-    return place ? &pairs[*place].second : nullptr;
+    const std::uint32_t* index = indices.find(original.node());
+    return index ? &pairs[*index].second : nullptr;
   }
 
   std::vector<std::pair<Variable, Variable>> pairs;
-  PointerMap<std::uint32_t> places;
+  PointerMap<std::uint32_t> indices;
 };
 
 // A copy of the node with other inputs and the same output types and provenance. copy_names copies the names, and

@@ -29,8 +29,8 @@ void copy_destroyed(const Apply& node, std::span<Array> in);
 // ---- contents of errors (node_error.cpp) ----------------------------------------------------------------------------
 
 // Adds lines with the node that failed, the shapes, strides and values of its inputs (none: the values are not known),
-// and the place where it was built; from exception_verbosity=medium on, also its tree. The node becomes the error's
-// subject.
+// and the location at which it was built; from exception_verbosity=medium on, also its tree. The node becomes the
+// error's subject.
 void add_node_context(Error& error, const Apply& node, std::span<const Array> in);
 // With exception_verbosity=high, adds the values held in memory, largest first.
 struct StoredValue {

@@ -44,7 +44,7 @@ struct NodeRecord {
   explicit NodeRecord(std::uint32_t slot) : slot(slot) {}
 
   const void* graph = nullptr;              // the State whose node it is
-  const std::uint32_t slot;                 // its place in the State's list of records
+  const std::uint32_t slot;                 // its index in the State's list of records
   Apply node;                               // keeps it alive; null while the slot is free
   std::uint64_t serial = 0;                 // in order of import: of two equal nodes the older is kept
   std::int64_t rank = 0;                    // greater than the rank of every node it needs

@@ -51,7 +51,7 @@ std::size_t MergeTable::hash(const ApplyNode& node, std::span<const Variable> in
 }
 
 ApplyNode* MergeTable::find(const ApplyNode& node, std::span<const Variable> inputs, std::size_t hash) const {
-  ApplyNode* at = buckets_[place(hash)];
+  ApplyNode* at = buckets_[bucket_of(hash)];
   while (at && !(at->record->hash == hash && same_node(*at, node, inputs))) at = at->record->next;
   return at;
 }
@@ -61,13 +61,13 @@ ApplyNode* MergeTable::find(const ApplyNode& node) const { return find(node, nod
 void MergeTable::add(ApplyNode* node, std::size_t hash) {
   if (++node_count_ > buckets_.size()) grow();
   node->record->hash = hash;
-  node->record->next = std::exchange(buckets_[place(hash)], node);
+  node->record->next = std::exchange(buckets_[bucket_of(hash)], node);
 }
 
 void MergeTable::add(ApplyNode* node) { add(node, hash(*node, node->inputs)); }
 
 void MergeTable::remove(ApplyNode* node) {
-  ApplyNode** link = &buckets_[place(node->record->hash)];
+  ApplyNode** link = &buckets_[bucket_of(node->record->hash)];
   while (*link && *link != node) link = &(*link)->record->next;
   if (!*link) throw InternalError("merge table: an entry is missing");
   *link = node->record->next;
@@ -80,7 +80,7 @@ void MergeTable::grow() {
   for (ApplyNode* node : old)
     while (node) {
       ApplyNode* next = node->record->next;
-      node->record->next = std::exchange(buckets_[place(node->record->hash)], node);
+      node->record->next = std::exchange(buckets_[bucket_of(node->record->hash)], node);
       node = next;
     }
 }

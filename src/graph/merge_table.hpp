@@ -29,7 +29,7 @@ class MergeTable {
   void remove_constant(const Variable& constant);
 
  private:
-  std::size_t place(std::size_t hash) const { return (hash ^ hash >> 32) & (buckets_.size() - 1); }
+  std::size_t bucket_of(std::size_t hash) const { return (hash ^ hash >> 32) & (buckets_.size() - 1); }
   void grow();
 
   // Chains of nodes, linked through their records, which also keep the hashes.

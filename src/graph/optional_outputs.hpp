@@ -10,7 +10,7 @@ namespace bitale {
 
 struct FewerOutputs {
   Apply node;
-  std::vector<int> places;  // per output of the original node: the output in its place, or -1
+  std::vector<int> outputs;  // per output of the original node: the output of this node that replaces it, or -1
 };
 
 class OptionalOutputs {

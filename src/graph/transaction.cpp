@@ -47,12 +47,12 @@ void Transaction::commit() {
   for (auto& feature : graph_.features)
     call_feature(*feature, [&](Feature& asked) { asked.on_validate(*graph_.self); });
   committed_ = true;
-  hand_over();
+  publish_log();
   if (graph_.raised > 4 * graph_.node_count() + 1000) graph_.spread_ranks();
 }
 
-// Hands the log to the features that keep it.
-void Transaction::hand_over() {
+// Passes the log to the features that keep it.
+void Transaction::publish_log() {
   if (log_list_.empty()) return;
   const std::uint64_t before = std::exchange(graph_.version, graph_.next_version++);
   std::shared_ptr<Changes> changes;
@@ -181,7 +181,7 @@ Transaction::Imported Transaction::import_variable(const Variable& v, const Prov
 
 // Spreads the ranks of new nodes between those of their inputs and the target (the rank of the node that the last one
 // replaces).
-void Transaction::place(const Imported& imported, std::int64_t target) {
+void Transaction::assign_ranks(const Imported& imported, std::int64_t target) {
   if (imported.created.empty()) return;
   // First, the rank of a new node is its level among the new nodes.
   const std::uint64_t first = graph_.record(imported.created.front()).serial;
@@ -231,7 +231,7 @@ void Transaction::inherit_type(const Variable& from, const Variable& to) {
 
 Variable Transaction::import(const Variable& v) {
   Imported imported = import_variable(v, {});
-  place(imported, 0);
+  assign_ranks(imported, 0);
   return imported.variable;
 }
 
@@ -316,7 +316,7 @@ bool Transaction::replace(const Variable& given_before, const Variable& after) {
         target = graph_.record(client.node).rank - 1;
   }
   Imported imported = import_variable(after, before.has_owner() ? before.owner().provenance() : Provenance());
-  place(imported, target);
+  assign_ranks(imported, target);
   if (imported.variable.same_as(before)) {
     for (ApplyNode* node : imported.created) unused_.push_back(Apply::of(node));
     settle();

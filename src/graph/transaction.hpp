@@ -49,7 +49,7 @@ class Transaction {
   void import_node(const Apply& node, const Provenance& replaced, Imported& into);
   Variable import_leaf(const Variable& leaf);
   ApplyNode* copy_in_node(const Apply& original, Variables inputs);
-  void place(const Imported& imported, std::int64_t target);
+  void assign_ranks(const Imported& imported, std::int64_t target);
   void inherit_notes(const Variable& from, const Variable& to);
   void inherit_type(const Variable& from, const Variable& to);
 
@@ -64,7 +64,7 @@ class Transaction {
   void prune_unused_nodes();
   void prune(const Apply& node);
   void roll_back() noexcept;
-  void hand_over();
+  void publish_log();
 
   // Adds the requested change to the refusal of a feature.
   void explain(Error& error, const Feature& feature) const;

@@ -128,7 +128,7 @@ Variable copy_leaf(const Variable& leaf) {
 }  // namespace
 
 Variables copy_graph(std::span<const Variable> outputs, CopyMemo& memo, bool copy_leaves) {
-  auto known = [&](VariableNode* node) { return memo.places.contains(node); };
+  auto known = [&](VariableNode* node) { return memo.indices.contains(node); };
   auto copy_of = [&](const Variable& v) {
     if (const Variable* copy = memo.find(v)) return *copy;
     if (v.has_owner() || v.is_constant() || !copy_leaves) return v;

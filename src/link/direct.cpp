@@ -41,10 +41,10 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
   for (std::size_t b = 0; b < program.buffers.size(); ++b) {
     const program::Buffer& buffer = program.buffers[b];
     const auto slot = std::size_t(buffer.slot);
-    const auto place = [&](const Variable& variable) {
+    const auto argument = [&](const Variable& variable) {
       ++found;
       const TensorType& type = variable.storage();
-      Place it{b, std::size_t(offsets[b]), std::int64_t(itemsize(type.dtype)), type.ndim(), type.dtype};
+      Argument it{b, std::size_t(offsets[b]), std::int64_t(itemsize(type.dtype)), type.ndim(), type.dtype};
       for (int axis = 0; axis < it.ndim; ++axis) {
         Length& length = out.lengths_[it.lengths + std::size_t(axis)];
         length = length_of(buffer.shape[std::size_t(axis)]);
@@ -53,9 +53,9 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
       return it;
     };
     if (buffer.role == program::Role::constant) out.constants_.push_back({b, buffer.value.mutable_data()});
-    if (buffer.role == program::Role::input) out.inputs_[slot] = place(graph.inputs()[slot]);
+    if (buffer.role == program::Role::input) out.inputs_[slot] = argument(graph.inputs()[slot]);
     if (buffer.role == program::Role::output) {
-      out.outputs_[slot] = place(graph.outputs()[slot]);
+      out.outputs_[slot] = argument(graph.outputs()[slot]);
       out.output_of_[b] = int(slot);
       out.all_known_ &= out.outputs_[slot].is_known;
     }
@@ -90,10 +90,10 @@ struct DirectCode::Call {
     auto& call = *reinterpret_cast<Call*>(frame);
     const int output = call.code.output_of_[std::size_t(buffer)];
     if (output < 0) return runtime::failed_in_host;
-    const Place& place = call.code.outputs_[std::size_t(output)];
+    const Argument& argument = call.code.outputs_[std::size_t(output)];
     const View& target = call.outputs[std::size_t(output)];
-    const std::int64_t* lengths = frame->lengths + place.lengths;
-    for (int axis = 0; axis < place.ndim; ++axis)
+    const std::int64_t* lengths = frame->lengths + argument.lengths;
+    for (int axis = 0; axis < argument.ndim; ++axis)
       if (lengths[axis] != target.shape[axis]) return runtime::failed_in_host;
     frame->data[buffer] = target.data;
     return 0;
@@ -103,18 +103,18 @@ struct DirectCode::Call {
 // Whether the view is C-contiguous at a properly aligned address, with lengths that `fits` accepts; `end` is set to
 // where it ends. An array without elements may be rejected.
 template <class Fits>
-BITALE_INLINE bool DirectCode::take(const View& view, const Place& place, Memory& memory, std::uintptr_t& end,
+BITALE_INLINE bool DirectCode::take(const View& view, const Argument& argument, Memory& memory, std::uintptr_t& end,
                                     const Fits& fits) const {
   const auto address = reinterpret_cast<std::uintptr_t>(view.data);
-  std::int64_t bytes = place.itemsize;
+  std::int64_t bytes = argument.itemsize;
   bool good = address != 0 && (address & std::uintptr_t(bytes - 1)) == 0;
-  for (int axis = place.ndim; axis-- > 0;) {
+  for (int axis = argument.ndim; axis-- > 0;) {
     const std::int64_t length = view.shape[axis];
-    good &= (view.strides[axis] == bytes || length == 1) & fits(place.lengths + std::size_t(axis), length);
+    good &= (view.strides[axis] == bytes || length == 1) & fits(argument.lengths + std::size_t(axis), length);
     bytes *= length;
   }
   end = address + std::uintptr_t(bytes);
-  memory.data[place.buffer] = view.data;
+  memory.data[argument.buffer] = view.data;
   return good;
 }
 
@@ -124,8 +124,8 @@ BITALE_INLINE bool DirectCode::take_inputs(std::span<const View> inputs, Memory&
   bool good = true;
   const View* view = inputs.data();
   const Length* known = lengths_.data();
-  for (const Place& place : inputs_)
-    good &= take(*view++, place, memory, *ends++, [&](std::size_t at, std::int64_t length) {
+  for (const Argument& argument : inputs_)
+    good &= take(*view++, argument, memory, *ends++, [&](std::size_t at, std::int64_t length) {
       memory.lengths[at] = length;
       return known[at].number == unknown_length || known[at].number == length;
     });
@@ -143,9 +143,9 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
   bool good = true;
   const View *view = outputs.data(), *const last_input = inputs.data() + inputs.size();
   std::uintptr_t* end = ends + inputs.size();
-  for (const Place& place : outputs_) {
-    good &= take(*view, place, memory, *end, [&](std::size_t at, std::int64_t length) {
-      return !place.is_known || length == known(lengths_[at], memory);
+  for (const Argument& argument : outputs_) {
+    good &= take(*view, argument, memory, *end, [&](std::size_t at, std::int64_t length) {
+      return !argument.is_known || length == known(lengths_[at], memory);
     });
     const auto begin = reinterpret_cast<std::uintptr_t>(view->data);
     const auto is_disjoint = [&](const View& other, std::uintptr_t end_of_other) {
@@ -154,7 +154,7 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
     const std::uintptr_t* other_end = ends;
     for (const View* other = inputs.data(); other != last_input; ++other) good &= is_disjoint(*other, *other_end++);
     for (const View* other = outputs.data(); other != view; ++other) good &= is_disjoint(*other, *other_end++);
-    if (!place.is_known) memory.data[place.buffer] = nullptr;  // the code requests it
+    if (!argument.is_known) memory.data[argument.buffer] = nullptr;  // the code requests it
     ++view;
     ++end;
   }
@@ -170,12 +170,12 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
   alignas(cache_line) std::array<std::byte, max_staged> stage;
   std::array<std::size_t, max_views> sizes;
   std::size_t used = 0, output = 0;
-  for (const Place& place : outputs_) {
+  for (const Argument& argument : outputs_) {
     std::size_t& bytes = sizes[output];
-    bytes = std::size_t(place.itemsize);
-    for (int axis = 0; axis < place.ndim; ++axis) bytes *= std::size_t(outputs[output].shape[axis]);
+    bytes = std::size_t(argument.itemsize);
+    for (int axis = 0; axis < argument.ndim; ++axis) bytes *= std::size_t(outputs[output].shape[axis]);
     if (bytes > max_staged - used) return false;
-    memory.data[place.buffer] = stage.data() + used;
+    memory.data[argument.buffer] = stage.data() + used;
     used = std::min(max_staged, (used + bytes + cache_line - 1) & ~(cache_line - 1));
     ++output;
   }
@@ -191,11 +191,12 @@ std::optional<std::int32_t> DirectCode::run(std::span<const View> inputs, Receiv
   std::uintptr_t ends[max_views];
   if (!all_known_ || !take_inputs(inputs, memory, ends)) return {};
   int output = 0;
-  for (const Place& place : outputs_) {
+  for (const Argument& argument : outputs_) {
     std::array<std::int64_t, max_lengths> shape;
-    for (int axis = 0; axis < place.ndim; ++axis)
-      shape[std::size_t(axis)] = known(lengths_[place.lengths + std::size_t(axis)], memory);
-    memory.data[place.buffer] = results.place(output++, place.dtype, std::span(shape).first(std::size_t(place.ndim)));
+    for (int axis = 0; axis < argument.ndim; ++axis)
+      shape[std::size_t(axis)] = known(lengths_[argument.lengths + std::size_t(axis)], memory);
+    memory.data[argument.buffer] =
+        results.allocate(output++, argument.dtype, std::span(shape).first(std::size_t(argument.ndim)));
   }
   Call call(*this, {}, memory);
   return entry_(&call.frame);

@@ -42,7 +42,7 @@ class DirectCode {
     std::int64_t number = unknown_length, same_as = -1;
     bool is_known() const { return number != unknown_length || same_as >= 0; }
   };
-  struct Place {  // of an input or output
+  struct Argument {  // of an input or output
     std::size_t buffer = 0, lengths = 0;
     std::int64_t itemsize = 0;
     int ndim = 0;
@@ -57,7 +57,7 @@ class DirectCode {
   struct Call;
 
   template <class Fits>
-  bool take(const View& view, const Place& place, Memory& memory, std::uintptr_t& end, const Fits& fits) const;
+  bool take(const View& view, const Argument& argument, Memory& memory, std::uintptr_t& end, const Fits& fits) const;
   bool take_inputs(std::span<const View> inputs, Memory& memory, std::uintptr_t* ends) const;
   bool run_staged(std::span<const View> outputs, Memory& memory) const;
   std::int64_t known(const Length& length, const Memory& memory) const;
@@ -65,7 +65,7 @@ class DirectCode {
   runtime::Entry entry_ = nullptr;
   std::int64_t stream_from_ = 0;  // as in Frame
   std::vector<Constant> constants_;
-  std::vector<Place> inputs_, outputs_;
+  std::vector<Argument> inputs_, outputs_;
   std::vector<Length> lengths_;  // of all buffers, as in Frame; for inputs, what their types declare
   std::vector<int> output_of_;   // per buffer
   bool all_known_ = true;        // whether the lengths of all outputs are known

@@ -119,9 +119,9 @@ class JaxThunk final : public Thunk {
     std::vector<Array> given;  // the arguments, where they differ from `arrays`
     if (!module.in_place.empty()) given = donated(arrays, module, stay, taken);
     // A receiver that refuses a result does so here, before any value is lost.
-    std::vector<void*> places(count, nullptr);
+    std::vector<void*> memory(count, nullptr);
     for (std::size_t k = 0; k < count && !taken.is_empty(); ++k)
-      if (!stay[k]) places[k] = results.place(int(k), module.results[k].dtype, module.results[k].lengths);
+      if (!stay[k]) memory[k] = results.allocate(int(k), module.results[k].dtype, module.results[k].lengths);
 
     const auto start = Clock::now();
     std::vector<Array> made = variant->compiled->run(given.empty() ? arrays : given, stay);
@@ -137,10 +137,10 @@ class JaxThunk final : public Thunk {
       made.pop_back();
     }
     for (std::size_t k = 0; k < made.size(); ++k) {
-      if (!places[k])
+      if (!memory[k])
         results.receive(int(k), std::move(made[k]));
       else if (made[k].nbytes())
-        std::memcpy(places[k], made[k].data(), std::size_t(made[k].nbytes()));
+        std::memcpy(memory[k], made[k].data(), std::size_t(made[k].nbytes()));
     }
     taken.succeed();
   }

@@ -340,7 +340,7 @@ class JitThunk final : public Thunk {
         const auto at = std::size_t(thunk.offsets_[std::size_t(id)]);
         const DType dtype = thunk.output_dtypes_[std::size_t(buffer.slot)];
         const std::size_t rank = std::size_t(buffer.ndim()) - is_complex(dtype);
-        data = results.place(buffer.slot, dtype, std::span(workspace.lengths).subspan(at, rank));
+        data = results.allocate(buffer.slot, dtype, std::span(workspace.lengths).subspan(at, rank));
         return;
       }
       Array& block = workspace.blocks[std::size_t(buffer.slot)];

@@ -21,7 +21,7 @@ struct Entry {
   std::string_view name;
   std::string_view instead;  // the linker to fall back to where a requirement is missing, or ""
   std::unique_ptr<Thunk> (*link)(const LinkedGraph& graph, const LinkOptions& options);  // null: node by node
-  std::vector<std::string> ways;
+  std::vector<std::string> node_linkers;
   NodeWrapper (*wrapper)() = nullptr;
 };
 
@@ -69,15 +69,15 @@ Linker::Linker(std::string_view given) {
   }
   const Entry& entry = entry_of(given);
   name = entry.name;
-  ways = entry.ways;
+  node_linkers = entry.node_linkers;
   if (entry.wrapper) wrapper = entry.wrapper();
 }
 
-Linker wrap_linker(std::vector<std::string> ways, NodeWrapper wrapper) {
+Linker wrap_linker(std::vector<std::string> node_linkers, NodeWrapper wrapper) {
   Linker linker("wrap");
-  if (ways.empty()) throw ValueError("wrap_linker: expected at least one linker to run the nodes");
-  linker.ways.clear();
-  for (auto& way : ways) linker.ways.emplace_back(entry_of(way).name);
+  if (node_linkers.empty()) throw ValueError("wrap_linker: expected at least one linker to run the nodes");
+  linker.node_linkers.clear();
+  for (auto& each : node_linkers) linker.node_linkers.emplace_back(entry_of(each).name);
   linker.wrapper = std::move(wrapper);
   return linker;
 }
@@ -108,24 +108,24 @@ class SomeReceiver final : public Receiver {
  public:
   SomeReceiver(std::span<const int> wanted, Receiver& results) : wanted_(wanted), results_(results) {}
 
-  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override {
-    const auto at = place_of(output);
-    return at ? results_.place(*at, dtype, shape) : others_.place(output, dtype, shape);
+  void* allocate(int output, DType dtype, std::span<const std::int64_t> shape) override {
+    const auto at = wanted_index(output);
+    return at ? results_.allocate(*at, dtype, shape) : others_.allocate(output, dtype, shape);
   }
   void* receive(int output, Array value) override {
-    const auto at = place_of(output);
+    const auto at = wanted_index(output);
     return at ? results_.receive(*at, std::move(value)) : others_.receive(output, std::move(value));
   }
   void begin(std::span<const View> inputs, bool is_long) override { results_.begin(inputs, is_long); }
   const Array* behind(int input) const override { return results_.behind(input); }
   void keep_input(int input, const Array& on_device) override { results_.keep_input(input, on_device); }
   bool may_stay(int output) const override {
-    const auto at = place_of(output);
+    const auto at = wanted_index(output);
     return at && results_.may_stay(*at);
   }
 
  private:
-  std::optional<int> place_of(int output) const {
+  std::optional<int> wanted_index(int output) const {
     for (std::size_t k = 0; k < wanted_.size(); ++k)
       if (wanted_[k] == output) return int(k);
     return {};

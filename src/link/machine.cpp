@@ -28,7 +28,7 @@ struct Instruction {
   std::vector<Index> in, out;
   std::vector<int> destroyed;  // the inputs that it destroys
   const LazyInputs* lazy;      // null: all inputs are needed
-  std::vector<NodeCode> ways;
+  std::vector<NodeCode> codes;
 };
 
 // The nodes that every call runs, in order, and the number of readers of each cell. A cell whose value is kept has one
@@ -52,7 +52,7 @@ struct Cells {
 class ReusingReceiver final : public Receiver {
  public:
   explicit ReusingReceiver(std::vector<Array>& values) : values_(values) {}
-  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override {
+  void* allocate(int output, DType dtype, std::span<const std::int64_t> shape) override {
     Array& value = values_[std::size_t(output)];
     const Dims wanted(shape);
     if (!value.is_unique() || value.dtype() != dtype || !(value.shape() == wanted) || !value.is_contiguous())
@@ -98,8 +98,8 @@ class Machine final : public Thunk {
         instruction.out.push_back(cell_of(output));
         producers_[instruction.out.back()] = Index(program_.size());
       }
-      for (auto& way : linker.ways) instruction.ways.push_back(node_code(node, way, of_nodes));
-      if (linker.ways[0] == "opwise" && !instruction.ways[0].thunk) by_perform_.insert(node.node());
+      for (auto& each : linker.node_linkers) instruction.codes.push_back(node_code(node, each, of_nodes));
+      if (linker.node_linkers[0] == "opwise" && !instruction.codes[0].thunk) by_perform_.insert(node.node());
       program_.push_back(std::move(instruction));
     }
     for (auto& output : graph->outputs()) outputs_.push_back(cell_of(output));
@@ -281,7 +281,7 @@ class Machine final : public Thunk {
     std::vector<Array> before;
     if (keeps_)
       for (auto cell : instruction.out) before.push_back(std::exchange(cells.values[cell], Array()));
-    cells.results.resize(instruction.ways.size());
+    cells.results.resize(instruction.codes.size());
     for (auto& each : cells.results) each.clear();
     Step step(*this, i, cells.in, std::move(before), cells.results);
     if (cells.profiled) cells.profiled->begin_node();
@@ -312,23 +312,23 @@ class Machine final : public Thunk {
    public:
     Step(const Machine& machine, Index i, std::span<Array> in, std::vector<Array> before,
          std::vector<std::vector<Array>>& results)
-        : NodeStep(machine.graph_, i, machine.program_[i].node, in, machine.program_[i].ways.size()),
+        : NodeStep(machine.graph_, i, machine.program_[i].node, in, machine.program_[i].codes.size()),
           instruction_(machine.program_[i]),
           in_(in),
           is_watched_(bool(machine.linker_.wrapper)),
           before_(std::move(before)),
           results_(results) {}
 
-    void run(std::size_t way) override {
-      const NodeCode& code = instruction_.ways.at(way);
+    void run(std::size_t linker) override {
+      const NodeCode& code = instruction_.codes.at(linker);
       if (code.thunk) {
         std::vector<View> views;
         for (auto input : code.inputs) views.push_back(view_of(inputs[input]));
-        std::vector<Array> out = results_[way].empty() && way == 0 ? std::move(before_) : std::vector<Array>();
+        std::vector<Array> out = results_[linker].empty() && linker == 0 ? std::move(before_) : std::vector<Array>();
         out.resize(node.output_count());
         ReusingReceiver receiver(out);
         code.thunk->run(views, receiver);
-        results_[way] = std::move(out);
+        results_[linker] = std::move(out);
         return;
       }
       std::vector<Array> own;  // copies, for an op that destroys values with other readers
@@ -340,16 +340,16 @@ class Machine final : public Thunk {
       }
       std::vector<Array> out(node.output_count());
       evaluate_node(node, own.empty() ? std::span<const Array>(in_) : own, out);
-      results_[way] = std::move(out);
+      results_[linker] = std::move(out);
     }
-    std::span<const Array> outputs(std::size_t way) const override { return results_.at(way); }
+    std::span<const Array> outputs(std::size_t linker) const override { return results_.at(linker); }
 
    private:
     const Instruction& instruction_;
     const std::span<Array> in_;
     const bool is_watched_;
     std::vector<Array> before_;                 // left over from the previous call
-    std::vector<std::vector<Array>>& results_;  // per way
+    std::vector<std::vector<Array>>& results_;  // per node linker
   };
 
   // Results are the caller's own: never views of inputs, constants or one another.

@@ -59,7 +59,7 @@ class Assignment {
   // Results of the host are known by its callback; a fill of a buffer only prepares it for the nodes that write there.
   static void note(const program::Step& step, Written& written) {
     program::for_each_access(step, [&](const program::Access& access) {
-      const bool by_step = access.reach == program::Reach::element || access.reach == program::Reach::by_call;
+      const bool by_step = access.reach == program::Reach::element || access.reach == program::Reach::runtime_call;
       if (access.writes() && by_step) written.buffers.push_back(access.buffer);
     });
     program::for_each_definition(step, [&](program::Expr var, program::Definition kind) {

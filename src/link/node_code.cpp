@@ -23,17 +23,17 @@ bool is_called_back(const Thunk& thunk, const FunctionGraph& graph) {
 }
 
 // Without a fallback: a missing compiler affects the whole graph and is reported once.
-std::unique_ptr<Thunk> link_node(std::string_view way, const LinkedGraph& graph, const LinkOptions& options) {
-  if (way == "c") return link_c(graph, options);
-  return way == "jit" || way == "opwise" ? link_jit(graph, options) : link(way, graph, options);
+std::unique_ptr<Thunk> link_node(std::string_view linker, const LinkedGraph& graph, const LinkOptions& options) {
+  if (linker == "c") return link_c(graph, options);
+  return linker == "jit" || linker == "opwise" ? link_jit(graph, options) : link(linker, graph, options);
 }
 
 }  // namespace
 
-NodeCode node_code(const Apply& node, std::string_view way, const LinkOptions& options) {
+NodeCode node_code(const Apply& node, std::string_view linker, const LinkOptions& options) {
   NodeCode code;
-  const bool only_if_useful = way == "opwise";
-  if (way == "vm" || lazy_inputs(node) || (only_if_useful && is_view(node))) return code;
+  const bool only_if_useful = linker == "opwise";
+  if (linker == "vm" || lazy_inputs(node) || (only_if_useful && is_view(node))) return code;
   Variables inputs;
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
     const Variable& input = node.inputs()[i];
@@ -43,7 +43,7 @@ NodeCode node_code(const Apply& node, std::string_view way, const LinkOptions& o
     code.inputs.push_back(i);
   }
   const LinkedGraph graph = part_of_graph(inputs, node.outputs());
-  code.thunk = link_node(way, graph, options);
+  code.thunk = link_node(linker, graph, options);
   if (only_if_useful && is_called_back(*code.thunk, *graph)) return {};
   return code;
 }

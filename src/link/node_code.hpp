@@ -15,6 +15,6 @@ struct NodeCode {
 };
 
 // Links by the named linker. "opwise": native code if there is any and the node is more than a view; otherwise perform.
-NodeCode node_code(const Apply& node, std::string_view way, const LinkOptions& options);
+NodeCode node_code(const Apply& node, std::string_view linker, const LinkOptions& options);
 
 }  // namespace bitale::link

@@ -97,9 +97,9 @@ void WorkEstimate::count_steps(const program::Loop& loop) {
     for (auto& step : loop.body)
       if (counts(step)) work_.steps = std::get<program::Next>(step.what).var;
   std::set<std::int64_t> traces;
-  const auto mentions_step = [&](Expr place) {
+  const auto mentions_step = [&](Expr index) {
     bool found = false;
-    program::ExprWalk()(place, [&](Expr expr) { found |= expr == loop.index; });
+    program::ExprWalk()(index, [&](Expr expr) { found |= expr == loop.index; });
     return found;
   };
   for (auto& step : loop.body) {
@@ -167,8 +167,8 @@ Expr WorkEstimate::size_of(std::int64_t id) {
 void WorkEstimate::touch(std::unordered_map<std::int64_t, Expr>& bytes, std::int64_t id, std::span<const Expr> at) {
   std::vector<bool> varies(levels_.size(), false);
   program::ExprWalk walk;
-  for (auto& place : at)
-    walk(place, [&](Expr expr) {
+  for (auto& index : at)
+    walk(index, [&](Expr expr) {
       const std::size_t level = nest_.own_level(expr);
       if (expr.code() == Code::index) varies[level] = true;
       if (expr.code() == Code::var)
@@ -193,13 +193,13 @@ void WorkEstimate::look(const program::Steps& steps) {
 
 void WorkEstimate::of(const program::Store& step) {
   compute(step.value);
-  for (auto& place : step.at) compute(place);
+  for (auto& index : step.at) compute(index);
   touch(written_, step.buffer, step.at);
 }
 
 void WorkEstimate::of(const program::Accumulate& step) {
   compute(step.value);
-  for (auto& place : step.at) compute(place);
+  for (auto& index : step.at) compute(index);
   touch(read_, step.buffer, step.at);
   touch(written_, step.buffer, step.at);
   count_combining(step.combiner, step.value.dtype());
@@ -253,7 +253,7 @@ void WorkEstimate::of(const program::Call& step) {
   const runtime::RuntimeFunction* row = runtime::find_function(step.function);
   if (!row || row->flops.of.empty()) return;
   Expr flops = pool_.integer(row->flops.factor);
-  for (auto& name : row->flops.of) flops = flops * std::get<Expr>(step.arguments[row->place(name)]);
+  for (auto& name : row->flops.of) flops = flops * std::get<Expr>(step.arguments[row->argument_index(name)]);
   if (row->flops.divisor > 1) flops = flops / pool_.integer(row->flops.divisor);
   flops = flops * levels_.back().count;
   Expr& total = row->of_float32 ? work_.flops32 : work_.flops64;

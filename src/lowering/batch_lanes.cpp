@@ -27,8 +27,8 @@ using program::Role;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t least_batch = 16;  // if the length is constant
-constexpr std::int64_t least_rows = 4, max_rows = 7;
+constexpr std::int64_t min_batch = 16;  // if the length is constant
+constexpr std::int64_t min_rows = 4, max_rows = 7;
 constexpr std::int64_t worth_rows = 400;         // expressions that they would be as scalars
 constexpr std::int64_t max_copied = 4096;        // elements of an input
 constexpr std::int64_t longest_unrolled = 32;    // of loops inside the batch loop
@@ -39,8 +39,8 @@ constexpr std::int64_t max_outside_steps = 600;  // the same for loops outside t
 enum class Over { batch, rows };
 
 bool is_over(Over what, Expr extent) {
-  if (what == Over::batch) return !extent.is_constant() || extent.payload() >= least_batch;
-  return extent.is_constant() && extent.payload() >= least_rows && extent.payload() <= max_rows;
+  if (what == Over::batch) return !extent.is_constant() || extent.payload() >= min_batch;
+  return extent.is_constant() && extent.payload() >= min_rows && extent.payload() <= max_rows;
 }
 
 bool is_serial_loop(const Loop& loop) {
@@ -91,7 +91,7 @@ struct Effects {
 
   void add(const Step& step, Expr index = {}) {
     std::vector<Expr> indices;
-    for_each_place(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes_it) {
+    for_each_access_within(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes_it) {
       (writes_it ? writes : reads).insert(buffer);
       std::set<std::size_t> here;
       if (at && index.defined())
@@ -269,10 +269,10 @@ class Batches {
     bool found = false;
     std::vector<Expr> indices;
     for (auto& step : loop.body)
-      for_each_place(step, indices, [&](std::int64_t, const std::vector<Expr>* at, bool) {
+      for_each_access_within(step, indices, [&](std::int64_t, const std::vector<Expr>* at, bool) {
         if (!at || at->empty()) return;
-        const auto place = std::find(at->begin(), at->end(), loop.index);
-        found |= place != at->end() && place + 1 != at->end();
+        const auto batch = std::find(at->begin(), at->end(), loop.index);
+        found |= batch != at->end() && batch + 1 != at->end();
       });
     return found;
   }
@@ -289,24 +289,24 @@ class Batches {
   }
 
   // Buffers that the loop writes and of which each element belongs to one iteration: along each axis, all accesses are
-  // at the same place, or all are at constants.
+  // at the same index, or all are at constants.
   std::set<std::int64_t> elements_of_iterations(const Loop& loop) const {
     std::set<std::int64_t> written, refused;
-    std::map<std::pair<std::int64_t, std::size_t>, Expr> places;  // null: constants
+    std::map<std::pair<std::int64_t, std::size_t>, Expr> accessed;  // null: constants
     std::vector<Expr> indices;
-    const auto is_fixed = [&](Expr place) {
-      return !program::any_within(place, [&](Expr expr) {
+    const auto is_fixed = [&](Expr index) {
+      return !program::any_within(index, [&](Expr expr) {
         return expr.code() == Code::load || expr.code() == Code::var ||
                (expr.code() == Code::index && std::find(indices.begin(), indices.end(), expr) != indices.end());
       });
     };
     for (auto& step : loop.body)
-      for_each_place(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes) {
+      for_each_access_within(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes) {
         if (writes) written.insert(buffer);
         if (!at) refused.insert(buffer);
         for (std::size_t axis = 0; at && axis < at->size(); ++axis) {
-          const Expr place = (*at)[axis], fixed = is_number_of(place, indices) ? Expr() : place;
-          const auto [known, is_new] = places.try_emplace({buffer, axis}, fixed);
+          const Expr index = (*at)[axis], fixed = is_number_of(index, indices) ? Expr() : index;
+          const auto [known, is_new] = accessed.try_emplace({buffer, axis}, fixed);
           const bool same =
               fixed.defined() ? known->second.defined() && known->second == fixed : !known->second.defined();
           if ((fixed.defined() && !is_fixed(fixed)) || !same) refused.insert(buffer);
@@ -315,14 +315,14 @@ class Batches {
     std::erase_if(written, [&](std::int64_t buffer) {
       const bool is_own = program_.buffers[std::size_t(buffer)].role == Role::temporary;  // scratch of one iteration
       return refused.contains(buffer) ||
-             !(has_place(places, buffer, loop.index) || (is_own && !has_place(places, buffer)));
+             !(has_index(accessed, buffer, loop.index) || (is_own && !has_index(accessed, buffer)));
     });
     return written;
   }
-  // Whether the buffer is accessed at the index or, if none is given, at any place that is not a constant.
-  static bool has_place(const std::map<std::pair<std::int64_t, std::size_t>, Expr>& places, std::int64_t buffer,
+  // Whether the buffer is accessed at the index or, if none is given, at any other that is not a constant.
+  static bool has_index(const std::map<std::pair<std::int64_t, std::size_t>, Expr>& accessed, std::int64_t buffer,
                         Expr index = {}) {
-    for (auto at = places.lower_bound({buffer, 0}); at != places.end() && at->first.first == buffer; ++at)
+    for (auto at = accessed.lower_bound({buffer, 0}); at != accessed.end() && at->first.first == buffer; ++at)
       if (at->second.defined() && (!index.defined() || at->second == index)) return true;
     return false;
   }
@@ -371,7 +371,7 @@ class Batches {
 
   // ---- inputs ----
 
-  // Small inputs and constants that lanes read at constant places, with the batch along an axis other than the last,
+  // Small inputs and constants that lanes read at constant indices, with the batch along an axis other than the last,
   // are copied before the loop, with the batch last.
   void copy_inputs(Loop& loop, Steps& before) {
     std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> copies;  // by buffer and axis of the batch
@@ -379,9 +379,9 @@ class Batches {
       auto* lanes = std::get_if<Loop>(&step.what);
       if (!lanes || !made_.contains(lanes->index.payload())) continue;
       move_elements(lanes->body, [&](std::int64_t buffer, std::vector<Expr>& at) -> std::optional<std::int64_t> {
-        const auto place = std::find(at.begin(), at.end(), lanes->index);
-        if (place == at.end() || place + 1 == at.end() || !is_small_input(buffer)) return {};
-        const auto axis = std::size_t(place - at.begin());
+        const auto batch = std::find(at.begin(), at.end(), lanes->index);
+        if (batch == at.end() || batch + 1 == at.end() || !is_small_input(buffer)) return {};
+        const auto axis = std::size_t(batch - at.begin());
         for (std::size_t k = 0; k < at.size(); ++k)
           if (k != axis && !at[k].is_constant()) return {};
         const auto [known, is_new] = copies.try_emplace({buffer, axis}, 0);
@@ -429,11 +429,11 @@ class Batches {
       if (!loop || !made_.contains(loop->index.payload()) || holds_loops(*loop)) return;
       std::vector<Expr> indices;
       for (auto& inner : loop->body)
-        for_each_place(inner, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes) {
+        for_each_access_within(inner, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes) {
           if (!at) return;
           if (!writes) read.insert(buffer);
-          const auto place = std::find(at->begin(), at->end(), loop->index);
-          if (place != at->end()) along[buffer][std::size_t(place - at->begin())] += writes ? 2 : 1;
+          const auto batch = std::find(at->begin(), at->end(), loop->index);
+          if (batch != at->end()) along[buffer][std::size_t(batch - at->begin())] += writes ? 2 : 1;
         });
     });
     refuse_handed(refused);
@@ -458,7 +458,7 @@ class Batches {
     program::visit_steps(program_.steps, [&](const Step& step) {
       program::for_each_expr(step, [&](const Expr& root) { inspect(root); });
       program::for_each_access(step, [&](const program::Access& access) {
-        if (access.reach == Reach::by_call || access.reach == Reach::by_host) refused.insert(access.buffer);
+        if (access.reach == Reach::runtime_call || access.reach == Reach::host_call) refused.insert(access.buffer);
       });
     });
     for (auto& buffer : program_.buffers)
@@ -550,7 +550,7 @@ class Batches {
     bool found = false;
     std::vector<Expr> indices;
     for (auto& step : loop.body)
-      for_each_place(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool) {
+      for_each_access_within(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool) {
         const auto known = last_.find(buffer);
         found |= at && known != last_.end() && (*at)[known->second] == loop.index;
       });
@@ -561,7 +561,7 @@ class Batches {
 
   using Move = std::function<std::optional<std::int64_t>(std::int64_t buffer, std::vector<Expr>& at)>;
 
-  // Moves elements of some buffers to other places, or to other buffers.
+  // Moves elements of some buffers to other indices, or to other buffers.
   void move_elements(Steps& steps, const Move& move) {
     for (auto& step : steps) {
       program::for_each_expr(step, [&](Expr& root) { root = moved(root, move); });
@@ -592,8 +592,8 @@ class Batches {
 
   static void put_last(std::vector<Expr>& at, std::size_t axis) {
     if (at.empty()) return;
-    const auto place = at.begin() + std::ptrdiff_t(axis);
-    std::rotate(place, place + 1, at.end());
+    const auto batch = at.begin() + std::ptrdiff_t(axis);
+    std::rotate(batch, batch + 1, at.end());
   }
 
   // Elements are moved by way of buffers with new numbers, so that none is moved twice. Temporaries get their old
@@ -652,7 +652,7 @@ class Batches {
 
 }  // namespace
 
-void batches_in_lanes(Program& program, Declarations& declare, const Lengths& lengths) {
+void batch_lanes(Program& program, Declarations& declare, const Lengths& lengths) {
   Batches(program, declare, lengths).run();
 }
 

@@ -12,20 +12,20 @@ template <class T>
 class ByNode {
  public:
   T& operator[](const void* node) {
-    const auto [place, is_new] = places_.insert(node);
-    if (!is_new) return **place;
+    const auto [object, is_new] = objects_.insert(node);
+    if (!is_new) return **object;
     if (blocks_.empty() || blocks_.back().size() == block_size) blocks_.emplace_back().reserve(block_size);
-    return *(*place = &blocks_.back().emplace_back());
+    return *(*object = &blocks_.back().emplace_back());
   }
   T* find(const void* node) {
-    T** place = places_.find(node);
-    return place ? *place : nullptr;
+    T** object = objects_.find(node);
+    return object ? *object : nullptr;
   }
 
  private:
   static constexpr std::size_t block_size = 64;
 
-  PointerMap<T*> places_;
+  PointerMap<T*> objects_;
   std::vector<std::vector<T>> blocks_;
 };
 

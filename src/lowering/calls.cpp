@@ -146,10 +146,10 @@ void Definitions::add_repeated_copy(const Variable& source, const Variable& copy
   add_computation(
       Stored{{.domain = value.shape, .buffer = value.buffer}},
       [&](Index at) {
-        std::vector<Expr> place = own_index(at);
-        for (std::size_t axis = 0; axis < place.size(); ++axis)
-          if (is_one[axis]) place[axis] = pool().integer(0);
-        return read(source, place);
+        std::vector<Expr> index = own_index(at);
+        for (std::size_t axis = 0; axis < index.size(); ++axis)
+          if (is_one[axis]) index[axis] = pool().integer(0);
+        return read(source, index);
       },
       own_index);
 }

@@ -36,7 +36,7 @@ int Definitions::new_check(std::string message) {
   return id;
 }
 
-void Definitions::place_check(Expr condition, int check) {
+void Definitions::add_check(Expr condition, int check) {
   if (known_at_entry(condition))
     computations.entry_checks.push_back({program::Check{condition, check}});
   else
@@ -45,7 +45,7 @@ void Definitions::place_check(Expr condition, int check) {
 
 // Adds a check on which the outputs of the node rely.
 void Definitions::require_check(Expr condition, int check) {
-  place_check(condition, check);
+  add_check(condition, check);
   for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(check);
 }
 
@@ -76,7 +76,7 @@ void Definitions::expect(Expr condition, std::string message) {
   if (condition.is_constant(1)) return;
   const int check = new_check(std::move(message));
   computations.checks[std::size_t(check)].is_expected = true;
-  place_check(condition, check);
+  add_check(condition, check);
 }
 
 // Whether `index` counts along an axis of that length, so that it is always in range.

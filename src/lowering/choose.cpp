@@ -66,7 +66,7 @@ void Definitions::choose(const Variable& variable) {
   const bool recomputed = value.uses > 1 || value.expanded;
   const bool is_view = value.permuted_from.defined();
   if (!value.wanted && value.depth < deepest && (is_view || value.cost < materialize_threshold || !recomputed)) return;
-  if (!value.parts.empty()) return store_segments(variable);
+  if (!value.segments.empty()) return store_segments(variable);
   value.buffer = result_buffer(variable);
   builders_[variable.owner().node()].push_back([this, buffer = value.buffer, rule = value.rule, shape = value.shape] {
     add_computation(Stored{{.domain = shape, .buffer = buffer}}, rule, own_index);

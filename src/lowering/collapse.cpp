@@ -28,7 +28,7 @@ class Collapser {
   }
 
  private:
-  // Whether the place is [..., i, j] of a buffer whose rows are as long as the inner loop.
+  // Whether the multi-index is [..., i, j] of a buffer whose rows are as long as the inner loop.
   bool is_element(std::int64_t buffer, std::span<const Expr> at, const Loop& outer, const Loop& inner) const {
     const auto& shape = program_.buffers[std::size_t(buffer)].shape;
     const std::size_t n = at.size();
@@ -36,7 +36,7 @@ class Collapser {
   }
 
   // Whether the expression is i * extent + j, the position of an element as draws of random numbers count it.
-  bool is_place(Expr expr, Expr i, Expr j, Expr extent) const {
+  bool is_position(Expr expr, Expr i, Expr j, Expr extent) const {
     if (expr.code() != Code::add || expr.dtype() != DType::Int64) return false;
     const auto terms = program::arguments_of(expr);
     for (std::size_t k = 0; k < 2; ++k) {
@@ -53,7 +53,7 @@ class Collapser {
     bool all = true;
     const auto visit = [&](Expr expr) {
       if (expr == outer.index || expr == inner.index) all = false;
-      if (is_place(expr, outer.index, inner.index, inner.extent)) return false;
+      if (is_position(expr, outer.index, inner.index, inner.extent)) return false;
       if (expr.code() != Code::load) return true;
       const auto at = program::arguments_of(expr);
       if (!is_element(expr.payload(), at, outer, inner)) return true;
@@ -63,14 +63,14 @@ class Collapser {
       return false;
     };
     program::ExprWalk walk;
-    const auto place = [&](std::int64_t buffer, std::span<const Expr> at) {
+    const auto visit_element = [&](std::int64_t buffer, std::span<const Expr> at) {
       if (!is_element(buffer, at, outer, inner)) all = false;
       for (std::size_t k = 0; k + 2 < at.size(); ++k) walk(at[k], visit);
     };
     const bool may_fit = program::match(
         step,
         [&](const OneOf<program::Store, program::Accumulate> auto& s) {
-          place(s.buffer, s.at);
+          visit_element(s.buffer, s.at);
           walk(s.value, visit);
           return true;
         },
@@ -113,7 +113,7 @@ class Collapser {
     program::Substitution flat_values;
     program::for_each_expr(step, [&](Expr& root) {
       program::ExprWalk()(root, [&](Expr expr) {
-        if (is_place(expr, i, j, row)) flat_values[expr.id()] = flat;
+        if (is_position(expr, i, j, row)) flat_values[expr.id()] = flat;
         if (expr.code() != Code::load) return;
         const auto at = program::arguments_of(expr), there = flattened(at, i, j, flat);
         if (at != there) flat_values[expr.id()] = pool_.load(expr.payload(), expr.dtype(), there);

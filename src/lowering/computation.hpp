@@ -93,11 +93,11 @@ struct Computations {
   std::vector<Computation> list;
   std::vector<CheckRecord> checks;  // by number
   program::Steps entry_checks;
-  // Loads in lengths and places, by number: the checks that guard them.
+  // Loads in lengths and indices, by number: the checks that guard them.
   std::unordered_map<std::uint32_t, std::vector<int>> load_guards;
 };
 
-// Whether both only store to the same buffer, and never to the same place: they may come in any order.
+// Whether both only store to the same buffer, and never to the same element: they may come in any order.
 bool have_disjoint_stores(const Declarations& declared, const Computation& a, const Computation& b);
 // Marks computations whose results are completely overwritten before they are read.
 void drop_overwritten(const Program& program, const Declarations& declared, Computations& computations);

@@ -29,7 +29,7 @@ Expr Definitions::read(const Variable& variable, Index at) {
   return result;
 }
 
-// Values read before computations are built become part of lengths and places, whose readers do not know the checks
+// Values read before computations are built become part of lengths and indices, whose readers do not know the checks
 // that guard them.
 void Definitions::guard_loads(Expr value, const std::vector<int>& checks) {
   if (checks.empty()) return;
@@ -53,7 +53,7 @@ void Definitions::evaluate(Computation& computation, std::span<const Expr> at, c
   Elements& elements = *computation.elements();
   elements.value = equal_lengths.fixed(value(at));
   if (target) elements.at = target(at);
-  for (auto& place : elements.at) place = equal_lengths.fixed(place);
+  for (auto& index : elements.at) index = equal_lengths.fixed(index);
   std::sort(touched_checks_.begin(), touched_checks_.end());
   touched_checks_.erase(std::unique(touched_checks_.begin(), touched_checks_.end()), touched_checks_.end());
   computation.checks = touched_checks_;

@@ -1,6 +1,6 @@
-// Values in parts: the pieces of a concatenation, each with a rule of its own. A computation that reads such a value at
-// the index of its own loop gets one loop for each part, in which the part is known; nothing is copied. Where the part
-// is not known (a gather, a slice across unknown bounds), the value is stored.
+// Values in segments: the pieces of a concatenation, each with a rule of its own. A computation that reads such a value
+// at the index of its own loop gets one loop for each segment, in which the segment is known; nothing is copied. Where
+// the segment is not known (a gather, a slice across unknown bounds), the value is stored.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@ namespace bitale::lowering {
 using program::Code;
 
 namespace {
-bool same_bounds(std::span<const ConcatSegment> a, std::span<const ConcatSegment> b) {
+bool same_bounds(std::span<const Segment> a, std::span<const Segment> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](auto& p, auto& q) { return p.start == q.start && p.extent == q.extent; });
 }
@@ -25,14 +25,14 @@ bool is_in_variable(const Scanned& scanned) {
 }
 }  // namespace
 
-void Definitions::concatenate(int output, int axis, std::vector<Part> parts) {
+void Definitions::concatenate(int output, int axis, std::vector<Part> segments) {
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
   Value& value = values_[variable.node()];
   value.segment_axis = axis;
   Expr start = pool().integer(0);
-  for (auto& part : parts) {
-    const Expr extent = equal_lengths.canonical(part.extent);
-    value.parts.push_back({start, extent, bound(std::move(part.value))});
+  for (auto& segment : segments) {
+    const Expr extent = equal_lengths.canonical(segment.extent);
+    value.segments.push_back({start, extent, bound(std::move(segment.value))});
     start = start + extent;
   }
   value.rule = [this, node = node_, output](Index at) {
@@ -40,16 +40,16 @@ void Definitions::concatenate(int output, int axis, std::vector<Part> parts) {
   };
 }
 
-// The loop index with which `position` runs through exactly this part; invalid if it does not.
-Expr Definitions::counts_through(const ConcatSegment& part, Expr position) const {
+// The loop index with which `position` runs through exactly this segment; invalid if it does not.
+Expr Definitions::counts_through(const Segment& segment, Expr position) const {
   Expr index = position, offset = position.pool().integer(0);
   if (position.code() == Code::add) {
     const bool first = position.argument(0).code() == Code::index;
     index = position.argument(first ? 0 : 1);
     offset = position.argument(first ? 1 : 0);
   }
-  if (index.code() != Code::index || !(offset == part.start)) return {};
-  return same_length(declare.extent_of(index), part.extent) ? index : Expr();
+  if (index.code() != Code::index || !(offset == segment.start)) return {};
+  return same_length(declare.extent_of(index), segment.extent) ? index : Expr();
 }
 
 Expr Definitions::read_segment(const Variable& variable, Index at) {
@@ -57,22 +57,22 @@ Expr Definitions::read_segment(const Variable& variable, Index at) {
   const auto axis = std::size_t(value.segment_axis);
   const Expr position = at[axis];
   std::vector<Expr> local(at.begin(), at.end());
-  if (segment_scope_ && segment_scope_->whole == position && same_bounds(segment_scope_->parts, value.parts)) {
+  if (segment_scope_ && segment_scope_->whole == position && same_bounds(segment_scope_->segments, value.segments)) {
     local[axis] = segment_scope_->local;
-    return value.parts[segment_scope_->part].value(local);
+    return value.segments[segment_scope_->segment].value(local);
   }
-  for (auto& part : value.parts)
-    if (const Expr index = counts_through(part, position); index.defined()) {
+  for (auto& segment : value.segments)
+    if (const Expr index = counts_through(segment, position); index.defined()) {
       local[axis] = index;
-      return part.value(local);
+      return segment.value(local);
     }
   if (const auto range = declare.range_of(position))
-    for (auto& part : value.parts) {
-      if (!part.start.is_constant() || !part.extent.is_constant()) continue;
-      const std::int64_t first = part.start.payload(), end = first + part.extent.payload();
+    for (auto& segment : value.segments) {
+      if (!segment.start.is_constant() || !segment.extent.is_constant()) continue;
+      const std::int64_t first = segment.start.payload(), end = first + segment.extent.payload();
       if (range->first < first || range->second >= end) continue;
-      local[axis] = position - part.start;
-      return part.value(local);
+      local[axis] = position - segment.start;
+      return segment.value(local);
     }
   if (building_) {
     if (!unresolved_read_) unresolved_read_ = UnresolvedRead{variable, position};
@@ -82,8 +82,8 @@ Expr Definitions::read_segment(const Variable& variable, Index at) {
   return pool().load(values_[variable.node()].buffer, variable.storage().dtype, at);
 }
 
-// Splits a computation into one for each part of the value that it reads, if that is possible. Otherwise the value is
-// stored, and the computation can be rebuilt.
+// Splits a computation into one for each segment of the value that it reads, if that is possible. Otherwise the value
+// is stored, and the computation can be rebuilt.
 bool Definitions::split(const Computation& whole, const ElementRule& value, const TargetRule& target) {
   const UnresolvedRead asked = *std::exchange(unresolved_read_, {});
   const Elements& elements = *whole.elements();
@@ -95,7 +95,7 @@ bool Definitions::split(const Computation& whole, const ElementRule& value, cons
   const bool is_reduce = scanned && scanned->kind == CarryKind::reduce;
   const bool is_row_by_row = scanned && scanned->kind == CarryKind::prefix && !is_in_variable(*scanned);
   const bool combines = is_reduce && axis < scanned->along.size() && scanned->along[axis];
-  // Extents that are computed at this index would have to be computed anew for each part.
+  // Extents that are computed at this index would have to be computed anew for each segment.
   const bool has_computed_extents = std::any_of(elements.domain.begin(), elements.domain.end(),
                                                 [&](Expr extent) { return program::contains(extent, asked.position); });
   const bool possible = found != elements.indices.end() && !has_computed_extents &&
@@ -105,22 +105,22 @@ bool Definitions::split(const Computation& whole, const ElementRule& value, cons
     store_segments(asked.variable);
     return false;
   }
-  const std::vector<ConcatSegment> parts = values_[asked.variable.node()].parts;
+  const std::vector<Segment> segments = values_[asked.variable.node()].segments;
   std::optional<Expr> total;
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    if (parts[k].extent.is_constant(0)) continue;
-    Computation part = whole;
-    Elements& own = *part.elements();
+  for (std::size_t k = 0; k < segments.size(); ++k) {
+    if (segments[k].extent.is_constant(0)) continue;
+    Computation segment = whole;
+    Elements& own = *segment.elements();
     own.is_segment = true;
-    own.domain[axis] = parts[k].extent;
+    own.domain[axis] = segments[k].extent;
     own.indices = declare.indices_of(own.domain);
-    const Expr place = own.indices[axis] + parts[k].start;
+    const Expr position = own.indices[axis] + segments[k].start;
     std::vector<Expr> at = own.indices;
-    at[axis] = place;
-    segment_scope_ = SegmentScope{place, own.indices[axis], parts, k};
+    at[axis] = position;
+    segment_scope_ = SegmentScope{position, own.indices[axis], segments, k};
     const Expr var = is_reduce ? declare.var(scanned->var.dtype()) : Expr();
-    if (is_reduce) std::get<Scanned>(part.what).var = var;
-    for (evaluate(part, at, value, target); unresolved_read_; evaluate(part, at, value, target)) {
+    if (is_reduce) std::get<Scanned>(segment.what).var = var;
+    for (evaluate(segment, at, value, target); unresolved_read_; evaluate(segment, at, value, target)) {
       const Variable other = std::exchange(unresolved_read_, {})->variable;
       const auto here = std::exchange(segment_scope_, {});
       store_segments(other);
@@ -128,7 +128,7 @@ bool Definitions::split(const Computation& whole, const ElementRule& value, cons
     }
     segment_scope_.reset();
     if (combines) total = total ? program::combine(scanned->combiner, *total, var) : var;
-    computations.list.push_back(std::move(part));
+    computations.list.push_back(std::move(segment));
   }
   if (combines) {
     Scanned sum;
@@ -151,20 +151,20 @@ void Definitions::add_segment_computations(const Variable& variable) {
   const Value value = values_[variable.node()];
   const std::size_t before = computations.list.size();
   const auto axis = std::size_t(value.segment_axis);
-  for (auto& part : value.parts) {
-    Stored segment{{.domain = value.shape, .buffer = value.buffer}};
-    segment.domain[axis] = part.extent;
-    add_computation(std::move(segment), part.value, [&](Index at) {
+  for (auto& segment : value.segments) {
+    Stored stored{{.domain = value.shape, .buffer = value.buffer}};
+    stored.domain[axis] = segment.extent;
+    add_computation(std::move(stored), segment.value, [&](Index at) {
       std::vector<Expr> target = own_index(at);
-      target[axis] = target[axis] + part.start;
+      target[axis] = target[axis] + segment.start;
       return target;
     });
   }
   guard_computations(before, value.checks);
 }
 
-// Evaluates outside a computation: repeatedly, as long as it reads a value in parts where the part is not known; that
-// value is then stored.
+// Evaluates outside a computation: repeatedly, as long as it reads a value in segments where the segment is not known;
+// that value is then stored.
 void Definitions::resolve(const std::function<void()>& evaluate) {
   for (;;) {
     memo_.clear();

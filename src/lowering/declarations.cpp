@@ -74,18 +74,18 @@ std::vector<Expr> Declarations::indices_of(std::span<const Expr> domain) {
   return indices;
 }
 
-std::optional<std::pair<std::int64_t, std::int64_t>> Declarations::range_of(Expr place, int depth) const {
+std::optional<std::pair<std::int64_t, std::int64_t>> Declarations::range_of(Expr index, int depth) const {
   using program::Code;
-  if (place.is_constant()) return std::pair(place.payload(), place.payload());
-  if (place.code() == Code::index) {
-    const Expr extent = extent_of(place);
+  if (index.is_constant()) return std::pair(index.payload(), index.payload());
+  if (index.code() == Code::index) {
+    const Expr extent = extent_of(index);
     if (!extent.is_constant()) return {};
     return std::pair(std::int64_t(0), std::max<std::int64_t>(extent.payload() - 1, 0));
   }
-  if (depth == deepest_range || (place.code() != Code::add && place.code() != Code::sub)) return {};
-  const auto a = range_of(place.argument(0), depth + 1), b = range_of(place.argument(1), depth + 1);
+  if (depth == deepest_range || (index.code() != Code::add && index.code() != Code::sub)) return {};
+  const auto a = range_of(index.argument(0), depth + 1), b = range_of(index.argument(1), depth + 1);
   if (!a || !b) return {};
-  if (place.code() == Code::add) return std::pair(a->first + b->first, a->second + b->second);
+  if (index.code() == Code::add) return std::pair(a->first + b->first, a->second + b->second);
   return std::pair(a->first - b->second, a->second - b->first);
 }
 

@@ -36,7 +36,7 @@ class Declarations {
   std::vector<Expr> indices_of(std::span<const Expr> domain);
   Expr extent_of(Expr index) const { return extents_[std::size_t(index.payload())]; }
   // The values that an index expression takes, from first to last, if they follow from constants.
-  std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Expr place, int depth = 0) const;
+  std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Expr index, int depth = 0) const;
 
  private:
   program::Program& program_;

@@ -59,18 +59,18 @@ void Definitions::define_input(const Variable& variable, int slot) {
 
 void Definitions::define_strided(const Variable& variable, const InputLayout& layout, std::int64_t buffer) {
   const int rank = variable.storage().ndim();
-  const int places = layout.order.empty() ? 0 : int(layout.order.size()) + !layout.unit;
+  const int strides = layout.order.empty() ? 0 : int(layout.order.size()) + !layout.unit;
   auto& lengths = program.buffers[std::size_t(buffer)].shape;
-  for (int axis = rank; axis < rank + places; ++axis) lengths.push_back(pool().dim(buffer, axis));
+  for (int axis = rank; axis < rank + strides; ++axis) lengths.push_back(pool().dim(buffer, axis));
   Value& value = values_[variable.node()];
   value.rule = [this, layout, rank, buffer, shape = value.shape, dtype = variable.storage().dtype](Index at) {
-    std::vector<Expr> place(std::size_t(rank), pool().integer(0));
+    std::vector<Expr> indices(std::size_t(rank), pool().integer(0));
     for (auto& [axis, reversed] : layout.order) {
       const Expr index = at[std::size_t(axis)];
-      place.push_back(reversed ? shape[std::size_t(axis)] - 1 - index : index);
+      indices.push_back(reversed ? shape[std::size_t(axis)] - 1 - index : index);
     }
-    if (!layout.unit) place.push_back(pool().integer(0));
-    return pool().load(buffer, dtype, place);
+    if (!layout.unit) indices.push_back(pool().integer(0));
+    return pool().load(buffer, dtype, indices);
   };
 }
 
@@ -233,8 +233,8 @@ bool Definitions::known_at_entry(Expr root) const {
 void Definitions::define(const Apply& node) {
   NodeScope scope(*this, node.node());
   const bool shapes_known = infer_shapes(node);
-  const bool by_host = node.op().complex_form() != ComplexForm::memory && touches_complex(node);
-  if (by_host || !shapes_known || !node.op().emit(*this, node)) define_host_call(node);
+  const bool on_host = node.op().complex_form() != ComplexForm::memory && touches_complex(node);
+  if (on_host || !shapes_known || !node.op().emit(*this, node)) define_host_call(node);
   definition_order_.push_back(node.node());
 }
 

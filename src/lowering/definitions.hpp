@@ -26,8 +26,8 @@ using program::ExprPool;
 
 constexpr int materialize_threshold = 16;  // an element of this cost is worth a store and a load
 
-// One part of a value that consists of parts along one axis.
-struct ConcatSegment {
+// One segment of a value that consists of segments along one axis.
+struct Segment {
   Expr start, extent;
   ElementRule value;
 };
@@ -49,7 +49,7 @@ struct Value {
   std::vector<int> order;
   std::vector<int> checks;  // numbers of the checks that guard the rule
   int segment_axis = 0;
-  std::vector<ConcatSegment> parts;  // if there are any, `rule` selects the part
+  std::vector<Segment> segments;  // if there are any, `rule` selects the segment
 };
 
 class Definitions final : public Lowering {
@@ -94,7 +94,7 @@ class Definitions final : public Lowering {
   bool scan(const InnerLoop& loop) override;
   bool choose(int condition, const Side& then, const Side& otherwise) override;
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
-  void concatenate(int output, int axis, std::vector<Part> parts) override;
+  void concatenate(int output, int axis, std::vector<Part> segments) override;
   void call_each(std::string_view function, std::vector<Expr> extents, CallRule arguments) override;
   void observe() override;
   MatrixLayout matrix(int input) override;
@@ -150,17 +150,17 @@ class Definitions final : public Lowering {
   std::int64_t in_memory(const Variable& variable);
   bool counts_along(Expr index, Expr length) const;
   int new_check(std::string message);
-  void place_check(Expr condition, int check);
+  void add_check(Expr condition, int check);
   void require_check(Expr condition, int check);
   Declarations::Mark mark_before_inner_graph();
   void withdraw(const Declarations::Mark& behind);
   void make_check(Expr condition, int check);
   void compute_extent(ElementScan& scan);
-  void locate(Scanned& scanned, const Variable& variable);
+  void define_position(Scanned& scanned, const Variable& variable);
   void guard_loads(Expr value, const std::vector<int>& checks);
   void guard_computations(std::size_t first, const std::vector<int>& checks);
   void choose(const Variable& variable);
-  // Adds a computation whose value and place are given by rules, or several if it reads a value in segments.
+  // Adds a computation whose value and index are given by rules, or several if it reads a value in segments.
   template <class Kind>
   void add_computation(Kind kind, const ElementRule& value, const TargetRule& target) {
     add_computation(Computation{std::move(kind)}, value, target);
@@ -189,7 +189,7 @@ class Definitions final : public Lowering {
 
   // ---- values in segments (concat_segments.cpp) ----
   Expr read_segment(const Variable& variable, Index at);
-  Expr counts_through(const ConcatSegment& part, Expr position) const;
+  Expr counts_through(const Segment& segment, Expr position) const;
   bool split(const Computation& computation, const ElementRule& value, const TargetRule& target);
   void store_segments(const Variable& variable);
   void add_segment_computations(const Variable& variable);
@@ -216,12 +216,12 @@ class Definitions final : public Lowering {
   std::vector<int> touched_checks_;  // of the computation being built
   std::vector<std::pair<Expr, std::vector<int>>> guarded_loads_;
   std::unordered_map<ApplyNode*, std::unordered_map<int, Variable>> matrix_sources_;
-  struct SegmentScope {                // the computation being built runs over one part of an axis
-    Expr whole, local;                 // the index along the whole axis, and from the part's start
-    std::vector<ConcatSegment> parts;  // of the value that required it: others with the same bounds are split alike
-    std::size_t part = 0;
+  struct SegmentScope {             // the computation being built runs over one segment of an axis
+    Expr whole, local;              // the index along the whole axis, and from the start of the segment
+    std::vector<Segment> segments;  // of the value that required it: others with the same bounds are split alike
+    std::size_t segment = 0;
   };
-  struct UnresolvedRead {  // a value in parts that was read where the part is not known
+  struct UnresolvedRead {  // a value in segments that was read where the segment is not known
     Variable variable;
     Expr position;
   };

@@ -1,4 +1,4 @@
-// Store forwarding: a value that is stored and later read at the same place of the same loop is used directly, and dead
+// Store forwarding: a value that is stored and later read at the same index of the same loop is used directly, and dead
 // temporaries are not stored at all.
 #include <unordered_map>
 
@@ -29,7 +29,7 @@ class Forwarder {
   void count_writes(const Steps& steps) {
     program::visit_steps(steps, [&](const Step& step) {
       program::for_each_access(step, [&](const program::Access& access) {
-        const bool is_handed = access.reach == Reach::by_call || access.reach == Reach::by_host;
+        const bool is_handed = access.reach == Reach::runtime_call || access.reach == Reach::host_call;
         if (access.reach == Reach::element || (is_handed && access.writes()))
           writes_[std::size_t(access.buffer)] += access.reads() ? 2 : 1;
       });
@@ -79,7 +79,7 @@ class Forwarder {
     program::visit_steps(program_.steps, [&](const Step& step) {
       program::for_each_load(step, walk, count);
       program::for_each_access(step, [&](const program::Access& access) {
-        const bool is_handed = access.reach == Reach::by_call || access.reach == Reach::by_host;
+        const bool is_handed = access.reach == Reach::runtime_call || access.reach == Reach::host_call;
         if (is_handed) ++reads[std::size_t(access.buffer)];
       });
     });

@@ -90,7 +90,7 @@ class LoopBody {
         for (auto& length : buffer_of(b).shape) good &= is_known_outside(length);
     program::visit_steps(steps_, [&](const Step& step) {
       program::for_each_access(step, [&](const program::Access& access) {
-        if (access.reach != program::Reach::by_call || !is_own(access.buffer)) return;
+        if (access.reach != program::Reach::runtime_call || !is_own(access.buffer)) return;
         LoopBuffer& memory = own(access.buffer);
         if (memory.ndim == 0)
           memory.has_address = true;
@@ -248,7 +248,7 @@ class LoopBody {
   struct LoopBuffer {
     int input = -1, output = -1;  // of the inner graph
     bool has_address = false;     // a scalar that is kept in memory within a step
-    std::int64_t mapped = -1;     // the buffer that takes its place in the end; -1: none
+    std::int64_t mapped = -1;     // the buffer that it becomes in the end; -1: none
     int ndim = 0;
   };
   std::int64_t end() const { return before_.buffers + std::int64_t(own_.size()); }

@@ -47,7 +47,7 @@ constexpr Pass passes_of_steps[] = {
 };
 
 constexpr Pass passes_of_programs[] = {
-    {"lanes", [](Program& program, const PassContext& with) { batches_in_lanes(program, with.declare, with.lengths); }},
+    {"lanes", [](Program& program, const PassContext& with) { batch_lanes(program, with.declare, with.lengths); }},
     {"promote", [](Program& program, const PassContext& with) { promote_elements(program, with.declare); }},
     {"collapse",
      [](Program& program, const PassContext& with) { collapse_loops(program, with.declare, with.lengths); }},

@@ -3,13 +3,13 @@
 //   choose   what is stored; all else is inlined into its readers, which is fusion (choose.cpp)
 //   compute  the expressions of what is stored (compute.cpp)
 //   nest     loops over the same domain are joined, producers before readers (nest.cpp)
-//   forward  values stored and read in the same place are kept as scalars; dead stores are removed (forward.cpp)
+//   forward  values stored and read at the same index are kept as scalars; dead stores are removed (forward.cpp)
 //   narrow   temporaries used row by row become rows (narrow.cpp)
 //   promote  small buffers of serial loops become variables (promote_elements.cpp)
 //   collapse loops over rows and columns become one (collapse.cpp), or go through tiles (tile.cpp)
 //   vectorize    innermost loops run as lanes (vectorize.cpp)
 //   parallelize  loops run in chunks, on several threads (parallelize.cpp)
-//   memory   temporaries get places in one workspace (memory.cpp)
+//   memory   temporaries get slots of one workspace (memory.cpp)
 #pragma once
 
 #include <functional>

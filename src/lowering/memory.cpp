@@ -46,7 +46,7 @@ class MemoryPlanner {
   void note(const Step& step, int at) {
     program::for_each_buffer(step, [&](std::int64_t buffer) { touch(buffer, at); });
     program::for_each_access(step, [&](const program::Access& access) {
-      if (access.reach == program::Reach::by_host && access.writes())
+      if (access.reach == program::Reach::host_call && access.writes())
         live_ranges_[std::size_t(access.buffer)].host_allocates = true;
     });
   }

@@ -68,9 +68,9 @@ class Narrower {
     rows.seen = true;
   }
 
-  // Notes the loops on which a place depends that is not simply the index of an open loop.
-  void add_crossed(Rows& rows, Expr place) const {
-    program::ExprWalk()(place, [&](Expr expr) {
+  // Notes the loops on which an index depends that is not simply the index of an open loop.
+  void add_crossed(Rows& rows, Expr index) const {
+    program::ExprWalk()(index, [&](Expr expr) {
       if (expr.code() == program::Code::index) rows.crossed.insert(expr.payload());
       if (expr.code() != program::Code::var) return;
       if (auto found = loops_of_var_.find(expr.payload()); found != loops_of_var_.end())

@@ -108,7 +108,7 @@ class NestBuilder {
     };
     if (const Elements* elements = computation.elements()) {
       for (auto& length : elements->domain) inspect(length);
-      for (auto& place : elements->at) inspect(place);
+      for (auto& index : elements->at) inspect(index);
       inspect(elements->value);
       const auto* scanned = computation.as<Scanned>();
       if (scanned) inspect(scanned->position);
@@ -140,14 +140,14 @@ class NestBuilder {
   }
 
   // Whether the current computation reads and overwrites the results of `other_id` only at the index of this loop.
-  bool same_place(const Elements& elements, int other_id, Expr index) const {
+  bool is_only_at(const Elements& elements, int other_id, Expr index) const {
     const Computation& computation = given_.list[std::size_t(other_id)];
     const Elements* other = computation.elements();
     if (!other || other->buffer < 0) return false;
     if (const auto* stored = computation.as<Stored>(); stored && stored->combiner) return false;
-    const auto place = std::find(other->at.begin(), other->at.end(), index);
-    if (place == other->at.end()) return false;
-    const auto position = std::size_t(place - other->at.begin());
+    const auto found = std::find(other->at.begin(), other->at.end(), index);
+    if (found == other->at.end()) return false;
+    const auto position = std::size_t(found - other->at.begin());
     if (elements.buffer == other->buffer && !(elements.at[position] == index)) return false;
     return std::all_of(loads_.begin(), loads_.end(),
                        [&](Expr load) { return load.payload() != other->buffer || load.argument(position) == index; });
@@ -163,7 +163,7 @@ class NestBuilder {
     if (!(item.nest->extent == axis.extent) || !(item.nest->index == axis.index)) return false;
     if (item.nest->size + size_ > largest_nest) return false;
     return std::all_of(item.computations.begin(), item.computations.end(),
-                       [&](int id) { return !depends_[std::size_t(id)] || same_place(elements, id, axis.index); });
+                       [&](int id) { return !depends_[std::size_t(id)] || is_only_at(elements, id, axis.index); });
   }
 
   // The first position in `list` after everything that the computation needs; the search goes back `look_back` items at
@@ -174,9 +174,9 @@ class NestBuilder {
     return i;
   }
 
-  // The position in `list` of the loop that the computation joins, or of a new one. A new loop is placed as early as
+  // The position in `list` of the loop that the computation joins, or of a new one. A new loop comes as early as
   // possible, so that its results are available to what follows.
-  std::size_t place(std::vector<Item>& list, const Elements& elements, const Axis& axis) {
+  std::size_t position_of_loop(std::vector<Item>& list, const Elements& elements, const Axis& axis) {
     const std::size_t start = earliest(list);
     const std::size_t first = start > 0 && can_join(list[start - 1], elements, axis) ? start - 1 : start;
     for (std::size_t i = first; i < list.size(); ++i)
@@ -244,7 +244,7 @@ class NestBuilder {
       for (auto& step : innermost(in)) add_leaf(list, std::move(step), in.id);
       return;
     }
-    std::size_t position = place(list, in.elements, in.axes[depth]);
+    std::size_t position = position_of_loop(list, in.elements, in.axes[depth]);
     if (in.in_memory && depth == 0 && !in.is_prefix()) {
       Item start;  // before the loop that accumulates, which may be an older one
       start.leaf = starts(in);

@@ -17,11 +17,11 @@ const Stored* plain_store(const Computation& computation) {
   return stored && !stored->combiner ? stored : nullptr;
 }
 
-// Whether the place is the index of a loop, or at a constant distance from it.
-bool counts_with(Expr place, Expr index) {
-  if (place == index) return true;
-  return place.code() == program::Code::add && ((place.argument(0).is_constant() && place.argument(1) == index) ||
-                                                (place.argument(1).is_constant() && place.argument(0) == index));
+// Whether `at` is the index of a loop, or at a constant distance from it.
+bool counts_with(Expr at, Expr index) {
+  if (at == index) return true;
+  return at.code() == program::Code::add && ((at.argument(0).is_constant() && at.argument(1) == index) ||
+                                             (at.argument(1).is_constant() && at.argument(0) == index));
 }
 
 // The number of elements that are stored to, all of them different; 0 if it is not known.
@@ -31,12 +31,12 @@ std::int64_t count_of(const Stored& stored) {
   for (std::size_t k = 0; k < stored.domain.size(); ++k) {
     if (!stored.domain[k].is_constant() || stored.domain[k].payload() <= 0) return 0;
     if (stored.domain[k].is_constant(1)) continue;
-    const auto along = [&](Expr place) { return counts_with(place, stored.indices[k]); };
+    const auto along = [&](Expr at) { return counts_with(at, stored.indices[k]); };
     if (std::count_if(stored.at.begin(), stored.at.end(), along) != 1) return 0;
     if (__builtin_mul_overflow(count, stored.domain[k].payload(), &count)) return 0;
     ++used;
   }
-  const auto is_constant = [](Expr place) { return place.is_constant(); };
+  const auto is_constant = [](Expr at) { return at.is_constant(); };
   return std::size_t(std::count_if(stored.at.begin(), stored.at.end(), is_constant)) + used == stored.at.size() ? count
                                                                                                                 : 0;
 }
@@ -55,7 +55,7 @@ bool reads(const Stored& stored, std::int64_t buffer) {
     walk(expr, [&](Expr each) { found |= each.code() == program::Code::load && each.payload() == buffer; });
   };
   inspect(stored.value);
-  for (auto& place : stored.at) inspect(place);
+  for (auto& index : stored.at) inspect(index);
   return found;
 }
 

@@ -61,18 +61,18 @@ class Footprint {
   std::unordered_map<std::int64_t, Expr> extents;                  // of indices
   std::unordered_set<std::int64_t> made;                           // variables defined in it
 
-  // Whether different values of `index` imply different values of `place`, whatever the other indices are.
-  bool separates(Expr place, Expr index) const {
-    if (place == index) return true;
-    if (place.code() == Code::mul) {
-      const Expr by = factor(place, index);
+  // Whether different values of `index` imply different values of `at`, whatever the other indices are.
+  bool separates(Expr at, Expr index) const {
+    if (at == index) return true;
+    if (at.code() == Code::mul) {
+      const Expr by = factor(at, index);
       return by.defined() && by.is_constant() && !by.is_constant(0);
     }
-    if (place.code() != Code::add && place.code() != Code::sub) return false;
-    const Expr a = place.argument(0), b = place.argument(1);
+    if (at.code() != Code::add && at.code() != Code::sub) return false;
+    const Expr a = at.argument(0), b = at.argument(1);
     if (is_fixed(b)) return separates(a, index);
     if (is_fixed(a)) return separates(b, index);
-    if (place.code() == Code::sub) return false;
+    if (at.code() == Code::sub) return false;
     return (factor(a, index).defined() && is_below(b, factor(a, index))) ||
            (factor(b, index).defined() && is_below(a, factor(b, index)));
   }
@@ -82,25 +82,25 @@ class Footprint {
     return std::any_of(all.begin(), all.end(), [](auto& each) { return each.kind != Access::Kind::read; });
   }
 
-  // Whether all accesses, in some axis, are at a place that only this iteration uses.
+  // Whether all accesses, in some axis, are at an index that only this iteration uses.
   bool is_divided(std::int64_t buffer, Expr index) const {
     const auto& all = accesses.at(buffer);
     const auto is_block = [](const Access& each) { return each.is_block; };
     if (std::any_of(all.begin(), all.end(), is_block))
       return std::all_of(all.begin(), all.end(), is_block) && has_own_blocks(all, index);
     for (std::size_t k = 0; k < all[0].at.size(); ++k) {
-      const Expr place = all[0].at[k];
-      const bool same = std::all_of(all.begin(), all.end(), [&](auto& each) { return each.at[k] == place; });
-      if (same && separates(place, index)) return true;
+      const Expr at = all[0].at[k];
+      const bool same = std::all_of(all.begin(), all.end(), [&](auto& each) { return each.at[k] == at; });
+      if (same && separates(at, index)) return true;
     }
     return false;
   }
 
-  // Whether each iteration stores to the buffer first, and all places are independent of the iteration.
+  // Whether each iteration stores to the buffer first, and all indices are independent of the iteration.
   bool stores_before_use(std::int64_t buffer, Expr index) const {
     const auto& all = accesses.at(buffer);
     return all[0].kind == Access::Kind::store && std::all_of(all.begin(), all.end(), [&](auto& each) {
-             return std::none_of(each.at.begin(), each.at.end(), [&](Expr place) { return contains(place, index); });
+             return std::none_of(each.at.begin(), each.at.end(), [&](Expr at) { return contains(at, index); });
            });
   }
 
@@ -433,13 +433,12 @@ class Parallelizer {
     return out;
   }
 
-  // Whether this is the only access to its buffer, at a place that depends on the inner loop's index alone.
+  // Whether this is the only access to its buffer, at an index that depends on the inner loop's index alone.
   static bool adds_to_a_row(const program::Accumulate& step, const Loop& inner, const Loop& outer,
                             const Footprint& footprint) {
     return footprint.accesses.at(step.buffer).size() == 1 && footprint.is_divided(step.buffer, inner.index) &&
-           std::all_of(step.at.begin(), step.at.end(), [&](Expr place) {
-             return place == inner.index || (is_fixed(place) && !contains(place, outer.index));
-           });
+           std::all_of(step.at.begin(), step.at.end(),
+                       [&](Expr at) { return at == inner.index || (is_fixed(at) && !contains(at, outer.index)); });
   }
   static bool is_known_outside(Expr value, const Footprint& footprint) {
     return !program::any_within(value, [&](Expr expr) {
@@ -514,7 +513,7 @@ class Parallelizer {
     const runtime::RuntimeFunction* row = runtime::find_function(call.function);
     if (!row || row->flops.of.empty()) return pool_.integer(call_weight);
     Expr flops = pool_.integer(row->flops.factor);
-    for (auto& name : row->flops.of) flops = flops * std::get<Expr>(call.arguments[row->place(name)]);
+    for (auto& name : row->flops.of) flops = flops * std::get<Expr>(call.arguments[row->argument_index(name)]);
     return row->flops.divisor > 1 ? flops / pool_.integer(row->flops.divisor) : flops;
   }
   Expr extent_of(const Loop& loop) {

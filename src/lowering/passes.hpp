@@ -8,13 +8,13 @@ namespace bitale::lowering {
 
 using program::Program;
 
-// Keeps values that are stored and read in the same place as scalars; removes dead temporaries.
+// Keeps values that are stored and read at the same index as scalars; removes dead temporaries.
 void forward_stores(Program& program);
 // Turns temporaries that are used row by row into single rows.
 void narrow_temporaries(Program& program);
 // Turns loops over a batch, or over rows of small matrices, in the steps of a scan into one loop of straight code, and
 // lays buffers out with the batch last.
-void batches_in_lanes(Program& program, Declarations& declare, const Lengths& lengths);
+void batch_lanes(Program& program, Declarations& declare, const Lengths& lengths);
 // Whether that is possible with these steps of a loop.
 bool suits_lanes(const program::Steps& steps);
 // Turns small buffers in serial loops into variables.
@@ -27,7 +27,7 @@ void tile_loops(Program& program, Declarations& declare);
 void vectorize(Program& program);
 // Marks loops whose iterations may be shared by several threads.
 void parallelize_loops(Program& program, Declarations& declare);
-// Assigns places in the workspace to temporaries.
+// Assigns slots of the workspace to temporaries.
 void plan_memory(Program& program);
 
 }  // namespace bitale::lowering

@@ -106,12 +106,12 @@ class Promoter {
       program::for_each_body(step, [&](const Steps&) { has_bodies = true; });
       const bool stays = has_bodies && !nest.unrolls;
       std::vector<Expr> indices;
-      for_each_place(step, indices, [&](std::int64_t b, const std::vector<Expr>* at, bool writes) {
+      for_each_access_within(step, indices, [&](std::int64_t b, const std::vector<Expr>* at, bool writes) {
         nest.buffers.insert(b);
         if (writes) stored.insert(b);
         bool good = at && !(writes && stays);
         if (at)
-          for (auto& place : *at) good &= is_number_of(place, stays ? none : indices);
+          for (auto& index : *at) good &= is_number_of(index, stays ? none : indices);
         if (!good) refused.insert(b);
       });
     }

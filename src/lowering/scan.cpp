@@ -37,7 +37,7 @@ void Definitions::scan(int output, ElementScan scan) {
                     scan.along,
                     var,
                     position_var};
-    if (is_arg) locate(scanned, variable);
+    if (is_arg) define_position(scanned, variable);
     const bool is_only = is_arg && scanned.position.is_constant(0);  // only one element to choose from
     // The output has exactly the remaining axes: keepdims is a permutation that is created elsewhere.
     add_computation(
@@ -63,7 +63,7 @@ void Definitions::compute_extent(ElementScan& scan) {
 
 // Computes the position of an element as a row-major number along the reduced axes, and allocates memory for the
 // extremes where several are accumulated at a time.
-void Definitions::locate(Scanned& scanned, const Variable& variable) {
+void Definitions::define_position(Scanned& scanned, const Variable& variable) {
   const std::vector<Expr> indices = declare.indices_of(scanned.domain);
   scanned.position = pool().integer(0);
   std::vector<Expr> kept;

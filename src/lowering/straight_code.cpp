@@ -28,34 +28,35 @@ std::int64_t expression_count(const Step& step) {
   return count;
 }
 
-bool is_number_of(Expr place, const std::vector<Expr>& indices) {
-  if (place.is_constant()) return true;
-  const bool is_known = !program::any_within(place, [&](Expr expr) {
+bool is_number_of(Expr at, const std::vector<Expr>& indices) {
+  if (at.is_constant()) return true;
+  const bool is_known = !program::any_within(at, [&](Expr expr) {
     if (expr.code() == Code::index) return std::find(indices.begin(), indices.end(), expr) == indices.end();
     return expr.code() == Code::var || expr.code() == Code::load || expr.code() == Code::dim;
   });
   if (!is_known) return false;
   // Which operations are folded depends on the expression, but not on the values of its indices.
   program::Substitution numbers;
-  for (auto& index : indices) numbers[index.id()] = place.pool().integer(0);
-  return program::substitute(place, numbers).is_constant();
+  for (auto& index : indices) numbers[index.id()] = at.pool().integer(0);
+  return program::substitute(at, numbers).is_constant();
 }
 
 namespace {
 
-// An element is found by its load: equal places must be equal expressions, so those that are numbers must be constants.
-void check_place(Expr place) {
-  const bool is_open = place.is_constant() || program::any_within(place, [](Expr expr) {
+// An element is found by its load: equal indices must be equal expressions, so those that are numbers must be
+// constants.
+void check_index(Expr index) {
+  const bool is_open = index.is_constant() || program::any_within(index, [](Expr expr) {
                          return expr.code() == Code::index || expr.code() == Code::var || expr.code() == Code::load ||
                                 expr.code() == Code::dim;
                        });
-  if (!is_open) throw InternalError(cat("lowering: an element at ", program::to_string(place), ", not at a constant"));
+  if (!is_open) throw InternalError(cat("lowering: an element at ", program::to_string(index), ", not at a constant"));
 }
 
 }  // namespace
 
-void for_each_place(const Step& step, std::vector<Expr>& indices,
-                    const std::function<void(std::int64_t, const std::vector<Expr>*, bool)>& visit) {
+void for_each_access_within(const Step& step, std::vector<Expr>& indices,
+                            const std::function<void(std::int64_t, const std::vector<Expr>*, bool)>& visit) {
   program::ExprWalk walk;
   program::for_each_load(step, walk, [&](Expr load) {
     const std::vector<Expr> at = program::arguments_of(load);
@@ -66,7 +67,7 @@ void for_each_place(const Step& step, std::vector<Expr>& indices,
   const auto* loop = std::get_if<Loop>(&step.what);
   if (loop) indices.push_back(loop->index);
   program::for_each_body(step, [&](const Steps& body) {
-    for (auto& inner : body) for_each_place(inner, indices, visit);
+    for (auto& inner : body) for_each_access_within(inner, indices, visit);
   });
   if (loop) indices.pop_back();
 }
@@ -76,14 +77,14 @@ Expr StraightCode::promoted(Expr root) {
   const Expr renamed = program::substitute(root, renamed_);
   program::ExprWalk()(renamed, [&](Expr expr) {
     if (expr.code() != Code::load || !chosen_.contains(expr.payload())) return;
-    for (std::size_t axis = 0; axis < expr.argument_count(); ++axis) check_place(expr.argument(axis));
+    for (std::size_t axis = 0; axis < expr.argument_count(); ++axis) check_index(expr.argument(axis));
     if (!current_.contains(expr.id())) current_[expr.id()] = first_read_(expr);
   });
   return program::substitute(renamed, current_);
 }
 
 Expr StraightCode::element_of(std::int64_t buffer, std::span<const Expr> at) {
-  for (auto& place : at) check_place(place);
+  for (auto& index : at) check_index(index);
   return pool_.load(buffer, program_.buffers[std::size_t(buffer)].dtype, at);
 }
 
@@ -102,11 +103,11 @@ void StraightCode::set(std::int64_t buffer, const std::vector<Expr>& at, Expr va
 
 void StraightCode::append(Step step, Steps& to) {
   if (auto* store = std::get_if<program::Store>(&step.what); store && chosen_.contains(store->buffer)) {
-    for (auto& place : store->at) place = program::substitute(place, renamed_);
+    for (auto& index : store->at) index = program::substitute(index, renamed_);
     return set(store->buffer, store->at, promoted(store->value), to);
   }
   if (auto* add = std::get_if<program::Accumulate>(&step.what); add && chosen_.contains(add->buffer)) {
-    for (auto& place : add->at) place = program::substitute(place, renamed_);
+    for (auto& index : add->at) index = program::substitute(index, renamed_);
     const Expr before = promoted(element_of(add->buffer, add->at));
     return set(add->buffer, add->at, program::combine(add->combiner, before, promoted(add->value)), to);
   }

@@ -14,13 +14,14 @@ namespace bitale::lowering {
 
 // The number of expressions that a step evaluates, plus one for the step.
 std::int64_t expression_count(const program::Step& step);
-// Whether a place is a constant once the loops of these indices are unrolled.
-bool is_number_of(Expr place, const std::vector<Expr>& indices);
+// Whether an index is a constant once the loops of these indices are unrolled.
+bool is_number_of(Expr at, const std::vector<Expr>& indices);
 
-// Visits every access in a step and in the steps inside it: visit(buffer, place or null, writes). During a visit,
+// Visits every access in a step and in the steps inside it: visit(buffer, multi-index or null, writes). During a visit,
 // `indices` also has the indices of the enclosing loops inside the step.
-void for_each_place(const program::Step& step, std::vector<Expr>& indices,
-                    const std::function<void(std::int64_t buffer, const std::vector<Expr>* at, bool writes)>& visit);
+void for_each_access_within(
+    const program::Step& step, std::vector<Expr>& indices,
+    const std::function<void(std::int64_t buffer, const std::vector<Expr>* at, bool writes)>& visit);
 
 class StraightCode {
  public:

@@ -35,7 +35,7 @@ class Tiler {
   }
 
  private:
-  // Whether the place is the index plus or minus something constant in the loops.
+  // Whether `at` is the index plus or minus something constant in the loops.
   static bool counts(Expr at, Expr index, Expr other) {
     while (!(at == index)) {
       if (at.code() != Code::add && at.code() != Code::sub) return false;
@@ -104,10 +104,10 @@ class Tiler {
       brought[load.id()] = pool_.load(buffer, load.dtype(), read_at);
     }
     Steps body = std::move(inner->body);
-    const program::Substitution places = moved(i, j);
+    const program::Substitution indices = moved(i, j);
     for (auto& step : body)
       program::for_each_expr(
-          step, [&](Expr& root) { root = program::substitute(program::substitute(root, brought), places); });
+          step, [&](Expr& root) { root = program::substitute(program::substitute(root, brought), indices); });
     tile_steps.push_back(nest(i, rows, j, columns, std::move(body)));
     Step tiles{Loop{along, count(m, width), {}, std::move(tile_steps), false}};
     outer = Loop{across, count(n, height), {}, {std::move(tiles)}, false};

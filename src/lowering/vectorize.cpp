@@ -14,10 +14,10 @@ namespace {
 
 // Where writes collide (scatters), lanes write sequentially; if all lanes write to one element, nothing is gained.
 bool may_run_in_lanes(const program::Step& step) {
-  bool has_places = true;
+  bool has_indices = true;
   program::for_each_access(step,
-                           [&](const program::Access& access) { has_places &= access.at && !access.at->empty(); });
-  return program::may_be_in_lanes(step) && has_places;
+                           [&](const program::Access& access) { has_indices &= access.at && !access.at->empty(); });
+  return program::may_be_in_lanes(step) && has_indices;
 }
 
 // Functions are called sequentially, once per lane: they gain nothing from lanes and multiply the code.

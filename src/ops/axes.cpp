@@ -48,7 +48,7 @@ Variable moveaxis(const Operand& x, const std::vector<int>& source, const std::v
   std::vector<std::pair<int, int>> moves;
   for (std::size_t i = 0; i < from.size(); ++i) moves.emplace_back(to[i], from[i]);
   std::sort(moves.begin(), moves.end());
-  for (const auto& [place, axis] : moves) order.insert(order.begin() + place, axis);
+  for (const auto& [position, axis] : moves) order.insert(order.begin() + position, axis);
   return dimshuffle(x, order);
 }
 

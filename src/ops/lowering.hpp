@@ -39,7 +39,7 @@ struct Part {
 // Elements that are combined sequentially along some axes of a domain. For kind `reduce` the output is the final value,
 // for each index of the other axes. For `arg_reduce` it is the position of the extreme, as a row-major number over the
 // reduced axes, which are all axes or one (the first of equal elements; a nan takes precedence over all). For `prefix`
-// it is the running value after each element, along one axis. A `state` needs more than a combiner: an InnerLoop.
+// it is the value after each element, along one axis. A `state` needs more than a combiner: an InnerLoop.
 struct ElementScan {
   program::CarryKind kind = program::CarryKind::reduce;
   program::Combiner combiner = program::Combiner::add;

@@ -28,9 +28,9 @@ RegisterOp::RegisterOp(std::string name, std::string doc, std::vector<Sample> (*
   const std::lock_guard lock(registry().mutex);
   auto& entries = registry().entries;
   const auto by_name = [](const OpEntry& entry, const std::string& key) { return entry.name < key; };
-  const auto place = std::lower_bound(entries.begin(), entries.end(), name, by_name);
-  if (place != entries.end() && place->name == name) throw InternalError(cat("two ops are called ", name));
-  entries.insert(place, OpEntry{std::move(name), std::move(doc), samples, make});
+  const auto found = std::lower_bound(entries.begin(), entries.end(), name, by_name);
+  if (found != entries.end() && found->name == name) throw InternalError(cat("two ops are called ", name));
+  entries.insert(found, OpEntry{std::move(name), std::move(doc), samples, make});
 }
 
 const std::vector<OpEntry>& op_registry() { return registry().entries; }

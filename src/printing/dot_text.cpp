@@ -139,7 +139,7 @@ class DotWriter {
 
   void apply(const Apply& node, std::size_t position) {
     const std::string name = cat("n", position), op = shortened(node.op().label(), options_.max_label_size);
-    places_.insert(node.node(), position);
+    indices_.insert(node.node(), position);
     Colour colour = of_apply;
     const auto coded = options_.color_codes.find(std::string(node.op().name()));
     if (coded != options_.color_codes.end()) colour.line = colour.fill = coded->second.c_str();
@@ -168,7 +168,7 @@ class DotWriter {
   void input(const Apply& node, std::size_t i, const std::string& to) {
     const Variable& variable = node.inputs()[i];
     const bool shown = is_shown(variable);
-    const std::string from = shown ? box(variable) : cat("n", *places_.find(variable.node()->owner));
+    const std::string from = shown ? box(variable) : cat("n", *indices_.find(variable.node()->owner));
     std::string label = node.inputs().size() > 1 ? std::to_string(i) : std::string();
     // The type of a variable without a box is written on the edge.
     if (!shown)
@@ -179,10 +179,10 @@ class DotWriter {
 
   const PictureOptions& options_;
   Variables outputs_;
-  PointerMap<std::size_t> final_;   // the outputs, and their positions
-  PointerMap<std::size_t> places_;  // of Apply nodes, in topological order
-  PointerMap<std::size_t> boxes_;   // of variables, in order of appearance
-  PointerSet left_, right_;         // what each side of the condition needs
+  PointerMap<std::size_t> final_;    // the outputs, and their positions
+  PointerMap<std::size_t> indices_;  // of Apply nodes, in topological order
+  PointerMap<std::size_t> boxes_;    // of variables, in order of appearance
+  PointerSet left_, right_;          // what each side of the condition needs
   std::string out_;
 };
 

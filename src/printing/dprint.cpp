@@ -29,7 +29,7 @@ struct PrintedNodes::State {
   PointerMap<std::size_t> ids;  // of nodes and leaves, in order of appearance
   PointerSet expanded;          // nodes whose inputs were printed
   Variables alive;              // keeps addresses from being reused
-  std::unordered_map<OpRef, std::size_t, HashOp, EqualOps> with_inner_graph;  // ops, and their places
+  std::unordered_map<OpRef, std::size_t, HashOp, EqualOps> with_inner_graph;  // ops, and their indices
 };
 
 PrintedNodes::PrintedNodes() : state_(std::make_unique<State>()) {}
@@ -186,10 +186,10 @@ class TreePrinter {
   void note_inner_graph(const Variable& variable, const std::string& id) {
     const Op* op = options_.print_inner_graphs ? variable.owner_op() : nullptr;
     if (!op || op->elementwise() || !inner_graph_of(*op)) return;
-    const auto [place, is_new] = printed_.with_inner_graph.try_emplace(OpRef(op), inner_.size());
+    const auto [entry, is_new] = printed_.with_inner_graph.try_emplace(OpRef(op), inner_.size());
     if (is_new) inner_.push_back({OpRef(op), {}});
     // An op that was listed by an earlier call is not listed again.
-    if (place->second < inner_.size() && inner_[place->second].op->equals(*op)) inner_[place->second].ids.push_back(id);
+    if (entry->second < inner_.size() && inner_[entry->second].op->equals(*op)) inner_[entry->second].ids.push_back(id);
   }
 
   std::string type_and_shape(const Variable& variable) const {
@@ -205,8 +205,8 @@ class TreePrinter {
   }
 
   std::string leaf_line(const Variable& leaf) {
-    const std::size_t* place = inner_inputs_.find(leaf.node());
-    return cat(place ? cat("*", *place, "-") : "", leaf_text(leaf), id(leaf.node(), leaf), type_and_shape(leaf),
+    const std::size_t* index = inner_inputs_.find(leaf.node());
+    return cat(index ? cat("*", *index, "-") : "", leaf_text(leaf), id(leaf.node(), leaf), type_and_shape(leaf),
                about(leaf));
   }
 

@@ -60,24 +60,24 @@ class NodeList {
 
   // A constant is drawn once for each use, so that it does not connect unrelated nodes.
   std::size_t leaf(const Variable& variable) {
-    if (const std::size_t* known = places_.find(variable.node())) return *known;
+    if (const std::size_t* known = indices_.find(variable.node())) return *known;
     const bool is_constant = variable.is_constant();
     const char* kind = is_constant ? "constant" : variable.node()->leaf ? "shared" : "input";
-    const std::size_t place = put({{"k", kind},
+    const std::size_t index = put({{"k", kind},
                                    {"l", leaf_text(variable)},
                                    {"t", short_type_text(variable.type())},
                                    {"o", mark(variable.node())},
                                    {"w", variable.where().str()}},
                                   ",\"i\":[]");
-    if (!is_constant) places_.insert(variable.node(), place);
-    return place;
+    if (!is_constant) indices_.insert(variable.node(), index);
+    return index;
   }
 
   void add(const Apply& node) {
     std::vector<std::string> inputs, names, types;
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
       const Variable& variable = node.inputs()[i];
-      const std::size_t from = variable.has_owner() ? *places_.find(variable.node()->owner) : leaf(variable);
+      const std::size_t from = variable.has_owner() ? *indices_.find(variable.node()->owner) : leaf(variable);
       const std::string which =
           variable.has_owner() && variable.owner().output_count() > 1 ? cat(", its output ", variable.index()) : "";
       inputs.push_back(cat("[", from, ",", json(cat("input ", i, which, ": ", short_type_text(variable.type()))), "]"));
@@ -90,7 +90,7 @@ class NodeList {
     const double seconds = graph_.seconds ? graph_.seconds(node) : -1;
     if (seconds >= 0 && std::isfinite(seconds)) rest += cat(",\"s\":", seconds);
     const Provenance& provenance = node.provenance();
-    const std::size_t place = put({{"k", "apply"},
+    const std::size_t index = put({{"k", "apply"},
                                    {"l", node.op().label()},
                                    {"n", join(names, ", ")},
                                    {"t", join(types, ", ")},
@@ -99,12 +99,12 @@ class NodeList {
                                    {"r", join(rules_of(provenance), ", then ")},
                                    {"e", pprint(node.output(), {.depth = 4, .max_length = 200})}},
                                   rest);
-    places_.insert(node.node(), place);
+    indices_.insert(node.node(), index);
   }
 
   const PageGraph& graph_;
   std::vector<std::string> entries_;
-  PointerMap<std::size_t> places_;
+  PointerMap<std::size_t> indices_;
   PointerMap<std::string> output_marks_;
 };
 

@@ -121,7 +121,7 @@ class FormulaWriter {
         continue;
       }
       const ApplyNode* input = node->inputs[next++].node()->owner;
-      if (input && chosen_.contains(input) && !places_.contains(input)) open.push_back({input, 0});
+      if (input && chosen_.contains(input) && !indices_.contains(input)) open.push_back({input, 0});
     }
   }
 
@@ -131,7 +131,7 @@ class FormulaWriter {
     for (auto& input : node->inputs) inputs.push_back(piece_of(is_elementwise ? without_dimensions(input) : input));
     FormulaPiece piece = notation_.node(Apply::of(const_cast<ApplyNode*>(node)), inputs);
     if (piece.text.size() > options_.max_length && !is_root) piece = left_out();
-    places_.insert(node, pieces_.size());
+    indices_.insert(node, pieces_.size());
     pieces_.push_back(std::move(piece));
   }
 
@@ -140,9 +140,9 @@ class FormulaWriter {
   FormulaPiece piece_of(const Variable& variable) const {
     const ApplyNode* owner = variable.node()->owner;
     if (!owner) return notation_.leaf(variable);
-    const std::size_t* place = places_.find(owner);
-    if (!place) return left_out();
-    const FormulaPiece& piece = pieces_[*place];
+    const std::size_t* index = indices_.find(owner);
+    if (!index) return left_out();
+    const FormulaPiece& piece = pieces_[*index];
     if (owner->output_count == 1 || piece.text == notation_.left_out) return piece;
     return {notation_.output(piece, variable.index()), binds_as_atom};
   }
@@ -150,7 +150,7 @@ class FormulaWriter {
   const Notation& notation_;
   const PprintOptions& options_;
   PointerSet chosen_;
-  PointerMap<std::size_t> places_;
+  PointerMap<std::size_t> indices_;
   std::vector<FormulaPiece> pieces_;
 };
 

@@ -357,9 +357,9 @@ class Parser {
       return {known->second, {}};
     }
     if (const auto index = indices_.find(name); index != indices_.end()) return {index->second, {}};
-    return {pool_.load(buffer(name), program_.buffers[std::size_t(buffer(name))].dtype, places()), {}};
+    return {pool_.load(buffer(name), program_.buffers[std::size_t(buffer(name))].dtype, multi_index()), {}};
   }
-  std::vector<Expr> places() {
+  std::vector<Expr> multi_index() {
     std::vector<Expr> at;
     if (!take("[")) return at;
     do at.push_back(typed(expression(), DType::Int64));
@@ -510,19 +510,19 @@ class Parser {
       variables_[*var] = update.var;
       if (next_ < lines_.size() && lines_[next_].depth == depth + 1) {
         open(lines_[next_++]);
-        expect("taken:");
-        const auto place = number_after(word(), "v");
-        if (!place) fail("a variable");
+        expect("position:");
+        const auto position = number_after(word(), "v");
+        if (!position) fail("a variable");
         expect("=");
         update.position = typed(expression());
-        update.position_var = variables_[*place] = pool_.var(*place, update.position.dtype());
-        kinds_[*var] = CarryKind::arg_reduce, kinds_[*place] = CarryKind::position;
+        update.position_var = variables_[*position] = pool_.var(*position, update.position.dtype());
+        kinds_[*var] = CarryKind::arg_reduce, kinds_[*position] = CarryKind::position;
         end();
       }
       return out.push_back({std::move(update)});
     }
     const std::int64_t id = buffer(name);
-    std::vector<Expr> at = places();
+    std::vector<Expr> at = multi_index();
     const DType dtype = program_.buffers[std::size_t(id)].dtype;
     if (take("=")) {
       const Expr value = constant(dtype);
@@ -592,7 +592,7 @@ class Parser {
         out.carries.push_back(carry);
       } else {
         Carry carry;
-        if (take("running")) carry.kind = CarryKind::prefix;
+        if (take("prefix")) carry.kind = CarryKind::prefix;
         bool known = false;
         for (auto each : combiners)
           if (!known && take(combiner_name(each))) carry.combiner = each, known = true;
@@ -831,9 +831,9 @@ class Source {
     return infix ? cat("(", arguments[0], " ", text, " ", arguments[1], ")") : called(text);
   }
   std::string element(std::int64_t buffer, std::span<const Expr> at, int depth) {
-    std::vector<std::string> places;
-    for (auto& place : at) places.push_back(text(place, depth));
-    return at.empty() ? name(buffer) : cat(name(buffer), "[", join(places, ", "), "]");
+    std::vector<std::string> indices;
+    for (auto& index : at) indices.push_back(text(index, depth));
+    return at.empty() ? name(buffer) : cat(name(buffer), "[", join(indices, ", "), "]");
   }
   static std::string var(Expr var) { return cat("v", var.payload()); }
   static std::string typed_var(Expr var) { return cat("v", var.payload(), ": ", dtype_short_name(var.dtype())); }
@@ -859,9 +859,9 @@ class Source {
         },
         [&](const Update& s) {
           const std::string value = text(s.value, depth),
-                            place = s.position_var.defined() ? text(s.position, depth) : std::string();
+                            position = s.position_var.defined() ? text(s.position, depth) : std::string();
           line(depth, cat(var(s.var), " ", update_texts[int(s.combiner)], " ", value));
-          if (s.position_var.defined()) line(depth + 1, cat("taken: ", var(s.position_var), " = ", place));
+          if (s.position_var.defined()) line(depth + 1, cat("position: ", var(s.position_var), " = ", position));
         },
         [&](const Loop& s) {
           const std::string extent = text(s.extent, depth),
@@ -874,7 +874,7 @@ class Source {
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
           for (auto& carry : s.carries)
             head += carry.is_state() ? cat(", state ", typed_var(carry.var), " = ", text(carry.init, depth))
-                                     : cat(carry.kind == CarryKind::prefix ? ", running " : ", ",
+                                     : cat(carry.kind == CarryKind::prefix ? ", prefix " : ", ",
                                            combiner_name(carry.combiner), " ", typed_var(carry.var));
           line(depth, head + ":");
           steps(s.body, depth + 1);

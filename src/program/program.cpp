@@ -103,7 +103,8 @@ class Printer {
         [&](const Let& s) { line(depth, cat(text(s.var), " = ", text(s.value))); },
         [&](const Update& s) {
           line(depth, cat(text(s.var), " ", update_text(s.combiner), " ", text(s.value)));
-          if (s.position_var.defined()) line(depth + 1, cat("taken: ", text(s.position_var), " = ", text(s.position)));
+          if (s.position_var.defined())
+            line(depth + 1, cat("position: ", text(s.position_var), " = ", text(s.position)));
         },
         [&](const Loop& s) {
           std::string head = cat("for ", text(s.index), " in ", text(s.extent));
@@ -114,7 +115,7 @@ class Printer {
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
           for (auto& carry : s.carries)
             head += carry.is_state() ? cat(", state ", text(carry.var), " = ", text(carry.init))
-                                     : cat(carry.kind == CarryKind::prefix ? ", running " : ", ",
+                                     : cat(carry.kind == CarryKind::prefix ? ", prefix " : ", ",
                                            combiner_name(carry.combiner), " ", text(carry.var));
           line(depth, head + ":");
           steps(s.body, depth + 1);

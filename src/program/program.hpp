@@ -23,7 +23,7 @@ struct Buffer {
   DType dtype = DType::Float64;
   Role role = Role::temporary;
   std::vector<Expr> shape;  // of temporaries and outputs; of inputs: dim expressions
-  int slot = -1;            // which input or output of the function; of a temporary: its place in the workspace
+  int slot = -1;            // which input or output of the function; of a temporary: its slot of the workspace
   bool on_stack = false;    // a small temporary of known lengths, which needs no workspace
   Array value;              // of a constant
   bool per_worker = false;  // of a temporary: each thread that shares a loop has its own

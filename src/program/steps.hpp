@@ -63,17 +63,17 @@ std::string_view kind_name(const Step& step);
 // ---- parts ----------------------------------------------------------------------------------------------------------
 
 enum class Reach : std::uint8_t {
-  element,  // the element at `at`
-  whole,    // every element
-  by_call,  // memory that is passed to a runtime function
-  by_host,  // an input of a host call; or an output, whose memory the host provides
+  element,       // the element at `at`
+  whole,         // every element
+  runtime_call,  // memory that is passed to a runtime function
+  host_call,     // an input of a host call; or an output, whose memory the host provides
 };
 
 // An access of the step itself to a buffer. Loads in its expressions are accesses, too, but are found in those.
-template <class AnyId, class AnyPlaces>
+template <class AnyId, class AnyIndices>
 struct BasicAccess {
   AnyId& buffer;
-  AnyPlaces* at;  // of an element; null for all else
+  AnyIndices* at;  // of an element; null for all else
   AccessKind kind;
   Reach reach;
   bool reads() const { return kind != AccessKind::write; }
@@ -92,8 +92,8 @@ enum class Definition : std::uint8_t {
 // A visitor that ignores all parts. Derived visitors hide the functions for the parts that they need.
 struct IgnoredParts {
   void expr(const Expr&) {}
-  template <class Id, class Places>
-  void access(Id&, Places*, AccessKind, Reach) {}
+  template <class Id, class Indices>
+  void access(Id&, Indices*, AccessKind, Reach) {}
   template <class Var>
   void define(Var&, Definition) {}
   template <class Body>
@@ -111,14 +111,14 @@ template <OneOf<Store> S, class V>
 void visit(S& step, V& v) {
   auto& [buffer, at, value] = step;
   v.access(buffer, &at, AccessKind::write, Reach::element);
-  for (auto& place : at) v.expr(place);
+  for (auto& index : at) v.expr(index);
   v.expr(value);
 }
 template <OneOf<Accumulate> S, class V>
 void visit(S& step, V& v) {
   auto& [buffer, at, combiner, value] = step;
   v.access(buffer, &at, AccessKind::combine, Reach::element);
-  for (auto& place : at) v.expr(place);
+  for (auto& index : at) v.expr(index);
   v.expr(value);
 }
 template <OneOf<Let> S, class V>
@@ -179,7 +179,7 @@ void visit(S& step, V& v) {
       v.expr(*expr);
     } else {
       auto& [buffer, kind, offset] = std::get<BufferArgument>(argument);
-      v.access(buffer, nowhere<S>, kind, Reach::by_call);
+      v.access(buffer, nowhere<S>, kind, Reach::runtime_call);
       if (offset.defined()) v.expr(offset);
     }
   }
@@ -193,8 +193,8 @@ void visit(S& step, V& v) {
 template <OneOf<HostCall> S, class V>
 void visit(S& step, V& v) {
   auto& [callback, inputs, outputs] = step;
-  for (auto& buffer : inputs) v.access(buffer, nowhere<S>, AccessKind::read, Reach::by_host);
-  for (auto& buffer : outputs) v.access(buffer, nowhere<S>, AccessKind::write, Reach::by_host);
+  for (auto& buffer : inputs) v.access(buffer, nowhere<S>, AccessKind::read, Reach::host_call);
+  for (auto& buffer : outputs) v.access(buffer, nowhere<S>, AccessKind::write, Reach::host_call);
 }
 
 }  // namespace parts
@@ -218,9 +218,9 @@ struct OfExprs : IgnoredParts {
 template <class Visit>
 struct OfAccesses : IgnoredParts {
   Visit& visit_access;
-  template <class Id, class Places>
-  void access(Id& buffer, Places* at, AccessKind kind, Reach reach) {
-    visit_access(BasicAccess<Id, Places>{buffer, at, kind, reach});
+  template <class Id, class Indices>
+  void access(Id& buffer, Indices* at, AccessKind kind, Reach reach) {
+    visit_access(BasicAccess<Id, Indices>{buffer, at, kind, reach});
   }
 };
 template <class Visit>

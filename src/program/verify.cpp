@@ -122,7 +122,7 @@ class Verifier {
     if (value.dtype() != to.dtype) fail(cat("store of ", dtype_name(value.dtype()), " to ", to.name));
     // A prefix scan in memory reads what earlier iterations of its own store have written.
     written_[std::size_t(id)] = true;
-    for (auto& place : at) check(place);
+    for (auto& index : at) check(index);
     check(value);
   }
 
@@ -151,7 +151,7 @@ class Verifier {
     if (!carried_.count(s.var.payload())) fail(cat("v", s.var.payload(), " is updated but no loop carries it"));
     if (s.value.dtype() != s.var.dtype()) fail("an update of the wrong dtype");
     check(s.value);
-    if (running_.count(s.var.payload())) define(s.var);
+    if (prefixes_.count(s.var.payload())) define(s.var);
     if (!s.position_var.defined()) return;
     if (!carried_.count(s.position_var.payload())) fail("a position is updated but no loop carries it");
     if (s.position.dtype() != s.position_var.dtype()) fail("a position of the wrong dtype");
@@ -168,7 +168,7 @@ class Verifier {
         continue;
       }
       if (!carried_.insert(carry.var.payload()).second) fail(cat("v", carry.var.payload(), " is carried twice"));
-      if (carry.kind == CarryKind::prefix) running_.insert(carry.var.payload());
+      if (carry.kind == CarryKind::prefix) prefixes_.insert(carry.var.payload());
     }
     for (auto& carry : s.carries)
       if (carry.is_state()) define(carry.var);
@@ -278,7 +278,7 @@ class Verifier {
 
   const Program& program_;
   std::vector<bool> ready_, written_;  // by buffer: it has memory, and some step has written to it
-  std::unordered_set<std::int64_t> indices_, variables_, carried_, running_;
+  std::unordered_set<std::int64_t> indices_, variables_, carried_, prefixes_;
   std::unordered_map<std::int64_t, int> states_;  // states of the current loop -> number of their next values
   bool in_if_ = false;                            // of the innermost loop, or of the top
   std::vector<std::int64_t> defined_;             // the variables, in the order of their definitions

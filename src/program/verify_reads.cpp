@@ -1,6 +1,6 @@
 // Elements that are read: of small buffers of known lengths, each element that a step reads for certain must be one
-// that a step before it, or one in a loop around it, may write. Places are enumerated where they follow from constants
-// and from the indices of loops of known lengths; any other place may be any element.
+// that a step before it, or one in a loop around it, may write. Indices are enumerated where they follow from constants
+// and from the indices of loops of known lengths; any other index may select any element.
 #include "program/verify_reads.hpp"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace bitale::program {
 namespace {
 
 constexpr std::int64_t max_elements = 256, max_iterations = 1024;
-constexpr int deepest_place = 8;
+constexpr int max_depth = 8;
 
 class ReadElements {
  public:
@@ -114,13 +114,13 @@ class ReadElements {
                                 " is read, but no step before writes it\n", to_string(program_)));
   }
 
-  // The numbers of the elements at a place, row by row, in all iterations of the loops around it.
+  // The row-major positions of the elements at a multi-index, row by row, in all iterations of the loops around it.
   std::optional<Elements> elements_at(std::int64_t buffer, std::span<const Expr> at) const {
     std::vector<const Loop*> loops;
     bool known = true;
     ExprWalk walk;
-    for (auto& place : at)
-      walk(place, [&](Expr expr) {
+    for (auto& index : at)
+      walk(index, [&](Expr expr) {
         if (expr.code() != Code::index) return;
         const auto loop = std::find_if(loops_.begin(), loops_.end(), [&](auto* open) { return open->index == expr; });
         known &= loop != loops_.end() && (*loop)->extent.is_constant();
@@ -143,9 +143,9 @@ class ReadElements {
         rest /= loop->extent.payload();
       }
       for (std::size_t k = 0; k < at.size(); ++k) {
-        const auto place = value_of(at[k], indices);
-        if (!place) return {};
-        element = element * shape[k].payload() + *place;
+        const auto index = value_of(at[k], indices);
+        if (!index) return {};
+        element = element * shape[k].payload() + *index;
       }
       out.push_back(element);
     }
@@ -156,7 +156,7 @@ class ReadElements {
                                               int depth = 0) {
     if (expr.is_constant()) return expr.payload();
     if (expr.code() == Code::index) return indices.at(expr.payload());
-    if (expr.dtype() != DType::Int64 || expr.argument_count() != 2 || depth == deepest_place) return {};
+    if (expr.dtype() != DType::Int64 || expr.argument_count() != 2 || depth == max_depth) return {};
     const auto a = value_of(expr.argument(0), indices, depth + 1);
     const auto b = a ? value_of(expr.argument(1), indices, depth + 1) : std::nullopt;
     if (!b) return {};

@@ -31,9 +31,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Small graphs may need more steps than their size suggests.
-constexpr std::size_t least_size_for_ratio = 64;
+constexpr std::size_t min_size_for_ratio = 64;
 
-std::string place_of(const Apply& node) {
+std::string location_text(const Apply& node) {
   const std::string where = node.provenance().where.str();
   return where.empty() ? "" : cat("  built at ", where);
 }
@@ -48,7 +48,7 @@ class Equilibrium {
         phase_(phase),
         work_(std::make_shared<WorkList>(std::min(stage.rules.depth() - 1, 2))),
         uses_(rules_.size()),
-        max_uses_(session.max_use_ratio * double(std::max(graph.node_count(), least_size_for_ratio))) {
+        max_uses_(session.max_use_ratio * double(std::max(graph.node_count(), min_size_for_ratio))) {
     graph_.attach(work_);
     for (std::size_t slot = 0; slot < graph_.slot_count() && !has_complex_; ++slot)
       if (const Apply node = graph_.at_slot(slot); node.defined()) has_complex_ = touches_complex(node);
@@ -156,7 +156,7 @@ class Equilibrium {
     if (session_.verbose && !session_.is_silenced(steps[0].rule))
       for (auto& step : steps)
         std::fprintf(stderr, "rewrite %s/%s: %s  ->  %s%s\n", step.phase.c_str(), step.rule.c_str(),
-                     step.before.c_str(), step.after.c_str(), place_of(node).c_str());
+                     step.before.c_str(), step.after.c_str(), location_text(node).c_str());
     if (!session_.report.record_steps) return;
     const Variables outputs_after = copy_of_outputs();
     for (auto& step : steps) {
@@ -188,7 +188,7 @@ class Equilibrium {
   // Reports a failure; the graph is unchanged by the rule. on_opt_error determines the reaction.
   void fail(const std::string& message, const Apply& node) {
     InconsistencyError error(message);
-    error.add("node", expression_text(node.output(), 2) + place_of(node));
+    error.add("node", expression_text(node.output(), 2) + location_text(node));
     error.add("phase", stage_.name);
     if (session_.on_error == "raise") throw error;
     session_.report.errors.push_back(error.what());

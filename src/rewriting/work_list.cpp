@@ -79,7 +79,7 @@ bool WorkList::take(std::uint32_t slot) { return std::exchange(waiting_[slot], f
 
 void WorkList::note(std::uint32_t slot) {
   touched_.push_back(slot);
-  // Nodes that the pass has not reached yet keep their place in it: their inputs are simplified first.
+  // Nodes that the pass has not reached yet keep their position in it: their inputs are simplified first.
   if (set_waiting(slot)) noted_.push_back(slot);
 }
 

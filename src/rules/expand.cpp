@@ -15,7 +15,7 @@ namespace {
 constexpr int largest_depth = 100;  // of nested formulas
 
 Variables expanded(const Apply& node, const Expansion& op) {
-  const LocationScope place(node.provenance().where);
+  const LocationScope here(node.provenance().where);
   return with_node_context(node, [&] { return op.expansion(node).value_or(Variables()); });
 }
 

@@ -295,8 +295,8 @@ bool has_repeats(std::vector<std::int64_t> values) {
 }
 
 // For each position, the index of its last write; nothing if only some were written, empty if none were.
-std::optional<std::vector<std::int64_t>> places(const std::vector<std::int64_t>& read,
-                                                const std::vector<std::int64_t>& written) {
+std::optional<std::vector<std::int64_t>> last_writes(const std::vector<std::int64_t>& read,
+                                                     const std::vector<std::int64_t>& written) {
   std::vector<std::int64_t> out;
   for (auto at : read) {
     const auto last = std::find(written.rbegin(), written.rend(), at);
@@ -318,7 +318,7 @@ std::optional<Variables> gather_of_scatter(FunctionGraph&, const Apply& node) {
   const auto read = known_positions(node.input(1), length), to = known_positions(written.input(2), length);
   if (!read || !to || !value_fits({write->set, written}) || read->size() * to->size() > max_positions)
     return std::nullopt;
-  const auto from = places(*read, *to);
+  const auto from = last_writes(*read, *to);
   if (!from) return std::nullopt;
   const Variable before = node.op()({x, node.input(1)});
   if (from->empty()) return one(fit(before, node.output()));

@@ -76,10 +76,10 @@ Variable as_right_side(const System& s, const Variable& columns) {
 
 namespace {
 
-// The rows of b in the order of `places`, for each matrix.
-Variable rows_of(const Variable& b, const Variable& places) {
-  if (places.ndim() == 1) return take(b, places, b.ndim() - 2);
-  return take_along_axis(b, expand_dims(places, places.ndim()), b.ndim() - 2);
+// The rows of b in the order of `order`, for each matrix.
+Variable rows_of(const Variable& b, const Variable& order) {
+  if (order.ndim() == 1) return take(b, order, b.ndim() - 2);
+  return take_along_axis(b, expand_dims(order, order.ndim()), b.ndim() - 2);
 }
 
 }  // namespace

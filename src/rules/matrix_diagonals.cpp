@@ -13,21 +13,21 @@ namespace bitale::rewriting {
 
 namespace {
 
-// A read x[..., places, places] of a matrix x that has no other reader; the places count from the first row.
+// A read x[..., indices, indices] of a matrix x that has no other reader; the indices count from the first row.
 struct DiagonalRead {
-  Variable of, places;
+  Variable of, indices;
 };
 std::optional<DiagonalRead> as_diagonal_read(const FunctionGraph& graph, const Apply& node) {
   const Variable& x = node.input(0);
   const auto* op = op_as<AdvancedSubtensor>(node.output());
   if (!op || x.ndim() < 2 || op->axes != std::vector<int>{x.ndim() - 2, x.ndim() - 1}) return std::nullopt;
-  const Variable& places = node.input(1);
-  if (!places.same_as(node.input(2)) || places.ndim() != 1 || !(range_of(places).low >= 0)) return std::nullopt;
+  const Variable& indices = node.input(1);
+  if (!indices.same_as(node.input(2)) || indices.ndim() != 1 || !(range_of(indices).low >= 0)) return std::nullopt;
   const auto clients = graph.clients(x);
   const auto readers = std::count_if(clients.begin(), clients.end(), [](const Client& client) {
     return !client.node || client.node->op->name() != "Shape_i";
   });
-  return readers == 1 ? std::optional(DiagonalRead{x, places}) : std::nullopt;
+  return readers == 1 ? std::optional(DiagonalRead{x, indices}) : std::nullopt;
 }
 
 // All products of an element of x and an element of y, for vectors.
@@ -41,7 +41,7 @@ std::optional<Variables> diagonal_of_kronecker(FunctionGraph& graph, const Apply
   const auto parts = read ? as_kronecker(graph, read->of) : std::nullopt;
   if (!parts) return std::nullopt;
   return one(
-      fit(take(all_products(diagonal_of(parts->left), diagonal_of(parts->right)), read->places, 0), node.output()));
+      fit(take(all_products(diagonal_of(parts->left), diagonal_of(parts->right)), read->indices, 0), node.output()));
 }
 
 std::optional<Variables> diagonal_of_blocks(FunctionGraph& graph, const Apply& node) {
@@ -51,7 +51,7 @@ std::optional<Variables> diagonal_of_blocks(FunctionGraph& graph, const Apply& n
   Variables diagonals;
   for (auto& block : *blocks) diagonals.push_back(diagonal_of(block));
   const int last = read->of.ndim() - 2;
-  return one(fit(take(concatenate(Operands(diagonals), last), read->places, last), node.output()));
+  return one(fit(take(concatenate(Operands(diagonals), last), read->indices, last), node.output()));
 }
 
 std::optional<Variables> kronecker_of_diagonals(FunctionGraph& graph, const Apply& node) {

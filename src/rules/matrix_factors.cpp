@@ -1,8 +1,8 @@
 // Factors and eigenvalues that follow from a matrix's structure: of diagonal matrices, and of products of factors.
 #include "bitale/ops/complex.hpp"
 #include "bitale/ops/debugging.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
+#include "bitale/ops/sorting.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/from_attributes.hpp"
 #include "rules/matrices.hpp"
@@ -74,10 +74,10 @@ std::optional<Variables> eigenvalues_of_symmetric(FunctionGraph& graph, const Ap
   return fitted(node, {as_pairs(pairs.values), as_pairs(pairs.vectors)});
 }
 
-Variable vectors_along(const Variable& places, const Variable& like) {
-  // column j is the unit vector of place j
-  const Variable rows = expand_dims(arange(length_of(places, places.ndim() - 1)), 1);
-  return cast(eq(rows, expand_dims(places, places.ndim() - 1)), like.dtype());
+Variable vectors_along(const Variable& order, const Variable& like) {
+  // column j is the unit vector of order[j]
+  const Variable rows = expand_dims(arange(length_of(order, order.ndim() - 1)), 1);
+  return cast(eq(rows, expand_dims(order, order.ndim() - 1)), like.dtype());
 }
 
 std::optional<Variables> eigenvalues_of_diagonal(FunctionGraph& graph, const Apply& node) {
@@ -85,9 +85,9 @@ std::optional<Variables> eigenvalues_of_diagonal(FunctionGraph& graph, const App
   if (!d || node.inputs().size() != 1) return std::nullopt;
   const bool has_vectors = node.output_count() == 2;
   if (!has_vectors) return one(fit(sort(*d, d->ndim() - 1), node.output()));
-  const Variable places = argsort(*d, d->ndim() - 1);
-  const auto values = fit(take_along_axis(*d, places, d->ndim() - 1), node.output(0));
-  const auto vectors = fit(vectors_along(places, node.output(1)), node.output(1));
+  const Variable order = argsort(*d, d->ndim() - 1);
+  const auto values = fit(take_along_axis(*d, order, d->ndim() - 1), node.output(0));
+  const auto vectors = fit(vectors_along(order, node.output(1)), node.output(1));
   if (!values || !vectors) return std::nullopt;
   return Variables{*values, *vectors};
 }
@@ -97,10 +97,10 @@ std::optional<Variables> singular_values_of_diagonal(FunctionGraph& graph, const
   if (!d) return std::nullopt;
   const int last = d->ndim() - 1;
   if (node.output_count() == 1) return one(fit(neg(sort(neg(abs(*d)), last)), node.output()));
-  const Variable places = argsort(neg(abs(*d)), last);
-  const Variable sorted = take_along_axis(*d, places, last);
+  const Variable order = argsort(neg(abs(*d)), last);
+  const Variable sorted = take_along_axis(*d, order, last);
   // LAPACK changes the signs of the right vectors. It gets the transpose, whose right vectors are the left ones here.
-  const Variable vectors = vectors_along(places, node.output(0));
+  const Variable vectors = vectors_along(order, node.output(0));
   const Variable signs = switch_(lt(sorted, 0), constant_like(-1, d->dtype()), constant_like(1, d->dtype()));
   const auto u = fit(times_columns(vectors, signs), node.output(0));
   const auto s = fit(abs(sorted), node.output(1));

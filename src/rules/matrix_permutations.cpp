@@ -1,6 +1,6 @@
 // Permutations, selections of rows and columns, and other orthogonal matrices: products become gathers, and
 // determinants are 1 or -1.
-#include "bitale/ops/ordered.hpp"
+#include "bitale/ops/sorting.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/indexing/advanced_subtensor.hpp"
 #include "rules/matrices.hpp"
@@ -12,8 +12,8 @@ namespace {
 // The sign of a permutation matrix: 1, or -1 for an odd number of inversions.
 Variable parity_of(const Variable& permutation, DType dtype) {
   const int rank = permutation.ndim();
-  const Variable places = argmax(permutation, rank - 1);
-  const Variable here = expand_dims(places, rank - 1), after = expand_dims(places, rank - 2);
+  const Variable indices = argmax(permutation, rank - 1);
+  const Variable here = expand_dims(indices, rank - 1), after = expand_dims(indices, rank - 2);
   const Variable order = arange(length_of(permutation, rank - 1));
   const Variable is_pair = lt(expand_dims(order, 1), order), even = constant_like(1, dtype);
   const Variable signs = switch_(is_pair, switch_(gt(here, after), constant_like(-1, dtype), even), even);
@@ -39,18 +39,18 @@ std::optional<Variables> logarithm_of_orthogonal(FunctionGraph& graph, const App
 std::optional<Variable> selected_from_identity(FunctionGraph& graph, const Variable& v, int axis) {
   const auto* op = op_as<AdvancedSubtensor>(v);
   if (!op || v.ndim() != 2 || op->axes != std::vector<int>{axis}) return std::nullopt;
-  const Variable from = v.owner().input(0), places = v.owner().input(1);
-  if (from.ndim() != 2 || places.ndim() != 1 || !structure_of(graph, from).is_identity()) return std::nullopt;
-  return places;
+  const Variable from = v.owner().input(0), indices = v.owner().input(1);
+  if (from.ndim() != 2 || indices.ndim() != 1 || !structure_of(graph, from).is_identity()) return std::nullopt;
+  return indices;
 }
 
 // If x consists of rows of the identity, the product is a gather of rows of y; if y consists of columns of the
 // identity, a gather of columns of x.
 std::optional<Variables> product_with_selection(FunctionGraph& graph, const Apply& node) {
   const Variable &x = node.input(0), &y = node.input(1);
-  if (const auto places = selected_from_identity(graph, x, 0)) return one(fit(take(y, *places, 0), node.output()));
-  const auto places = selected_from_identity(graph, y, 1);
-  return places ? one(fit(take(x, *places, x.ndim() - 1), node.output())) : std::nullopt;
+  if (const auto indices = selected_from_identity(graph, x, 0)) return one(fit(take(y, *indices, 0), node.output()));
+  const auto indices = selected_from_identity(graph, y, 1);
+  return indices ? one(fit(take(x, *indices, x.ndim() - 1), node.output())) : std::nullopt;
 }
 
 // ---- declarations ---------------------------------------------------------------------------------------------------

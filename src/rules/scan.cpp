@@ -62,14 +62,14 @@ std::size_t share_states(Loop& loop) {
   out.parts = parts;
   out.steps = loop.steps;
   for (auto* list : {&out.parts.states, &out.parts.initial, &out.parts.next, &out.parts.traced}) list->clear();
-  std::vector<std::size_t> place(count);
+  std::vector<std::size_t> final_index(count);
   for (std::size_t k = 0; k < count; ++k) {
     if (representative[k] != k) {
-      auto& finals = out.finals[place[representative[k]]];
+      auto& finals = out.finals[final_index[representative[k]]];
       finals.insert(finals.end(), loop.finals[k].begin(), loop.finals[k].end());
       continue;
     }
-    place[k] = out.finals.size();
+    final_index[k] = out.finals.size();
     out.parts.states.push_back(parts.states[k]);
     out.parts.initial.push_back(parts.initial[k]);
     out.parts.next.push_back(parts.next[k]);

@@ -342,12 +342,12 @@ bool merge_adjoint(FunctionGraph& graph, const Apply& scan, const Apply& adjoint
   // If c is 0 in many steps, a tangent may have overflowed there, and reverse mode has no such product.
   int operations_looked_at = 64;
   if (may_vanish(c, loop, operations_looked_at)) return false;
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> positions;
   for (auto& sum : adjoint.sums) {
     const Variable tangent = new_state(sum.initial_tangent.defined() ? sum.initial_tangent : zero);
     const Variable total = new_state(zero);
     const Variable next = sum_of(product_of(a, tangent), here(sum.p));
-    places.push_back(parts.next.size());
+    positions.push_back(parts.next.size());
     parts.next.push_back(next.defined() ? next : zero);
     parts.next.push_back(add(total, sum_of(mul(c, tangent), here(sum.q))));
     loop.finals.emplace_back(), loop.finals.emplace_back();
@@ -356,10 +356,10 @@ bool merge_adjoint(FunctionGraph& graph, const Apply& scan, const Apply& adjoint
     if (!next.type()->equals(*parts.states[std::size_t(&next - parts.next.data())].type())) return false;
   const Variables outputs = make_scan(parts).outputs();
   Replacements pairs;
-  for (std::size_t k = 0; k < places.size(); ++k) {
+  for (std::size_t k = 0; k < positions.size(); ++k) {
     const AdjointSum& sum = adjoint.sums[k];
-    Variable result = sum_of(outputs[places[k] + 1], sum.initial);
-    if (adjoint.initial.defined()) result = add(result, mul(outputs[places[k]], adjoint.initial));
+    Variable result = sum_of(outputs[positions[k] + 1], sum.initial);
+    if (adjoint.initial.defined()) result = add(result, mul(outputs[positions[k]], adjoint.initial));
     for (auto& old : sum.finals)
       if (!graph.clients(old).empty()) pairs.emplace_back(old, fit(result, old).value_or(result));
   }

@@ -4,10 +4,10 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/known.hpp"
 #include "bitale/ops/ops.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/rewriting/passes.hpp"
 #include "graph/calculus.hpp"
 #include "ops/analysis/lengths.hpp"
@@ -284,9 +284,9 @@ std::optional<Variable> combined_with(const Variable& state, const Variable& nex
 
 // A state that needs no loop, because a value that depends on no state, and is thus computed for all steps at once,
 // determines it. If the state becomes that value, it is read from the trace one step late. If the value is added to it,
-// the state is the sum of the trace, or its running sum if the steps read the state; likewise with products.
+// the state is the sum of the trace, or its prefix sum if the steps read the state; likewise with products.
 struct FreeState {
-  enum class Kind { late, sum, running_sum, running_product } kind;
+  enum class Kind { late, sum, prefix_sum, prefix_product } kind;
   std::size_t state;
   Variable traced;  // in a step: the next value, or what is added or multiplied
   bool is_read;     // by the steps
@@ -312,9 +312,9 @@ std::vector<FreeState> free_states_of(const ScanParts& parts) {
     const Variables leaves = graph_inputs(others);
     const bool is_read = std::any_of(leaves.begin(), leaves.end(), [&](auto& leaf) { return leaf.same_as(state); });
     using Kind = FreeState::Kind;
-    const Kind kind = addend ? (is_read ? Kind::running_sum : Kind::sum) : factor ? Kind::running_product : Kind::late;
-    // A running sum of arrays would store an array for each step.
-    if ((kind == Kind::running_sum || kind == Kind::running_product) && state.ndim() > 0) continue;
+    const Kind kind = addend ? (is_read ? Kind::prefix_sum : Kind::sum) : factor ? Kind::prefix_product : Kind::late;
+    // A prefix sum of arrays would store an array for each step.
+    if ((kind == Kind::prefix_sum || kind == Kind::prefix_product) && state.ndim() > 0) continue;
     const Variable traced = addend ? *addend : factor ? *factor : next;
     if (traced.type()->equals(*state.type())) out.push_back({kind, k, traced, is_read});
   }
@@ -341,8 +341,8 @@ bool free_states(FunctionGraph& graph, const Apply& node) {
       final = add(parts.initial[k], sum(trace, std::vector<int>{0}));
     } else {
       whole = join(0, {first, trace});
-      if (kind == Kind::running_sum) whole = cumsum(whole, 0);
-      if (kind == Kind::running_product) whole = cumprod(whole, 0);
+      if (kind == Kind::prefix_sum) whole = cumsum(whole, 0);
+      if (kind == Kind::prefix_product) whole = cumprod(whole, 0);
       final = subtensor(whole, {IndexItem(-1)});
     }
     for (auto& old : loop.finals[k])

@@ -22,7 +22,7 @@ bool is_complex_node(const Apply& node) {
 
 // The replacements of the outputs; none if the op has no formula for parts.
 Replacements split(const Apply& node) {
-  const LocationScope place(node.provenance().where);
+  const LocationScope here(node.provenance().where);
   std::vector<ComplexParts> inputs;
   for (auto& input : node.inputs()) inputs.push_back(parts_of(input));
   const PartsOfOutputs parts = with_node_context(node, [&] { return parts_of_outputs(node, inputs); });

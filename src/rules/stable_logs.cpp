@@ -377,13 +377,13 @@ std::optional<Variables> below_view(FunctionGraph& graph, const Apply& node) {
   const Variable output = node.output();
   if (!is_float(output.dtype())) return std::nullopt;
   Variable shown;
-  std::size_t place = 0;
+  std::size_t shown_index = 0;
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
     const Variable& input = node.inputs()[i];
     if (scalar_constant(input)) continue;
     if (shown.defined() || !is_view(input)) return std::nullopt;
     shown = input;
-    place = i;
+    shown_index = i;
   }
   if (!shown.defined() || shown.dtype() != output.dtype()) return std::nullopt;
   const Viewed viewed(shown);
@@ -391,7 +391,7 @@ std::optional<Variables> below_view(FunctionGraph& graph, const Apply& node) {
   if (!is_float(base.dtype()) || !base.has_owner()) return std::nullopt;
   Variables operands;
   for (std::size_t i = 0; i < node.inputs().size(); ++i)
-    operands.push_back(i == place ? base : constant_like(*scalar_constant(node.inputs()[i]), base.dtype()));
+    operands.push_back(i == shown_index ? base : constant_like(*scalar_constant(node.inputs()[i]), base.dtype()));
   const auto form = stable_form_of(graph, apply_elemwise(scalar_op_of(output)->name, operands).owner());
   if (!form) return std::nullopt;
   const bool selects = std::any_of(viewed.views.begin(), viewed.views.end(), [](const Variable& view) {

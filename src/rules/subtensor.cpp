@@ -155,7 +155,7 @@ bool counts_back(const Variable& number) {
 }
 
 // a + b * step, where null is 0.
-Variable place(const Variable& a, const Variable& b, std::int64_t step) {
+Variable advanced(const Variable& a, const Variable& b, std::int64_t step) {
   if (!b.defined()) return a;
   const Variable scaled = lengths::mul(b, int64_constant(step));
   return a.defined() ? lengths::add(a, scaled) : scaled;
@@ -183,7 +183,7 @@ std::optional<DimBounds> element_of_slice(const DimBounds& inner, const Variable
   const auto step = forward_step(inner);
   if (!step) return std::nullopt;
   if (counts_up(index) && counts_up(inner.start)) {
-    const Variable position = place(inner.start, index, *step);
+    const Variable position = advanced(inner.start, index, *step);
     if (inner.stop.defined()) {
       const auto at = known_integer(position), end = known_integer(inner.stop);
       if (!at || !end || *at >= *end) return std::nullopt;
@@ -202,7 +202,7 @@ std::optional<Variable> joint_stop(const DimBounds& inner, const Variable& stop,
   if (inner.stop.defined() && !counts_up(inner.stop) && !counts_back(inner.stop)) return std::nullopt;
   if (!stop.defined()) return inner.stop;
   if (counts_up(stop)) {
-    const Variable end = place(inner.start, stop, step);
+    const Variable end = advanced(inner.start, stop, step);
     if (!inner.stop.defined()) return end;
     if (!counts_up(inner.stop)) return std::nullopt;
     return lengths::min(inner.stop, end);
@@ -221,7 +221,7 @@ std::optional<DimBounds> slice_of_slice(const DimBounds& inner, const DimBounds&
   const auto stop = joint_stop(inner, outer.stop, *first);
   if (!stop) return std::nullopt;
   const std::int64_t step = *first * *second;
-  return range(place(inner.start, outer.start, *first), *stop, step == 1 ? Variable() : int64_constant(step));
+  return range(advanced(inner.start, outer.start, *first), *stop, step == 1 ? Variable() : int64_constant(step));
 }
 
 std::optional<DimBounds> joint(const DimBounds& inner, const DimBounds& outer, std::int64_t length) {

@@ -1,4 +1,4 @@
-// Indices are moved towards the inputs, through operations that compute each element from elements at the same places,
+// Indices are moved towards the inputs, through operations that compute each element from elements at the same indices,
 // so that only the requested elements are computed.
 #include <algorithm>
 #include <numeric>

@@ -179,8 +179,8 @@ std::uint32_t triangular_lanes(std::int64_t valid, std::int64_t n, std::int64_t 
   const std::int64_t down = trans ? 1 : n, across = trans ? n : 1;
   const bool forward = lower != trans;
   auto failed = MaskFromVec(Zero(d));
-  for (std::int64_t place = 0; place < n; ++place) {
-    const std::int64_t i = forward ? place : n - 1 - place;
+  for (std::int64_t step = 0; step < n; ++step) {
+    const std::int64_t i = forward ? step : n - 1 - step;
     const std::int64_t begin = forward ? 0 : i + 1, end = forward ? i : n;
     const V diagonal = unit ? Set(d, T(1)) : a[i * (n + 1)], inverse = Div(Set(d, T(1)), diagonal);
     failed = Or(failed, Eq(diagonal, Zero(d)));
@@ -215,8 +215,8 @@ HWY_INLINE void columns_block(const Triangle<T>& triangle, std::int64_t k, T* b,
   const ScalableTag<T> d;
   constexpr auto width = std::int64_t(MaxLanes(d));
   const std::int64_t n = triangle.n;
-  for (std::int64_t place = 0; place < n; ++place) {
-    const std::int64_t i = triangle.forward ? place : n - 1 - place;
+  for (std::int64_t step = 0; step < n; ++step) {
+    const std::int64_t i = triangle.forward ? step : n - 1 - step;
     const std::int64_t begin = triangle.forward ? 0 : i + 1, end = triangle.forward ? i : n;
     Vec<decltype(d)> x[count];
     for (int v = 0; v < count; ++v) x[v] = load(b + i * k + v * width);
@@ -417,7 +417,7 @@ auto with_lanes(Vectors with, F function) {
 }
 #endif
 
-constexpr double least_part_work = 2e5;  // operations: some tens of microseconds
+constexpr double min_part_work = 2e5;  // operations: some tens of microseconds
 constexpr std::int64_t max_parts = 64;
 
 // Calls part(begin, end) for parts of a batch of `count` matrices of `work` operations each, which the threads of the
@@ -425,7 +425,7 @@ constexpr std::int64_t max_parts = 64;
 // that of its last failed matrix.
 template <class Part>
 std::int64_t in_parts(std::int64_t count, std::int64_t granule, double work, const Part& part) {
-  const auto by_work = std::int64_t(std::min(double(count) * work / least_part_work, double(max_parts)));
+  const auto by_work = std::int64_t(std::min(double(count) * work / min_part_work, double(max_parts)));
   if (by_work < 2 || thread_budget() < 2) return part(std::int64_t(0), count);
   const std::int64_t length = ((count + by_work - 1) / by_work + granule - 1) / granule * granule;
   struct Context {

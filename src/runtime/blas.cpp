@@ -17,7 +17,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "core/own_folder.hpp"
+#include "core/library_folder.hpp"
 #include "runtime/added_variable.hpp"
 #include "runtime/blocks.hpp"
 #include "runtime/cblas.hpp"
@@ -160,7 +160,7 @@ Blas choose() {
     return blas;
   }
   for (const std::string& file :
-       {cat(own_folder(), own_copy), std::string("libopenblas.so.0"), std::string("libopenblas.so"),
+       {cat(library_folder(), own_copy), std::string("libopenblas.so.0"), std::string("libopenblas.so"),
         std::string("libcblas.so.3"), std::string("libblas.so.3"), std::string("libblas.so")})
     if (open(file, blas).empty()) break;
   return blas;
@@ -227,7 +227,7 @@ void times_own_transpose(std::int64_t n, std::int64_t k, bool trans, const T* A,
 
 // From these sizes on, and up to those that threads share, computing half a product and copying it takes 0.65 to 0.85
 // of the time of a whole product.
-constexpr std::int64_t least_own_rows = 64, least_own_work = std::int64_t(1) << 21;
+constexpr std::int64_t min_own_rows = 64, min_own_work = std::int64_t(1) << 21;
 
 // A library that reads small matrices in place does so for up to a million multiplications, and if op(B) is stored
 // untransposed. Pieces of so many rows then take 0.3 to 0.9 of the time of a whole product if op(B) is small, and are
@@ -265,8 +265,8 @@ template <class T>
   const auto function = blas().of<T>().gemm;
   if (!function || !fit_int(m, n, k, lda, ldb)) return plain_product(m, n, k, transA, transB, A, lda, B, ldb, C);
   const bool own_transpose = A == B && m == n && lda == ldb && transA != transB;
-  if (own_transpose && n >= least_own_rows && n < rows_per_block &&
-      double(n) * double(n) * double(k) >= double(least_own_work))
+  if (own_transpose && n >= min_own_rows && n < rows_per_block &&
+      double(n) * double(n) * double(k) >= double(min_own_work))
     return times_own_transpose(n, k, transA, A, lda, C);
   const bool in_pieces = splits_into_pieces(m, n, k);
   if (in_pieces && transB) return any_gemm(m, n, k, transA, false, A, lda, transposed(k, n, B, ldb).data(), n, C);

@@ -12,11 +12,11 @@ namespace bitale::runtime {
 
 inline constexpr std::int64_t rows_per_block = 1024;  // each block packs the other factor again: 1 to 2 % of its time
 inline constexpr std::int64_t max_blocks = 8;
-inline constexpr double least_block_work = 1e7;  // multiplications: some tenths of a millisecond
+inline constexpr double min_block_work = 1e7;  // multiplications: some tenths of a millisecond
 
 // The number of blocks for `length` rows or columns, each of which takes `work` multiplications.
 inline std::int64_t block_count(std::int64_t length, double work) {
-  const double by_work = std::min(double(length) * work / least_block_work, double(max_blocks));
+  const double by_work = std::min(double(length) * work / min_block_work, double(max_blocks));
   return std::clamp<std::int64_t>(std::min(1 + length / rows_per_block, std::int64_t(by_work)), 1, max_blocks);
 }
 

@@ -169,8 +169,8 @@ std::int64_t complex_qz(std::int64_t n, std::int64_t sort, const T* A, const T* 
                                 complex_quotient_inside_circle<T>, complex_quotient_outside_circle<T>};
   const CallMemory<C> memory(4 * size);
   const CallMemory<T> real_work(8 * n);
-  const CallMemory<int> places(n);
-  if (!memory || !real_work || !places) return no_work_memory;
+  const CallMemory<int> integer_work(n);
+  if (!memory || !real_work || !integer_work) return no_work_memory;
   C *const a = memory.get(), *const b = a + size, *const left = b + size, *const right = left + size;
   transpose_into(n, n, as_numbers(A), a);
   transpose_into(n, n, as_numbers(B), b);
@@ -178,8 +178,8 @@ std::int64_t complex_qz(std::int64_t n, std::int64_t sort, const T* A, const T* 
   int info = 0, selected = 0;
   if (!with_work<C>(n, n, 0, [&](C* work, const int* length) {
         gges("V", "V", sort ? "S" : "N", selects[sort], &order, a, &order, b, &order, &selected, as_numbers(alpha),
-             as_numbers(beta), left, &order, right, &order, work, length, real_work.get(), places.get(), &info, 1, 1,
-             1);
+             as_numbers(beta), left, &order, right, &order, work, length, real_work.get(), integer_work.get(), &info, 1,
+             1, 1);
       }))
     return no_work_memory;
   if (info != 0 && info != order + 2) return info;  // order + 2: rounding changed what an eigenvalue was sorted by

@@ -204,8 +204,8 @@ std::int64_t svd_of(std::int64_t m, std::int64_t n, char job, const N* A, N* U, 
     return svd_by_bidiagonal<N>(rows, columns, job == 'A', A, s, Vh, U);
   const int right = job == 'A' ? columns : k;
   const CallMemory<N> a(m * n);
-  const CallMemory<int> places(8 * std::int64_t(k));
-  if (!a || !places) return no_work_memory;
+  const CallMemory<int> integer_work(8 * std::int64_t(k));
+  if (!a || !integer_work) return no_work_memory;
   std::copy(A, A + m * n, a.get());
   int info = 0;
   N none = 0;
@@ -213,7 +213,7 @@ std::int64_t svd_of(std::int64_t m, std::int64_t n, char job, const N* A, N* U, 
   const auto call = [&](const auto& gesdd, auto*... real_work) {
     done = with_work<N>(m, n, job, [&](N* work, const int* length) {
       gesdd(&job, &rows, &columns, a.get(), &rows, s, Vh ? Vh : &none, &rows, U ? U : &none, &right, work, length,
-            real_work..., places.get(), &info, 1);
+            real_work..., integer_work.get(), &info, 1);
     });
   };
   if constexpr (is_complex_number<N>) {
@@ -272,13 +272,14 @@ std::int64_t eigh_of(std::int64_t n, bool vectors, bool lower, N* a, PartOf<N>* 
   if (!lengths_fit(5 * n + 3)) return no_work_memory;
   const char *job = vectors ? "V" : "N", *triangle = lower ? "U" : "L";
   const int order = int(n), integers = vectors ? 3 + 5 * order : 1;
-  const CallMemory<int> places(integers);
-  if (!places) return no_work_memory;
+  const CallMemory<int> integer_work(integers);
+  if (!integer_work) return no_work_memory;
   int info = 0;
   bool done = false;
   const auto call = [&](const auto& syevd, auto... real_work) {
     done = with_work<N>(n, n, vectors, [&](N* work, const int* length) {
-      syevd(job, triangle, &order, a, &order, w, work, length, real_work..., places.get(), &integers, &info, 1, 1);
+      syevd(job, triangle, &order, a, &order, w, work, length, real_work..., integer_work.get(), &integers, &info, 1,
+            1);
     });
   };
   if constexpr (is_complex_number<N>) {
@@ -405,8 +406,8 @@ template <class N>
 std::int64_t schur_by_columns(std::int64_t n, std::int64_t sort, N* columns, N* Z) noexcept {
   using T = PartOf<N>;
   const CallMemory<T> parts(2 * n);
-  const CallMemory<int> places(n);
-  if (!parts || !places) return no_work_memory;
+  const CallMemory<int> integer_work(n);
+  if (!parts || !integer_work) return no_work_memory;
   const int order = int(n);
   int info = 0, selected = 0;
   bool done = false;
@@ -420,7 +421,7 @@ std::int64_t schur_by_columns(std::int64_t n, std::int64_t sort, N* columns, N* 
     if (!real_work) return no_work_memory;
     done = with_work<N>(n, n, 0, [&](N* work, const int* length) {
       gees("V", form, select[sort], &order, columns, &order, &selected, as_numbers(parts.get()), Z, &order, work,
-           length, real_work.get(), places.get(), &info, 1, 1);
+           length, real_work.get(), integer_work.get(), &info, 1, 1);
     });
   } else {
     using Select = int (*)(const T*, const T*);
@@ -429,7 +430,7 @@ std::int64_t schur_by_columns(std::int64_t n, std::int64_t sort, N* columns, N* 
     constexpr Select select[] = {nullptr, selects<T, 1>, selects<T, 2>, selects<T, 3>, selects<T, 4>};
     done = with_work<N>(n, n, 0, [&](N* work, const int* length) {
       gees("V", form, select[sort], &order, columns, &order, &selected, parts.get(), parts.get() + n, Z, &order, work,
-           length, places.get(), &info, 1, 1);
+           length, integer_work.get(), &info, 1, 1);
     });
   }
   if (!done) return no_work_memory;

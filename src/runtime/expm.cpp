@@ -82,10 +82,10 @@ N divided_difference_of_exp(N x, N y) {
 template <class N>
 void balance(std::int64_t n, N* a, int* d) {
   using T = PartOf<N>;
-  constexpr int most = std::numeric_limits<T>::max_exponent / 4, most_sweeps = 64;
+  constexpr int most = std::numeric_limits<T>::max_exponent / 4, max_sweeps = 64;
   std::fill(d, d + n, 0);
   bool changed = true;
-  for (int sweep = 0; changed && sweep < most_sweeps; ++sweep) {
+  for (int sweep = 0; changed && sweep < max_sweeps; ++sweep) {
     changed = false;
     for (std::int64_t i = 0; i < n; ++i) {
       T row = 0, column = 0;
@@ -127,7 +127,7 @@ class TriangleEdge {
     if (!*this || !is_triangular()) return;
     for (std::int64_t i = 0; i < n; ++i) {
       diagonal_.get()[i] = a[i * n + i];
-      if (i + 1 < n) beside_.get()[i] = a[place(i)];
+      if (i + 1 < n) beside_.get()[i] = a[offset(i)];
     }
   }
   explicit operator bool() const { return diagonal_ && beside_; }
@@ -141,12 +141,12 @@ class TriangleEdge {
       x[i * n_ + i] = std::exp(at(i));
       if (i + 1 == n_) break;
       const N factor = times_power_of_two(beside_.get()[i], exponent);
-      x[place(i)] = factor == N(0) ? N(0) : times(factor, divided_difference_of_exp(at(i), at(i + 1)));
+      x[offset(i)] = factor == N(0) ? N(0) : times(factor, divided_difference_of_exp(at(i), at(i + 1)));
     }
   }
 
  private:
-  std::int64_t place(std::int64_t i) const { return is_upper_ ? i * n_ + i + 1 : (i + 1) * n_ + i; }
+  std::int64_t offset(std::int64_t i) const { return is_upper_ ? i * n_ + i + 1 : (i + 1) * n_ + i; }
 
   std::int64_t n_;
   CallMemory<N> diagonal_, beside_;
@@ -269,7 +269,7 @@ class ChoiceByPowers {
         a_(a),
         a4_(a4),
         a6_(a6),
-        product_(n <= most_exact ? n * n : 1),
+        product_(n <= max_exact ? n * n : 1),
         vectors_(3 * n),
         sums_(2 * n) {}
   explicit operator bool() const { return product_ && vectors_ && sums_; }
@@ -292,12 +292,12 @@ class ChoiceByPowers {
   }
 
  private:
-  static constexpr std::int64_t most_exact = 32;  // up to this length a product is as fast as an estimate
+  static constexpr std::int64_t max_exact = 32;  // up to this length a product is as fast as an estimate
 
   // The root of the norm of a power of a, for the whole matrix.
   double root(T norm, int power) const { return std::ldexp(std::pow(double(norm), 1.0 / power), exponent_); }
   T norm_of_product(const N* a, const N* b) const {
-    if (n_ > most_exact) return estimated_norm(n_, a, b, vectors_.get());
+    if (n_ > max_exact) return estimated_norm(n_, a, b, vectors_.get());
     product_of(n_, n_, n_, false, false, a, b, product_.get());
     return norm_1(n_, product_.get(), sums_.get());
   }

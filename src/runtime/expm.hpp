@@ -16,7 +16,7 @@ std::int64_t expm(std::int64_t n, const N* A, N* X) noexcept;
 // ... in exp(A + e_1 E_1 + e_2 E_2 + ...). It is linear in each direction, whose size has no influence on rounding.
 template <class N>
 std::int64_t expm_derivative(std::int64_t n, std::int64_t count, const N* A, const N* E, N* L) noexcept;
-inline constexpr std::int64_t most_expm_directions = 16;
+inline constexpr std::int64_t max_expm_directions = 16;
 
 template <class T>
 constexpr auto complex_expm = over_pairs<expm<std::complex<T>>>;

@@ -58,7 +58,7 @@ void* find_symbol(std::string_view name) {
   return found ? found->address : nullptr;
 }
 
-std::size_t RuntimeFunction::place(std::string_view parameter) const {
+std::size_t RuntimeFunction::argument_index(std::string_view parameter) const {
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (parameters[i].name == parameter) return i;
   throw InternalError(cat("the runtime function ", name, " has no parameter ", parameter));

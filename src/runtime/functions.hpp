@@ -61,7 +61,7 @@ struct RuntimeFunction {
   std::vector<std::string_view> needs;  // other runtime functions that the texts call
 
   // The position of the parameter. InternalError for an unknown name.
-  std::size_t place(std::string_view parameter) const;
+  std::size_t argument_index(std::string_view parameter) const;
   // Whether equal arguments give equal results, without side effects.
   bool is_pure() const { return result == Result::value; }
 };

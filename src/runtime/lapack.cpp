@@ -45,7 +45,7 @@ bool fits_int(std::int64_t length) { return length <= std::numeric_limits<int>::
 
 // Up to these sizes, plain loops are faster than calls of the library.
 constexpr std::int64_t small_factor = 16, small_triangle = max_lane_rows;
-constexpr std::int64_t least_columns = 4;  // of a right-hand side, for which vector lanes pay off
+constexpr std::int64_t min_columns = 4;  // of a right-hand side, for which vector lanes pay off
 
 // ---- Cholesky -------------------------------------------------------------------------------------------------------
 
@@ -207,7 +207,7 @@ std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, Transpos
       return trsm(CblasRowMajor, CblasLeft, triangle, form, diagonal, int(n), int(k), alpha, A, int(n), B, int(k)), 0;
     }
   if constexpr (!is_complex_number<T>)
-    if (k >= least_columns && n <= small_triangle &&
+    if (k >= min_columns && n <= small_triangle &&
         solve_columns_in_lanes(n, k, lower, trans != Transposed::no, unit, A, B))
       return 0;
   if (trans == Transposed::no)
@@ -220,7 +220,7 @@ std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, Transpos
 }
 
 constexpr std::string_view solve_triangular_c =
-    R"(// B[n, k] becomes X with op(A) X = B, A a triangle; or the first place where its diagonal is 0.
+    R"(// B[n, k] becomes X with op(A) X = B, A a triangle; or the first index where its diagonal is 0.
 static int64_t bt_solve_triangular_$S(int64_t n, int64_t k, int64_t lower, int64_t trans, int64_t unit,
                                       int64_t to_nan, const $T *A, $T *B) {
   const int64_t down = trans ? 1 : n, across = trans ? n : 1;

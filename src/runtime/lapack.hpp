@@ -17,7 +17,7 @@ std::int64_t bt_cholesky_f64(std::int64_t n, std::int64_t lower, std::int64_t to
 std::int64_t bt_cholesky_f32(std::int64_t n, std::int64_t lower, std::int64_t to_nan, float* A) noexcept;
 
 // Solves op(A) X = B in place, for B[n, k] and a triangular A[n, n], the other triangle of which is not read; with
-// `unit`, its diagonal is ones and not read. Returns 0, or the first place, counted from 1, at which the diagonal is 0,
+// `unit`, its diagonal is ones and not read. Returns 0, or the first index, counted from 1, at which the diagonal is 0,
 // and B is then unchanged. With `to_nan`, B is all nan instead, and 0 is returned.
 std::int64_t bt_solve_triangular_f64(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,
                                      std::int64_t unit, std::int64_t to_nan, const double* A, double* B) noexcept;

@@ -28,7 +28,7 @@ Getrf<T> library_getrf() {
 
 constexpr std::int64_t small_lu = 16;  // up to this size plain loops are faster
 
-// Pivots are counted from 1, as in LAPACK. Continues after a pivot of 0, and returns the place of the first one,
+// Pivots are counted from 1, as in LAPACK. Continues after a pivot of 0, and returns the row of the first one,
 // counted from 1.
 template <class T>
 std::int64_t plain_lu(std::int64_t n, T* M, std::int32_t* pivots) {
@@ -66,10 +66,10 @@ std::int64_t factor_lu(std::int64_t n, const T* A, T* factor, std::int32_t* pivo
   return info;
 }
 
-// Whether A is singular. LU factors with an infinity may have no pivot at any place.
+// Whether A is singular. LU factors with an infinity may have no pivot in any row.
 template <class T>
-bool fails_for_no_pivot(std::int64_t place, std::int64_t n, const T* A) {
-  return place != 0 && all_finite(A, n * n);
+bool fails_for_no_pivot(std::int64_t zero_pivot, std::int64_t n, const T* A) {
+  return zero_pivot != 0 && all_finite(A, n * n);
 }
 
 template <class T>
@@ -80,8 +80,8 @@ void exchange_rows(std::int64_t k, T* B, std::int64_t a, std::int64_t b) {
 template <class T>
 std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, bool to_nan, const T* A, T* B, T* factor,
                            std::int32_t* pivots) {
-  if (const std::int64_t place = factor_lu(n, A, factor, pivots)) {
-    if (!to_nan && fails_for_no_pivot(place, n, A)) return place;
+  if (const std::int64_t zero_pivot = factor_lu(n, A, factor, pivots)) {
+    if (!to_nan && fails_for_no_pivot(zero_pivot, n, A)) return zero_pivot;
     std::fill(B, B + n * k, nan_of<T>());
     return 0;
   }
@@ -106,10 +106,10 @@ std::int64_t solve_complex(std::int64_t n, std::int64_t k, std::int64_t trans, b
     for (std::int64_t i = 0; i < n * k && trans == 2; ++i) numbers[i] = std::conj(numbers[i]);
   };
   conjugate_right();
-  const std::int64_t place =
+  const std::int64_t zero_pivot =
       solve_general(n, k, trans != 0, to_nan, as_numbers(A), numbers, as_numbers(factor), pivots);
   conjugate_right();
-  return place;
+  return zero_pivot;
 }
 
 // The product of the pivots and of their signs, where an intermediate product may be beyond the range of numbers.
@@ -131,32 +131,33 @@ T product_by_exponents(std::int64_t n, const T* factor, const std::int32_t* pivo
 
 template <class T>
 void determinant(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pivots) {
-  const std::int64_t place = factor_lu(n, A, factor, pivots);
+  const std::int64_t zero_pivot = factor_lu(n, A, factor, pivots);
   T product = 1;
-  for (std::int64_t i = 0; i < n && !place; ++i) product *= pivots[i] == i + 1 ? factor[i * n + i] : -factor[i * n + i];
-  if (!place && !std::isnormal(product)) product = product_by_exponents(n, factor, pivots);
-  *det = !place ? product : fails_for_no_pivot(place, n, A) ? T(0) : std::numeric_limits<T>::quiet_NaN();
+  for (std::int64_t i = 0; i < n && !zero_pivot; ++i)
+    product *= pivots[i] == i + 1 ? factor[i * n + i] : -factor[i * n + i];
+  if (!zero_pivot && !std::isnormal(product)) product = product_by_exponents(n, factor, pivots);
+  *det = !zero_pivot ? product : fails_for_no_pivot(zero_pivot, n, A) ? T(0) : std::numeric_limits<T>::quiet_NaN();
 }
 
 template <class T>
 void log_determinant(std::int64_t n, const T* A, T* sign, T* logabsdet, T* factor, std::int32_t* pivots) {
-  const std::int64_t place = factor_lu(n, A, factor, pivots);
+  const std::int64_t zero_pivot = factor_lu(n, A, factor, pivots);
   T s = 1, sum = 0;
-  for (std::int64_t i = 0; i < n && !place; ++i) {
+  for (std::int64_t i = 0; i < n && !zero_pivot; ++i) {
     const T pivot = factor[i * n + i];
     if ((pivots[i] != i + 1) != (pivot < 0)) s = -s;
     if (pivot != pivot) s = pivot;
     sum += std::log(std::abs(pivot));
   }
-  const bool singular = fails_for_no_pivot(place, n, A);
+  const bool singular = fails_for_no_pivot(zero_pivot, n, A);
   constexpr T nan = std::numeric_limits<T>::quiet_NaN();
-  *sign = !place ? s : singular ? T(0) : nan;
-  *logabsdet = !place ? sum : singular ? -std::numeric_limits<T>::infinity() : nan;
+  *sign = !zero_pivot ? s : singular ? T(0) : nan;
+  *logabsdet = !zero_pivot ? sum : singular ? -std::numeric_limits<T>::infinity() : nan;
 }
 
 // $T, $S: type and suffix.
 constexpr std::string_view lu_c =
-    R"(// A = U^T L^T P: U^T below, L^T without its diagonal above; pivots count from 1. Or the first place without a pivot, or
+    R"(// A = U^T L^T P: U^T below, L^T without its diagonal above; pivots count from 1. Or the first row without a pivot, or
 // -1 where that is so for A is not finite.
 static int64_t bt_lu_$S(int64_t n, const $T *A, $T *M, int32_t *pivots) {
   int64_t singular = 0;
@@ -186,7 +187,7 @@ static int64_t bt_lu_$S(int64_t n, const $T *A, $T *M, int32_t *pivots) {
 )";
 
 constexpr std::string_view solve_c =
-    R"(// B[n, k] becomes X with op(A) X = B; or the first place at which A has no pivot.
+    R"(// B[n, k] becomes X with op(A) X = B; or the first row in which A has no pivot.
 static int64_t bt_solve_$S(int64_t n, int64_t k, int64_t trans, int64_t to_nan, const $T *A, $T *B, $T *factor,
                             int32_t *pivots) {
   const int64_t singular = bt_lu_$S(n, A, factor, pivots);

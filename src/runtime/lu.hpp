@@ -8,7 +8,7 @@
 
 extern "C" {
 
-// Solves A X = B, or A^T X = B with `trans`, in place, for B[n, k]. Returns 0, or the first place, counted from 1,
+// Solves A X = B, or A^T X = B with `trans`, in place, for B[n, k]. Returns 0, or the first row, counted from 1,
 // without a pivot: A is then singular, and B unchanged. With `to_nan`, B is all nan instead, and 0 is returned.
 std::int64_t bt_solve_f64(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan, const double* A,
                           double* B, double* factor, std::int32_t* pivots) noexcept;

@@ -33,7 +33,7 @@ template <class T>
 constexpr auto complex_solve_sylvester = over_pairs<solve_sylvester<std::complex<T>>>;
 
 // Solves A X = B in place, for B[n, k] and a tridiagonal A with the diagonals lower[n - 1], d[n] and upper[n - 1], by
-// elimination with partial pivoting; work: 4 n elements. Returns 0, or the first place, counted from 1, without a
+// elimination with partial pivoting; work: 4 n elements. Returns 0, or the first row, counted from 1, without a
 // pivot.
 template <class T>
 std::int64_t solve_tridiagonal(std::int64_t n, std::int64_t k, const T* lower, const T* d, const T* upper, T* B,

@@ -71,11 +71,11 @@ class BalancedStates {
 
  private:
   void balance() const {
-    constexpr int most = std::numeric_limits<T>::max_exponent / 3, most_sweeps = 40;
+    constexpr int most = std::numeric_limits<T>::max_exponent / 3, max_sweeps = 40;
     int* const d = d_.get();
     std::fill(d, d + n_, 0);
     bool changed = true;
-    for (int sweep = 0; changed && sweep < most_sweeps; ++sweep) {
+    for (int sweep = 0; changed && sweep < max_sweeps; ++sweep) {
       changed = false;
       for (std::int64_t i = 0; i < n_; ++i) {
         // What is multiplied by a power of the change of unit, by its exponent: 2, 1, -1 or -2.
@@ -228,11 +228,11 @@ std::int64_t solve_continuous_are(std::int64_t n, std::int64_t m, const N* A, co
     return largest_residual / (std::numeric_limits<T>::epsilon() * largest_term);
   };
   // Newton: (A - G X)^H D + D (A - G X) = -(A^H X + X A - X G X + Q).
-  constexpr int most_steps = 4;
+  constexpr int max_steps = 4;
   constexpr T enough = 2;
   std::copy(x, x + size, X);
   T error = find_residual(X);
-  for (int step = 0; step < most_steps && !(step > 0 && error <= enough); ++step) {
+  for (int step = 0; step < max_steps && !(step > 0 && error <= enough); ++step) {
     adjoint_into(n, n, closed, other);
     if (const auto failed = solve_sylvester(n, n, other, closed, residual, work))
       return step == 0 ? failed : (states.restore(X), 0);

@@ -129,14 +129,14 @@ struct Numbered;
 template <>
 struct Numbered<std::uint32_t> {
   using Type = std::uint64_t;
-  static Type make(std::uint32_t key, std::int64_t place) { return Type(key) << 32 | Type(place); }
-  static std::int64_t place(Type x) { return std::int64_t(x & 0xffffffff); }
+  static Type make(std::uint32_t key, std::int64_t position) { return Type(key) << 32 | Type(position); }
+  static std::int64_t position(Type x) { return std::int64_t(x & 0xffffffff); }
 };
 template <>
 struct Numbered<std::uint64_t> {
   using Type = Pair;
-  static Type make(std::uint64_t key, std::int64_t place) { return {std::uint64_t(place), key}; }
-  static std::int64_t place(Type x) { return std::int64_t(x.low); }
+  static Type make(std::uint64_t key, std::int64_t position) { return {std::uint64_t(position), key}; }
+  static std::int64_t position(Type x) { return std::int64_t(x.low); }
 };
 
 template <class T>
@@ -159,7 +159,7 @@ void argsort_rows(std::int64_t rows, std::int64_t length, const T* from, std::in
     if (keys)
       for (std::int64_t i = 0; i < length; ++i) keys[i] = Keys::make(key_of(from[i]), i);
     if (keys && by_vectors(keys, length))
-      for (std::int64_t i = 0; i < length; ++i) to[i] = Keys::place(keys[i]);
+      for (std::int64_t i = 0; i < length; ++i) to[i] = Keys::position(keys[i]);
     else
       argsort_in_place(length, from, to);
   }
@@ -186,7 +186,7 @@ namespace bitale::runtime {
 namespace {
 
 // Heapsort: in place, n log n for every order. $T, $S: type and suffix; $L: whether a comes before b; $A, $B: for
-// places, whether the element at the first comes before the other, and the reverse.
+// indices, whether the element at the first comes before the other, and the reverse.
 constexpr std::string_view sort_c = R"(static inline bool bt_before_$S($T a, $T b) { return $L; }
 
 // Each row of `to` is that row of `from`, increasing: -0 before +0, nan last.
@@ -216,8 +216,8 @@ static void bt_sort_$S(int64_t rows, int64_t length, const $T *from, $T *to) {
 )";
 
 constexpr std::string_view argsort_c =
-    R"(// Whether what is at place i comes before what is at place j; of equals, the first.
-static inline bool bt_place_before_$S(const $T *x, int64_t i, int64_t j) {
+    R"(// Whether what is at position i comes before what is at position j; of equals, the first.
+static inline bool bt_index_before_$S(const $T *x, int64_t i, int64_t j) {
   const $T a = x[i], b = x[j];
   return ($A) || (!($B) && i < j);
 }
@@ -238,8 +238,8 @@ static void bt_argsort_$S(int64_t rows, int64_t length, const $T *from, int64_t 
       const int64_t x = to[start];
       int64_t at = start;
       for (int64_t child; (child = 2 * at + 1) < end; at = child) {
-        if (child + 1 < end && bt_place_before_$S(from, to[child], to[child + 1])) ++child;
-        if (!bt_place_before_$S(from, x, to[child])) break;
+        if (child + 1 < end && bt_index_before_$S(from, to[child], to[child + 1])) ++child;
+        if (!bt_index_before_$S(from, x, to[child])) break;
         to[at] = to[child];
       }
       to[at] = x;

@@ -45,7 +45,7 @@ std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values) {
   const auto [n, bounds, rows] = pattern;
   // The columns whose next row is j, as a list that begins at first[j]; `at` is the position of that row.
   std::vector<std::int64_t> first(std::size_t(n), -1), next(std::size_t(n), -1), at(std::size_t(n), 0);
-  std::vector<std::int64_t> place(std::size_t(n), 0);  // of each row in column j
+  std::vector<std::int64_t> offset(std::size_t(n), 0);  // of the element in each row of column j
   const auto wait_for_row = [&](std::int64_t column, std::int64_t position) {
     if (position == bounds[column + 1]) return;
     const auto row = std::size_t(rows[position]);
@@ -55,14 +55,14 @@ std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values) {
   };
   for (std::int64_t j = 0; j < n; ++j) {
     const std::int64_t start = bounds[j], end = bounds[j + 1];
-    for (std::int64_t p = start; p < end; ++p) place[std::size_t(rows[p])] = p;
+    for (std::int64_t p = start; p < end; ++p) offset[std::size_t(rows[p])] = p;
     for (std::int64_t k = first[std::size_t(j)]; k >= 0;) {
       const std::int64_t following = next[std::size_t(k)], position = at[std::size_t(k)], last = bounds[k + 1];
       const T factor = values[position];
       if (last - position == end - start)
         add_multiple(values + position, -factor, end - start, values + start);
       else
-        for (std::int64_t p = position; p < last; ++p) values[place[std::size_t(rows[p])]] -= values[p] * factor;
+        for (std::int64_t p = position; p < last; ++p) values[offset[std::size_t(rows[p])]] -= values[p] * factor;
       wait_for_row(k, position + 1);
       k = following;
     }

@@ -26,8 +26,8 @@ std::int64_t by_columns(std::int64_t n, std::int64_t k, T* B, Solve&& solve) {
 
 // The status for a missing pivot: with `as_nan`, B becomes nan and the status 0.
 template <class T>
-std::int64_t singular_or_nan(std::int64_t place, bool as_nan, T* B, std::int64_t size) {
-  if (place <= 0 || !as_nan) return place;
+std::int64_t singular_or_nan(std::int64_t zero_pivot, bool as_nan, T* B, std::int64_t size) {
+  if (zero_pivot <= 0 || !as_nan) return zero_pivot;
   fill_nan(B, size);
   return 0;
 }
@@ -55,14 +55,14 @@ std::int64_t solve_symmetric(std::int64_t n, std::int64_t k, std::int64_t as_nan
   std::copy(A, A + n * n, factor);
   const int order = int(n), columns = int(k);
   int info = 0;
-  const std::int64_t place = by_columns(n, k, B, [&](T* b) {
+  const std::int64_t zero_pivot = by_columns(n, k, B, [&](T* b) {
     const bool done = with_work<T>(n, k, 0, [&](T* work, const int* length) {
       // By columns the lower triangle is the upper one.
       sysv("U", &order, &columns, factor, &order, pivots, b, &order, work, length, &info, 1);
     });
     return done ? std::int64_t(info) : no_work_memory;
   });
-  return singular_or_nan(place, as_nan != 0, B, n * k);
+  return singular_or_nan(zero_pivot, as_nan != 0, B, n * k);
 }
 
 namespace {
@@ -252,8 +252,8 @@ std::int64_t qz(std::int64_t n, std::int64_t sort, const T* A, const T* B, T* S,
   constexpr Select selects[] = {nullptr, quotient_in_left_half<T>, quotient_in_right_half<T>, quotient_inside_circle<T>,
                                 quotient_outside_circle<T>};
   const CallMemory<T> memory(4 * size + 2 * n);
-  const CallMemory<int> places(n);
-  if (!memory || !places) return no_work_memory;
+  const CallMemory<int> integer_work(n);
+  if (!memory || !integer_work) return no_work_memory;
   T *const a = memory.get(), *const b = a + size, *const left = b + size, *const right = left + size,
            *const re = right + size, *const im = re + n;
   transpose_into(n, n, A, a);
@@ -262,7 +262,7 @@ std::int64_t qz(std::int64_t n, std::int64_t sort, const T* A, const T* B, T* S,
   int info = 0, selected = 0;
   if (!with_work<T>(n, n, 0, [&](T* work, const int* length) {
         gges("V", "V", sort ? "S" : "N", selects[sort], &order, a, &order, b, &order, &selected, re, im, beta, left,
-             &order, right, &order, work, length, places.get(), &info, 1, 1, 1);
+             &order, right, &order, work, length, integer_work.get(), &info, 1, 1, 1);
       }))
     return no_work_memory;
   if (info != 0 && info != order + 2) return info;  // order + 2: rounding changed what an eigenvalue was sorted by

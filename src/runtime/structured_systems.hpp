@@ -1,6 +1,6 @@
 // Systems of equations whose matrix has a structure that LAPACK can use, and the generalized Schur form, for generated
 // code and for `perform`. Matrices are C-contiguous and row-major. Each function returns 0, a status as in
-// runtime/decompositions.hpp, or the first place, counted from 1, without a pivot.
+// runtime/decompositions.hpp, or the first row, counted from 1, without a pivot.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ namespace {
 // Work is counted in rough operations on elements, as in program::operations; in lanes, ten to forty of them take a
 // nanosecond. Handing work to a worker that is awake takes less than half a microsecond. A sleeping worker arrives
 // after 15 to 60, and waking it takes the caller up to ten.
-constexpr std::int64_t least_work = 2'000'000;  // of a loop that is shared
+constexpr std::int64_t min_work = 2'000'000;  // of a loop that is shared
 constexpr std::int64_t chunk_work = 200'000;
 constexpr std::int64_t max_chunks = 512;
 
@@ -81,7 +81,7 @@ void run_in_chunks(Frame* frame, Chunk run, const void* context, std::int64_t ex
     *done = {home, all, extent, all ? extent : 0};
     if (all) run(frame, context, 0, extent, 0, home);
   };
-  if (frame->threads < 2 || (!frame->in_small_chunks && product(extent, work) < least_work)) return alone();
+  if (frame->threads < 2 || (!frame->in_small_chunks && product(extent, work) < min_work)) return alone();
   const std::int64_t length = chunk_length(*frame, extent, work, granule);
   const std::int64_t count = all ? (extent + length - 1) / length : extent / length;
   if (count < 2) return alone();

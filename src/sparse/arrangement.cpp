@@ -1,4 +1,4 @@
-// Matrices made of others: blocks, selected rows and columns, diagonals. The places of the result, and which stored
+// Matrices made of others: blocks, selected rows and columns, diagonals. The pattern of the result, and which stored
 // element is at each, are found while the expression is built.
 #include <numeric>
 
@@ -11,12 +11,12 @@ namespace bitale::sparse {
 
 namespace {
 
-// The matrix whose element e, at elements[e], is data[e]. No two elements are at one place.
+// The matrix whose element e, at elements[e], is data[e]. No two elements have the same position.
 Matrix arranged(const Elements& elements, const Variable& data, Format format) {
-  const Places places = places_of(elements, format);
-  std::vector<std::int64_t> source(places.place.size());
-  for (std::size_t e = 0; e < source.size(); ++e) source[std::size_t(places.place[e])] = std::int64_t(e);
-  return Matrix(places.pattern, subtensor(data, {IndexItem(constant(Array(source)))}));
+  const Compressed compressed = compress(elements, format);
+  std::vector<std::int64_t> source(compressed.stored.size());
+  for (std::size_t e = 0; e < source.size(); ++e) source[std::size_t(compressed.stored[e])] = std::int64_t(e);
+  return Matrix(compressed.pattern, subtensor(data, {IndexItem(constant(Array(source)))}));
 }
 
 // The common length of a row or column of blocks.
@@ -102,10 +102,11 @@ Variable element(const Matrix& a, const Operand& row, const Operand& column) {
   if (row.ndim() != 0 || column.ndim() != 0) throw TypeError("sparse: element: expected two scalars");
   const Pattern& at = a.pattern();
   // A position from the end counts from there; one that is out of range is refused by the read of a vector as long.
-  const auto place = [&](const Variable& index, int axis) {
+  const auto position = [&](const Variable& index, int axis) {
     return subtensor(arange(at.length(axis)), {IndexItem(index)});
   };
-  const Variable is_there = eq(at.position(0), place(row.variable, 0)) && eq(at.position(1), place(column.variable, 1));
+  const Variable is_there =
+      eq(at.position(0), position(row.variable, 0)) && eq(at.position(1), position(column.variable, 1));
   return cast(sum(switch_(is_there, a.data(), zeros_like(a.data()))), a.dtype());
 }
 

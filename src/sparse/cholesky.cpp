@@ -34,17 +34,17 @@ Cholesky::Cholesky(const Matrix& a) : matrix_(a) {
     list.erase(std::unique(list.begin(), list.end()), list.end());
   }
   order_ = minimum_degree(neighbours);
-  std::vector<std::int64_t> place(n);
-  for (std::size_t k = 0; k < n; ++k) place[std::size_t(order_[k])] = std::int64_t(k);
+  std::vector<std::int64_t> inverse(n);
+  for (std::size_t k = 0; k < n; ++k) inverse[std::size_t(order_[k])] = std::int64_t(k);
   Neighbours permuted(n);
   for (std::size_t k = 0; k < n; ++k)
-    for (const std::int64_t i : neighbours[std::size_t(order_[k])]) permuted[k].push_back(place[std::size_t(i)]);
+    for (const std::int64_t i : neighbours[std::size_t(order_[k])]) permuted[k].push_back(inverse[std::size_t(i)]);
   const FactorColumns columns = factor_columns(permuted);
 
   std::vector<std::int64_t> own_slots, sources;
   for (std::size_t k = 0; k < elements.rows.size(); ++k) {
     const auto [column, row] =
-        std::minmax(place[std::size_t(elements.rows[k])], place[std::size_t(elements.columns[k])]);
+        std::minmax(inverse[std::size_t(elements.rows[k])], inverse[std::size_t(elements.columns[k])]);
     const auto begin = columns.rows.begin() + columns.bounds[std::size_t(column)];
     const auto end = columns.rows.begin() + columns.bounds[std::size_t(column) + 1];
     slot_.push_back(std::lower_bound(begin, end, row) - columns.rows.begin());
@@ -55,7 +55,7 @@ Cholesky::Cholesky(const Matrix& a) : matrix_(a) {
   bounds_ = index_vector(columns.bounds);
   rows_ = index_vector(columns.rows);
   permutation_ = index_vector(order_);
-  inverse_order_ = index_vector(place);
+  inverse_order_ = index_vector(inverse);
   const Variable empty = zeros({std::int64_t(columns.rows.size())}, a.dtype());
   triangle_ = set_subtensor(empty, {IndexItem(index_vector(own_slots))},
                             subtensor(a.data(), {IndexItem(index_vector(sources))}));

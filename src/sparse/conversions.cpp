@@ -1,7 +1,7 @@
 // Dense matrices from sparse ones, and back.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "bitale/ops/ordered.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/sparse/functions.hpp"
 #include "ops/analysis/lengths.hpp"
 

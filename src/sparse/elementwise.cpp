@@ -1,4 +1,4 @@
-// Elementwise functions of two arguments. Zeros stay zeros: both are sparse and combined on the places that either
+// Elementwise functions of two arguments. Zeros stay zeros: both are sparse and combined at the elements that either
 // stores, or a sparse one is multiplied by elements of a dense one.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -17,8 +17,8 @@ void require_same_shape(const Matrix& a, const Matrix& b, std::string_view who) 
   }
 }
 
-Variable spread(const Variable& data, const std::vector<std::int64_t>& place, const Variable& count) {
-  return set_subtensor(zeros({count}, data.dtype()), {IndexItem(constant(Array(place)))}, data);
+Variable spread(const Variable& data, const std::vector<std::int64_t>& stored, const Variable& count) {
+  return set_subtensor(zeros({count}, data.dtype()), {IndexItem(constant(Array(stored)))}, data);
 }
 
 }  // namespace
@@ -31,10 +31,10 @@ Aligned aligned(const Matrix& a, const Matrix& b, std::string_view who) {
   const Elements other = elements_of(b.pattern(), who);
   both.rows.insert(both.rows.end(), other.rows.begin(), other.rows.end());
   both.columns.insert(both.columns.end(), other.columns.begin(), other.columns.end());
-  const Places places = places_of(both, a.format());
-  const auto middle = places.place.begin() + std::ptrdiff_t(first);
-  return {places.pattern, spread(a.data(), {places.place.begin(), middle}, places.pattern.count()),
-          spread(b.data(), {middle, places.place.end()}, places.pattern.count())};
+  const Compressed compressed = compress(both, a.format());
+  const auto middle = compressed.stored.begin() + std::ptrdiff_t(first);
+  return {compressed.pattern, spread(a.data(), {compressed.stored.begin(), middle}, compressed.pattern.count()),
+          spread(b.data(), {middle, compressed.stored.end()}, compressed.pattern.count())};
 }
 
 Matrix add(const Matrix& a, const Matrix& b) {
@@ -52,7 +52,7 @@ Matrix mul(const Matrix& a, const Matrix& b) {
   return Matrix(both.pattern, both.a * both.b);
 }
 
-Variable at_places(const Pattern& pattern, const Operand& x) {
+Variable values_at(const Pattern& pattern, const Operand& x) {
   const LocationScope here(x.where);
   const Variable& dense = x.variable;
   if (dense.ndim() == 0) return dense;
@@ -77,9 +77,9 @@ Variable at_places(const Pattern& pattern, const Operand& x) {
   return subtensor(specify_shape(dense, lengths), items);
 }
 
-Matrix mul(const Matrix& a, const Operand& x) { return a.with_data(a.data() * at_places(a.pattern(), x)); }
+Matrix mul(const Matrix& a, const Operand& x) { return a.with_data(a.data() * values_at(a.pattern(), x)); }
 Matrix true_div(const Matrix& a, const Operand& x) {
-  return a.with_data(bitale::true_div(a.data(), at_places(a.pattern(), x)));
+  return a.with_data(bitale::true_div(a.data(), values_at(a.pattern(), x)));
 }
 
 Variable add(const Matrix& a, const Operand& x) {

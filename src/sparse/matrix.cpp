@@ -11,9 +11,9 @@ Matrix::Matrix(Pattern pattern, const Operand& data, std::string name)
     : pattern_(std::move(pattern)), data_(data.variable), name_(std::move(name)) {
   if (data_.ndim() != 1)
     throw TypeError(cat("sparse: data: expected a vector, got ", data_.str(), " of type ", data_.type()->str()));
-  const auto given = known_integer(length_of(data_, 0)), places = known_integer(pattern_.count());
-  if (given && places && *given != *places)
-    throw ShapeError(cat("sparse: data: expected ", *places, " elements, one for each place, got ", *given));
+  const auto given = known_integer(length_of(data_, 0)), stored = known_integer(pattern_.count());
+  if (given && stored && *given != *stored)
+    throw ShapeError(cat("sparse: data: expected ", *stored, " elements, one for each that is stored, got ", *given));
 }
 
 std::string Matrix::str() const {
@@ -27,10 +27,10 @@ std::string Matrix::str() const {
 
 Matrix Matrix::to(Format format) const {
   if (format == pattern_.format()) return *this;
-  const Places places = places_of(elements_of(pattern_, format == Format::csr ? "tocsr" : "tocsc"), format);
-  std::vector<std::int64_t> source(places.place.size());
-  for (std::size_t k = 0; k < source.size(); ++k) source[std::size_t(places.place[k])] = std::int64_t(k);
-  return Matrix(places.pattern, subtensor(data_, {IndexItem(constant(Array(source)))}), name_);
+  const Compressed compressed = compress(elements_of(pattern_, format == Format::csr ? "tocsr" : "tocsc"), format);
+  std::vector<std::int64_t> source(compressed.stored.size());
+  for (std::size_t k = 0; k < source.size(); ++k) source[std::size_t(compressed.stored[k])] = std::int64_t(k);
+  return Matrix(compressed.pattern, subtensor(data_, {IndexItem(constant(Array(source)))}), name_);
 }
 
 }  // namespace bitale::sparse

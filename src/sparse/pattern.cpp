@@ -75,7 +75,7 @@ bool check_positions(const Index* at, const std::int64_t* bounds, std::int64_t m
 
 }  // namespace
 
-bool has_ascending_places(const Array& indices, const Array& indptr, std::int64_t major, std::int64_t minor) {
+bool has_sorted_indices(const Array& indices, const Array& indptr, std::int64_t major, std::int64_t minor) {
   if (indices.ndim() != 1 || !is_integer(indices.dtype()) || indptr.ndim() != 1 || !is_integer(indptr.dtype()))
     throw TypeError("sparse: indices and indptr: expected vectors of integers");
   if (major < 0 || minor < 0) throw ValueError("sparse: shape: expected lengths that are not negative");
@@ -124,7 +124,7 @@ Pattern::Pattern(Format format, const Operand& indices, const Operand& indptr, c
   const Variable &major = length(major_axis()), &minor = length(1 - major_axis());
   const auto known_major = known_integer(major), known_minor = known_integer(minor);
   if (own_indices.is_constant() && own_bounds.is_constant() && known_major && known_minor) {
-    if (has_ascending_places(*own_indices.constant(), *own_bounds.constant(), *known_major, *known_minor)) return;
+    if (has_sorted_indices(*own_indices.constant(), *own_bounds.constant(), *known_major, *known_minor)) return;
     throw ValueError(
         "sparse: indices: expected positions that ascend, without duplicates, in each compressed row or column; "
         "SciPy's "
@@ -177,7 +177,7 @@ Elements elements_of(const Pattern& pattern, std::string_view who) {
   if (!pattern.is_static())
     throw NotImplementedError(
         cat("sparse: ", who,
-            ": the places of the result are known for matrices whose pattern is static (a constant, or "
+            ": the pattern of the result is known for matrices whose pattern is static (a constant, or "
             "an input or shared variable made with pattern=) only; a pattern that is given when the function is called "
             "is not implemented here"));
   Elements out(*known_integer(pattern.length(0)), *known_integer(pattern.length(1)));
@@ -187,7 +187,7 @@ Elements elements_of(const Pattern& pattern, std::string_view who) {
 }
 
 // The elements are sorted by counting: first by the position along the other axis, then by that along the compressed.
-Places places_of(const Elements& elements, Format format) {
+Compressed compress(const Elements& elements, Format format) {
   const bool by_rows = format == Format::csr;
   const auto& major = by_rows ? elements.rows : elements.columns;
   const auto& minor = by_rows ? elements.columns : elements.rows;
@@ -203,7 +203,7 @@ Places places_of(const Elements& elements, Format format) {
   };
   sort_by(minor, minors);
   sort_by(major, majors);
-  std::vector<std::int64_t> indices, indptr(std::size_t(majors) + 1), place(major.size());
+  std::vector<std::int64_t> indices, indptr(std::size_t(majors) + 1), stored(major.size());
   std::int64_t last_major = -1;
   for (const std::int64_t e : order) {
     const std::int64_t i = major[std::size_t(e)], j = minor[std::size_t(e)];
@@ -212,13 +212,13 @@ Places places_of(const Elements& elements, Format format) {
       ++indptr[std::size_t(i) + 1];
       last_major = i;
     }
-    place[std::size_t(e)] = std::int64_t(indices.size()) - 1;
+    stored[std::size_t(e)] = std::int64_t(indices.size()) - 1;
   }
   std::partial_sum(indptr.begin(), indptr.end(), indptr.begin());
   const std::int64_t largest = std::max({majors, minors, std::int64_t(indices.size())});
   return {Pattern::unchecked(format, index_constant(indices, largest), index_constant(indptr, largest),
                              elements.lengths[0], elements.lengths[1]),
-          std::move(place)};
+          std::move(stored)};
 }
 
 }  // namespace bitale::sparse

@@ -1,5 +1,5 @@
 // Products and sums: of the stored elements, each with what it meets. Along the compressed axis these are sums over
-// consecutive elements; along the other axis every element is added to its place.
+// consecutive elements; along the other axis every element is added at its index.
 #include <algorithm>
 #include <unordered_map>
 
@@ -74,14 +74,14 @@ Matrix dot(const Matrix& a, const Matrix& b) {
       from_a.push_back(std::int64_t(k));
       from_b.push_back(other);
     }
-  const Places places = places_of(product, a.format());
+  const Compressed compressed = compress(product, a.format());
   const auto taken = [](const Variable& data, const std::vector<std::int64_t>& which) {
     return subtensor(data, {IndexItem(constant(Array(which)))});
   };
   const Variable terms = taken(a.data(), from_a) * taken(b.data(), from_b);
-  const Variable start = zeros({places.pattern.count()}, terms.dtype());
-  return Matrix(places.pattern,
-                cast(inc_subtensor(start, {IndexItem(constant(Array(places.place)))}, terms), terms.dtype()));
+  const Variable start = zeros({compressed.pattern.count()}, terms.dtype());
+  return Matrix(compressed.pattern,
+                cast(inc_subtensor(start, {IndexItem(constant(Array(compressed.stored)))}, terms), terms.dtype()));
 }
 
 Matrix sampling_dot(const Operand& x, const Operand& y, const Matrix& p) {

@@ -224,9 +224,9 @@ TensorValue Builder::iota(DType dtype, const Dims& lengths, int axis) {
   return operation("stablehlo.iota", {}, cat("iota_dimension = ", axis, " : i64"), dtype, lengths);
 }
 
-TensorValue Builder::broadcast(const TensorValue& x, const Dims& lengths, std::span<const int> places) {
-  return operation("stablehlo.broadcast_in_dim", {&x, 1},
-                   cat("broadcast_dimensions = ", integers_text(widened(places))), x.dtype, lengths);
+TensorValue Builder::broadcast(const TensorValue& x, const Dims& lengths, std::span<const int> axes) {
+  return operation("stablehlo.broadcast_in_dim", {&x, 1}, cat("broadcast_dimensions = ", integers_text(widened(axes))),
+                   x.dtype, lengths);
 }
 
 TensorValue Builder::reshape(const TensorValue& x, const Dims& lengths) {
@@ -370,14 +370,14 @@ TensorValue Builder::dot(const TensorValue& x, const TensorValue& y, int batch, 
 
 TensorValue Builder::correlate(const TensorValue& x, const TensorValue& y, std::int64_t groups) {
   Dims lengths{x.lengths[0], y.lengths[0]};
-  std::string places;
+  std::string spatial;
   for (std::size_t k = 2; k < x.lengths.size(); ++k) {
     lengths.push_back(x.lengths[k] - y.lengths[k] + 1);
-    places += cat(", ", k - 2);
+    spatial += cat(", ", k - 2);
   }
   const TensorValue operands[] = {x, y};
   return operation("stablehlo.convolution", operands,
-                   cat("dimension_numbers = #stablehlo.conv<[b, f", places, "]x[o, i", places, "]->[b, f", places,
+                   cat("dimension_numbers = #stablehlo.conv<[b, f", spatial, "]x[o, i", spatial, "]->[b, f", spatial,
                        "]>, feature_group_count = ", groups,
                        " : i64, batch_group_count = 1 : i64, precision_config = [#stablehlo<precision HIGHEST>, "
                        "#stablehlo<precision HIGHEST>]"),
@@ -387,26 +387,26 @@ TensorValue Builder::correlate(const TensorValue& x, const TensorValue& y, std::
 // ---- gather, scatter, sort ------------------------------------------------------------------------------------------
 
 TensorValue Builder::gather(const TensorValue& x, const TensorValue& at, std::span<const int> axes) {
-  const int places = at.ndim() - 1;
-  Dims lengths(std::span(at.lengths.data(), std::size_t(places))), sizes = x.lengths;
+  const int index_rank = at.ndim() - 1;
+  Dims lengths(std::span(at.lengths.data(), std::size_t(index_rank))), sizes = x.lengths;
   for (int axis : axes) sizes[std::size_t(axis)] = 1;
   for (int axis = 0; axis < x.ndim(); ++axis)
     if (std::find(axes.begin(), axes.end(), axis) == axes.end()) lengths.push_back(x.lengths[std::size_t(axis)]);
   if (product(x.lengths) == 0) return full(0, x.dtype, lengths);  // no position is inside
   const TensorValue operands[] = {x, at};
-  return operation(
-      "stablehlo.gather", operands,
-      cat("dimension_numbers = #stablehlo.gather<offset_dims = ",
-          list_text(counted(places, x.ndim() - std::int64_t(axes.size()))),
-          ", collapsed_slice_dims = ", list_text(widened(axes)), ", start_index_map = ", list_text(widened(axes)),
-          ", index_vector_dim = ", places, ">, slice_sizes = ", integers_text(sizes), ", indices_are_sorted = false"),
-      x.dtype, lengths);
+  return operation("stablehlo.gather", operands,
+                   cat("dimension_numbers = #stablehlo.gather<offset_dims = ",
+                       list_text(counted(index_rank, x.ndim() - std::int64_t(axes.size()))),
+                       ", collapsed_slice_dims = ", list_text(widened(axes)),
+                       ", start_index_map = ", list_text(widened(axes)), ", index_vector_dim = ", index_rank,
+                       ">, slice_sizes = ", integers_text(sizes), ", indices_are_sorted = false"),
+                   x.dtype, lengths);
 }
 
 TensorValue Builder::scatter(const TensorValue& x, const TensorValue& at, const TensorValue& updates,
                              std::span<const int> axes, std::optional<Combiner> combiner) {
   if (product(x.lengths) == 0 || product(updates.lengths) == 0) return x;
-  const int places = at.ndim() - 1;
+  const int index_rank = at.ndim() - 1;
   const Result scalars[] = {{x.dtype, {}}, {x.dtype, {}}};
   const std::string body = combiner
                                ? combining_region(*combiner, x.dtype)
@@ -414,9 +414,10 @@ TensorValue Builder::scatter(const TensorValue& x, const TensorValue& at, const 
   const TensorValue operands[] = {x, at, updates};
   return operation("stablehlo.scatter", operands,
                    cat("scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = ",
-                       list_text(counted(places, x.ndim() - std::int64_t(axes.size()))), ", inserted_window_dims = ",
-                       list_text(widened(axes)), ", scatter_dims_to_operand_dims = ", list_text(widened(axes)),
-                       ", index_vector_dim = ", places, ">, indices_are_sorted = false, unique_indices = false"),
+                       list_text(counted(index_rank, x.ndim() - std::int64_t(axes.size()))),
+                       ", inserted_window_dims = ", list_text(widened(axes)),
+                       ", scatter_dims_to_operand_dims = ", list_text(widened(axes)),
+                       ", index_vector_dim = ", index_rank, ">, indices_are_sorted = false, unique_indices = false"),
                    x.dtype, x.lengths, body);
 }
 

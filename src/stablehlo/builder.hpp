@@ -25,7 +25,7 @@ class Builder final : public TensorBuilder {
   TensorValue map(DType dtype, std::span<const TensorValue> in, const ElementwiseRule& rule) override;
   TensorValue function(std::string_view name, std::span<const TensorValue> in) override;
   TensorValue iota(DType dtype, const Dims& lengths, int axis) override;
-  TensorValue broadcast(const TensorValue& x, const Dims& lengths, std::span<const int> places) override;
+  TensorValue broadcast(const TensorValue& x, const Dims& lengths, std::span<const int> axes) override;
   TensorValue reshape(const TensorValue& x, const Dims& lengths) override;
   TensorValue transpose(const TensorValue& x, std::span<const int> order) override;
   TensorValue reverse(const TensorValue& x, std::span<const int> axes) override;

@@ -254,12 +254,12 @@ TensorValue Builder::lower_node(Expr expr, std::span<const TensorValue> argument
         std::memcpy(static_cast<char*>(table.mutable_data()) + k * itemsize(dtype), &payload, itemsize(dtype));
       }
       const TensorValue index = converted(arguments[0], DType::UInt64);
-      TensorValue place =
+      TensorValue position =
           converted(binary("stablehlo.and", index, number_like(double(count - 1), DType::UInt64)), DType::Int64);
       Dims with_one = lengths;
       with_one.push_back(1);
       const int axes[] = {0};
-      return gather(constant(table), reshape(place, with_one), axes);
+      return gather(constant(table), reshape(position, with_one), axes);
     }
     case Code::call:
     case Code::rare_call: {

@@ -29,11 +29,11 @@ class Lanes {
     return builder_.map(a.dtype, {condition, a, b},
                         [](std::span<const Expr> in) { return select(in[0], in[1], in[2]); });
   }
-  TensorValue entry(const void* table, DType dtype, std::int64_t count, const TensorValue& place) const {
+  TensorValue entry(const void* table, DType dtype, std::int64_t count, const TensorValue& index) const {
     Dims with_one = lengths_;
     with_one.push_back(1);
     const int axes[] = {0};
-    const TensorValue at = builder_.reshape(builder_.convert(place, DType::Int64), with_one);
+    const TensorValue at = builder_.reshape(builder_.convert(index, DType::Int64), with_one);
     return builder_.gather(builder_.constant(Array::from(table, dtype, {count})), at, axes);
   }
 

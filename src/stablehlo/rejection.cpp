@@ -30,9 +30,9 @@ TensorValues words_of(const Lanes& lanes, const TensorValue& key, const TensorVa
   Dims stacked = lanes.lengths(), single = lanes.lengths();
   stacked.insert(0, count);
   single.insert(0, 1);
-  std::vector<int> places;
-  for (int axis = 0; axis < int(lanes.lengths().size()); ++axis) places.push_back(axis + 1);
-  const auto repeated = [&](const TensorValue& x) { return builder.broadcast(x, stacked, places); };
+  std::vector<int> axes;
+  for (int axis = 0; axis < int(lanes.lengths().size()); ++axis) axes.push_back(axis + 1);
+  const auto repeated = [&](const TensorValue& x) { return builder.broadcast(x, stacked, axes); };
   const TensorValue number = builder.iota(DType::UInt64, stacked, 0);
   const TensorValue blocks = builder.map(DType::UInt64, {repeated(key), repeated(counter), number},
                                          [](In in) { return random_block(in[0], in[1] + in[2]); });
@@ -70,23 +70,24 @@ struct Attempt {
 };
 
 struct Strip {
-  TensorValue number, place, x, is_inside, below, above;  // the curve's height at the strip's ends
+  TensorValue number, abscissa, x, is_inside, below, above;  // the curve's height at the strip's ends
 };
 
-Strip strip_of(const Lanes& lanes, const own::Ziggurat& ziggurat, const TensorValue& number, const TensorValue& place) {
+Strip strip_of(const Lanes& lanes, const own::Ziggurat& ziggurat, const TensorValue& number,
+               const TensorValue& abscissa) {
   constexpr std::int64_t count = 256;
   const TensorValue before = lanes.whole({number}, [](In in) { return select(equal(in[0], 0), in[0], in[0] - 1); });
   const TensorValue inside = lanes.entry(ziggurat.inside, DType::UInt64, count, number);
   const TensorValue width = lanes.entry(ziggurat.width, DType::Float64, count, number);
   return {number,
-          place,
-          lanes.real({place, width}, [](In in) { return cast(cast(in[0], DType::Int64), DType::Float64) * in[1]; }),
-          lanes.truth({place, inside}, [](In in) { return in[0] < in[1]; }),
+          abscissa,
+          lanes.real({abscissa, width}, [](In in) { return cast(cast(in[0], DType::Int64), DType::Float64) * in[1]; }),
+          lanes.truth({abscissa, inside}, [](In in) { return in[0] < in[1]; }),
           lanes.entry(ziggurat.height, DType::Float64, count, number),
           lanes.entry(ziggurat.height, DType::Float64, count, before)};
 }
 
-// Whether a place that is not inside the strip is under the curve, whose height at x is given.
+// Whether an abscissa that is not inside the strip is under the curve, whose height at x is given.
 TensorValue is_under(const Lanes& lanes, const Strip& strip, const TensorValue& height, const TensorValue& unit) {
   return lanes.truth({strip.below, strip.above, height, unit},
                      [](In in) { return (in[1] - in[0]) * in[3] + in[0] < in[2]; });
@@ -117,7 +118,7 @@ std::pair<Attempt, TensorValue> normal_attempt(const Lanes& lanes, const Words& 
   const TensorValue is_tail = lanes.truth({tail}, [](In in) { return in[0] > 0; });
   const TensorValue begins =
       lanes.truth({strip.number, strip.is_inside}, [](In in) { return equal(in[0], 0) & ~in[1]; });
-  const TensorValue next_tail = lanes.whole({tail, is_tail, is_beyond, begins, strip.place}, [](In in) {
+  const TensorValue next_tail = lanes.whole({tail, is_tail, is_beyond, begins, strip.abscissa}, [](In in) {
     const Expr none = in[0] - in[0];
     return select(in[1], select(in[2], none, in[0]), select(in[3], masked(in[4] >> 8, 1) + 1, none));
   });
@@ -231,9 +232,9 @@ TensorValue stirling_rest_of(const Lanes& lanes, const TensorValue& k) {
     }
     return out;
   }();
-  const TensorValue place =
+  const TensorValue index =
       lanes.whole({k}, [](In in) { return cast(select((in[0] >= 0) & (in[0] < 10), in[0], 0.0), DType::UInt64); });
-  const TensorValue entry = lanes.entry(first.data(), DType::Float64, first.size(), place);
+  const TensorValue entry = lanes.entry(first.data(), DType::Float64, first.size(), index);
   return lanes.real({k, entry},
                     [](In in) { return select(in[0] < 10, in[1], math::stirling_rest(1.0 / (in[0] + 1.0))); });
 }
@@ -281,7 +282,7 @@ TensorValue poisson_again(TensorBuilder& builder, const TensorValue& active, std
   const TensorValue is_drawn = lanes.truth(
       {active, u, rate}, [](In in) { return in[0] & equal(in[1], in[1]) & (in[2] >= 0) & (in[2] <= 9.2e18); });
   const TensorValue is_large =
-      lanes.truth({is_drawn, rate}, [](In in) { return in[0] & (in[1] >= own::least_rate_for_rejection); });
+      lanes.truth({is_drawn, rate}, [](In in) { return in[0] & (in[1] >= own::min_rate_for_rejection); });
   const TensorValue is_small = lanes_left(lanes, is_drawn, is_large);
   const TensorValue few = by_inversion(
       lanes, is_small, u, lanes.function("stablehlo.exponential", lanes.real({rate}, [](In in) { return -in[0]; })),
@@ -322,7 +323,7 @@ TensorValue binomial(TensorBuilder& builder, const TensorValue& active, std::spa
     return in[0] & equal(in[1], in[1]) & (in[2] >= 0) & (in[2] < own::largest_count) & (in[3] >= 0) & (in[3] <= 1);
   });
   const TensorValue is_large =
-      lanes.truth({is_drawn, n, r}, [](In in) { return in[0] & ~(in[1] * in[2] < own::least_rate_for_rejection); });
+      lanes.truth({is_drawn, n, r}, [](In in) { return in[0] & ~(in[1] * in[2] < own::min_rate_for_rejection); });
   const TensorValue is_small = lanes_left(lanes, is_drawn, is_large);
   const TensorValue few = by_inversion(
       lanes, is_small, u, lanes.real({n, r}, [](In in) { return math::exp(in[0] * math::log1p(-in[1])); }),
@@ -404,8 +405,8 @@ TensorValue vonmises_again(TensorBuilder& builder, const TensorValue& active, st
         return TensorValues{lanes_left(lanes, now[0], drawn.has), lanes.either(now[0], drawn.value, now[1]),
                             drawn.counter, tail};
       });
-  const TensorValue place = Words(lanes, key, start, 1).unit(0);
-  return lanes.real({tried[1], normal[1], is_normal, is_uniform, kappa, place}, [](In in) {
+  const TensorValue unit = Words(lanes, key, start, 1).unit(0);
+  return lanes.real({tried[1], normal[1], is_normal, is_uniform, kappa, unit}, [](In in) {
     const Expr far = sqrt(1.0 / in[4]) * in[1];
     const Expr wrapped = select(far < -pi, far + 2 * pi, select(far > pi, far - 2 * pi, far));
     return select(in[3], pi * (2.0 * in[5] - 1.0), select(in[2], wrapped, in[0]));

@@ -4,7 +4,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/contraction.hpp"
-#include "bitale/ops/ordered.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/xtensor/functions.hpp"
 
 namespace bitale::xtensor {

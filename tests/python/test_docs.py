@@ -46,7 +46,7 @@ def test_extending():
     names = {"__name__": "extending"}
     for code in blocks("extending.md", "python"):
         execute(code, "extending.md", names)
-    sources = "".join((DOCS.parent / p).read_text() for p in ("tests/cpp/ops/own_op_test.cpp", "examples/cpp/own_type.cpp"))
+    sources = "".join((DOCS.parent / p).read_text() for p in ("tests/cpp/ops/user_op_test.cpp", "examples/cpp/own_type.cpp"))
     for code in blocks("extending.md", "cpp"):
         assert code.strip() in sources
 

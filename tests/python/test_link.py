@@ -119,7 +119,7 @@ def test_modes(mode):
 
 def test_pickle():
     linker = pickle.loads(pickle.dumps(bt.link.WrapLinker(["vm", "jit"], run_first)))
-    assert linker.name == "wrap" and linker.ways == ["vm", "jit"]
+    assert linker.name == "wrap" and linker.node_linkers == ["vm", "jit"]
     f = compiled(linker)
     assert pickle.loads(pickle.dumps(f))([0.0]) == 1.0
     assert copy.copy(f)([0.0]) == 1.0
@@ -135,7 +135,7 @@ def test_dual_in_pickles():
         f = bt.function([x], pt.exp(x).sum(), mode=bt.Mode(pickle.loads(pickle.dumps(linker))))
         assert pickle.loads(pickle.dumps(f))([0.0]) == 1.0
     strict = pickle.loads(pickle.dumps(bt.link.DualLinker("vm", "opwise", never)))
-    assert strict.name == "dual" and strict.ways == ["vm", "opwise"]
+    assert strict.name == "dual" and strict.node_linkers == ["vm", "opwise"]
     with pytest.raises(bt.link.DualLinkerError):
         compiled(strict)([0.0])
 

@@ -109,7 +109,7 @@ class Function {
   void run_into(std::span<const Array> inputs, std::span<const Array> outputs) const;
 
   // Below Arrays: takes the inputs' elements, of the inputs' dtypes and ranks (`accept` ensures that), and writes
-  // results where the receiver places them. Memory of the receiver must not overlap an input's. Only an input with a
+  // results where the receiver allocates them. Memory of the receiver must not overlap an input's. Only an input with a
   // default (see FunctionMaker::create) may be without data.
   void run(std::span<const View> inputs, Receiver& results) const;
   // The same for some of the outputs, which the receiver knows by their position among those.

@@ -12,7 +12,7 @@ namespace bitale {
 
 // The nearest integer towards zero, or the least integer when it does not fit.
 template <std::signed_integral To, std::floating_point From>
-constexpr To truncate_or_least(From value) {
+constexpr To truncate_or_min(From value) {
   constexpr From bound = -From(std::numeric_limits<To>::min());  // a power of two, so exact
   // The sum is exact where it matters: -bound - 0.5 still truncates to the least integer.
   const bool fits = value < bound && (value >= -bound || value > -bound - From(1));
@@ -30,12 +30,12 @@ constexpr To convert_element(From value) {
     if constexpr (std::is_same_v<To, std::uint64_t>) {
       // The same as in compiled code: the upper half of the range is converted by way of a subtraction.
       if (value >= two_63)
-        return std::uint64_t(truncate_or_least<std::int64_t>(value - two_63)) ^ (std::uint64_t(1) << 63);
-      return std::uint64_t(truncate_or_least<std::int64_t>(value));
+        return std::uint64_t(truncate_or_min<std::int64_t>(value - two_63)) ^ (std::uint64_t(1) << 63);
+      return std::uint64_t(truncate_or_min<std::int64_t>(value));
     } else if constexpr (sizeof(To) == 8 || std::is_same_v<To, std::uint32_t>) {
-      return To(truncate_or_least<std::int64_t>(value));
+      return To(truncate_or_min<std::int64_t>(value));
     } else {
-      return To(truncate_or_least<std::int32_t>(value));
+      return To(truncate_or_min<std::int32_t>(value));
     }
   } else {
     return To(value);

@@ -15,7 +15,7 @@ class Receiver {
   virtual ~Receiver() = default;
   // Memory for result `output`, C-contiguous; requested once per result. Never null, even where the result has no
   // elements: code interprets null as missing memory. An exception that it throws propagates out of the call.
-  virtual void* place(int output, DType dtype, std::span<const std::int64_t> shape) = 0;
+  virtual void* allocate(int output, DType dtype, std::span<const std::int64_t> shape) = 0;
   // Takes a contiguous result that exists already. Returns the address at which it is stored from now on.
   virtual void* receive(int output, Array value);
   // Called once, before any memory is requested, with the views that the call reads. `is_long`: the call may take long,
@@ -36,7 +36,7 @@ class Receiver {
 class ArrayReceiver final : public Receiver {
  public:
   explicit ArrayReceiver(std::size_t count) { values_.reserve(count); }
-  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override;
+  void* allocate(int output, DType dtype, std::span<const std::int64_t> shape) override;
   void* receive(int output, Array value) override;
   std::vector<Array> take() && { return std::move(values_); }
 

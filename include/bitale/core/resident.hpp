@@ -28,7 +28,7 @@ class Resident : public HostObject {
   // Readers hold it while they read. A call that computes the next value may take it exclusively, and then write into
   // its memory; until the call gives it back or replaces it, others wait.
   bool hold() const;  // false where it is taken or replaced
-  void let_go() const { state_.fetch_sub(1); }
+  void unhold() const { state_.fetch_sub(1); }
   bool take() const;  // false where it is held, taken or replaced
   void give_back() const;
   void replace() const;  // there is a newer value

@@ -18,7 +18,7 @@
 
 namespace bitale {
 
-// One node of a running call. Each of the linker's `ways` can run it; the call continues with the results of the first.
+// One node of a running call. Each of its node linkers can run it; the call continues with the results of the first.
 // Arrays are valid until the wrapper returns: copy() those that are to be kept.
 class NodeStep {
  public:
@@ -27,17 +27,17 @@ class NodeStep {
   const Apply& node;
   // Values; a 0-d zero stands for an input that a lazy node does not need.
   const std::span<const Array> inputs;
-  const std::size_t ways;
+  const std::size_t linker_count;
 
   // Computes the outputs; may be called again. Errors of the node propagate.
-  virtual void run(std::size_t way = 0) = 0;
-  // Empty before run(way).
-  virtual std::span<const Array> outputs(std::size_t way = 0) const = 0;
+  virtual void run(std::size_t linker = 0) = 0;
+  // Empty before run(linker).
+  virtual std::span<const Array> outputs(std::size_t linker = 0) const = 0;
 
  protected:
   NodeStep(const std::shared_ptr<const FunctionGraph>& graph, std::size_t index, const Apply& node,
-           std::span<const Array> inputs, std::size_t ways)
-      : graph(graph), index(index), node(node), inputs(inputs), ways(ways) {}
+           std::span<const Array> inputs, std::size_t linker_count)
+      : graph(graph), index(index), node(node), inputs(inputs), linker_count(linker_count) {}
   ~NodeStep() = default;
 };
 
@@ -55,7 +55,7 @@ struct Linker {
 
   std::string name;
   // For linkers that run node by node:
-  std::vector<std::string> ways;  // the linkers that run each node alone; perform for "vm"
+  std::vector<std::string> node_linkers;  // the linkers that run each node alone; perform for "vm"
   NodeWrapper wrapper = {};
   InputCallback on_input = {};  // called with every input and constant, before the first node
   // Whether a value is released after its last use. Otherwise it is kept until the same node runs again, and code for
@@ -64,7 +64,7 @@ struct Linker {
 };
 
 // Runs every node by each of these linkers, as the wrapper requests. ValueError for no linker, or for an unknown one.
-Linker wrap_linker(std::vector<std::string> ways, NodeWrapper wrapper);
+Linker wrap_linker(std::vector<std::string> node_linkers, NodeWrapper wrapper);
 // The virtual machine; the callback is called after each node.
 Linker vm_linker(NodeWrapper callback, InputCallback on_input = {});
 

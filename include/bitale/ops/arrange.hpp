@@ -34,7 +34,7 @@ Variable split_dims(const Operand& x, const Operands& shape, int axis = 0);
 // Consecutive parts of these lengths along an axis. ValueError when a call finds that they don't add up to its length.
 Variables split(const Operand& x, const Operands& sizes, int axis = 0);
 
-// x with two dimensions exchanged, or with some moved to other places and the others in their order. AxisError for axes
+// x with two dimensions exchanged, or with some moved to other axes and the others in their order. AxisError for axes
 // that do not exist, ValueError for one that is given twice.
 Variable swapaxes(const Operand& x, int axis1, int axis2);
 Variable moveaxis(const Operand& x, const std::vector<int>& source, const std::vector<int>& destination);

@@ -25,7 +25,7 @@ Variable logaddexp2(const Operand& x, const Operand& y);
 // x ** y in float64 at least, also of integers. Complex numbers in complex128.
 Variable float_power(const Operand& x, const Operand& y);
 // Rounded to that many decimal places, of two equally near numbers to the one with an even last digit; negative:
-// places before the point. Integers stay what they are for 0 places or more.
+// digits before the point. Integers stay what they are for 0 decimal places or more.
 Variable around(const Operand& x, int decimals = 0);
 // x itself. TypeError for bool, as of NumPy.
 Variable positive(const Operand& x);

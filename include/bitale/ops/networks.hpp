@@ -8,15 +8,15 @@
 
 namespace bitale {
 
-// Zeros around images, by what the result then covers. Valid: only places at which a filter lies within the image, so
-// that there are none; Half: as many places as the image has elements, for filters of odd lengths; Full: all places at
-// which a filter touches the image. Or their number at each end of rows and of columns.
+// Zeros around images, by what the result then covers. Valid: only positions at which a filter lies within the image,
+// so that there are none; Half: as many positions as the image has elements, for filters of odd lengths; Full: all
+// positions at which a filter touches the image. Or their number at each end of rows and of columns.
 enum class BorderMode { Valid, Half, Full };
 using Border = std::variant<BorderMode, std::pair<int, int>>;
 
 struct Conv2dOptions {
   Border border_mode = BorderMode::Valid;
-  std::pair<int, int> subsample = {1, 1};        // the distance between places, along columns and rows
+  std::pair<int, int> subsample = {1, 1};        // the distance between positions, along columns and rows
   bool filter_flip = true;                       // a convolution; otherwise a correlation
   std::pair<int, int> filter_dilation = {1, 1};  // the distance between elements of a filter
   int num_groups = 1;                            // of channels, each with filters of its own

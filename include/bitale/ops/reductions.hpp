@@ -1,6 +1,6 @@
-// Reductions of NumPy beyond those of ops.hpp: those that leave nan out, counts, and running sums with a start. Names
-// and arguments are NumPy's, and those of the array-API standard. Tensors without nan (integers, bool) are reduced as
-// by the function without the prefix.
+// Reductions of NumPy beyond those of ops.hpp: those that leave nan out, counts, and cumulative sums with a start.
+// Names and arguments are NumPy's, and those of the array-API standard. Tensors without nan (integers, bool) are
+// reduced as by the function without the prefix.
 #pragma once
 
 #include <optional>

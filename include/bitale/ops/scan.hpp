@@ -19,7 +19,7 @@
 
 namespace bitale {
 
-// A sequence that is stepped through along its first axis. A tap k gives the element k places ahead (behind, if
+// A sequence that is stepped through along its first axis. A tap k gives the element k steps ahead (behind, if
 // negative); steps are made where all taps have an element.
 struct ScanSequence {
   ScanSequence(const Variable& input, std::vector<int> taps = {0}) : input(input), taps(std::move(taps)) {}

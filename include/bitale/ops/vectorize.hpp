@@ -20,7 +20,7 @@ using GraphFunction = std::function<Variables(const Variables&)>;
 std::function<Variables(const Operands&)> vectorize(GraphFunction function, const std::string& signature = {});
 
 // The results of a function of vectors for each vector along an axis; the dimensions of a result, if it has any, are in
-// the place of that axis. AxisError for an axis that does not exist.
+// the position of that axis. AxisError for an axis that does not exist.
 Variable apply_along_axis(const std::function<Variable(const Variable&)>& function, int axis, const Operand& x);
 
 }  // namespace bitale

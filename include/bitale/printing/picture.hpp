@@ -18,7 +18,7 @@ namespace bitale {
 struct PictureOptions {
   bool compact = true;                                  // leave out variables between nodes that have no name
   bool structure = false;                               // Ops and Types as nodes of their own, and nothing left out
-  bool with_ids = false;                                // the place of every node in the order of the graph
+  bool with_ids = false;                                // the index of every node in the order of the graph
   bool high_contrast = true;                            // colours fill the nodes; else they frame them
   bool var_with_name_simple = false;                    // for a variable that has a name, the name only
   std::size_t max_label_size = 70;                      // characters of a label; longer ones are cut

@@ -21,7 +21,7 @@ class Cholesky {
   // x with A @ x == b, for a vector or the columns of a matrix.
   Variable solve(const Operand& b) const;
   Variable logdet() const;
-  // The elements of the inverse at A's places.
+  // The elements of the inverse at the positions that A stores.
   Matrix selected_inverse() const;
   // L.T^-1 @ z in the rows' own order: with z of standard normal numbers, a sample of the Gaussian of precision A.
   Variable sample(const Operand& z) const;

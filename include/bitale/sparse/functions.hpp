@@ -1,4 +1,4 @@
-// Functions of sparse matrices. Results are sparse where the stored places of the result are known from those of the
+// Functions of sparse matrices. Results are sparse where the stored elements of the result are known from those of the
 // arguments. TypeError for other ranks, ShapeError for lengths that don't fit; NotImplementedError, naming what is
 // missing, where a pattern would have to be computed when a function is called.
 #pragma once
@@ -21,7 +21,7 @@ Matrix from_dense(const Operand& x, Format format);
 Variable dot(const Matrix& a, const Operand& x);
 Variable dot(const Operand& x, const Matrix& a);
 Matrix dot(const Matrix& a, const Matrix& b);  // static patterns
-// The elements of x @ y.T at the places of the pattern, each multiplied by p's.
+// The elements of x @ y.T at the stored elements of the pattern, each multiplied by p's.
 Matrix sampling_dot(const Operand& x, const Operand& y, const Matrix& p);
 
 // ---- sums -----------------------------------------------------------------------------------------------------------
@@ -38,9 +38,9 @@ Matrix mul(const Matrix& a, const Operand& x);
 Matrix true_div(const Matrix& a, const Operand& x);
 // The dense sum.
 Variable add(const Matrix& a, const Operand& x);
-// x at the places of the pattern: what an elementwise function of two arguments takes.
-Variable at_places(const Pattern& pattern, const Operand& x);
-// Both on the places that either stores.
+// x at the stored elements of the pattern: what an elementwise function of two arguments takes.
+Variable values_at(const Pattern& pattern, const Operand& x);
+// Both with the elements that either stores.
 struct Aligned {
   Pattern pattern;
   Variable a, b;

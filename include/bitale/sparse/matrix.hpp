@@ -11,7 +11,7 @@ namespace bitale::sparse {
 
 class Matrix {
  public:
-  // TypeError for data that is no vector, ShapeError when it is known not to have one element for each place.
+  // TypeError for data that is no vector, ShapeError when it is known not to have one for each stored element.
   Matrix(Pattern pattern, const Operand& data, std::string name = {});
 
   const Pattern& pattern() const { return pattern_; }
@@ -22,7 +22,7 @@ class Matrix {
   const Variable& length(int axis) const { return pattern_.length(axis); }
   std::string str() const;
 
-  // Other elements at the same places.
+  // Other elements with the same pattern.
   Matrix with_data(const Operand& data) const { return Matrix(pattern_, data); }
   Matrix transpose() const { return Matrix(pattern_.transposed(), data_); }
   // The same matrix in another format. NotImplementedError unless the pattern is static.

@@ -22,11 +22,11 @@ Format format_of(std::string_view name);
 // ValueError naming the argument unless these are vectors of integers with the bounds and positions of a matrix of
 // `major` compressed rows or columns of `minor` elements: bounds begin at 0, don't decrease, and end at the number of
 // positions; positions are in range. Returns whether positions also ascend in each row or column, without duplicates.
-bool has_ascending_places(const Array& indices, const Array& indptr, std::int64_t major, std::int64_t minor);
+bool has_sorted_indices(const Array& indices, const Array& indptr, std::int64_t major, std::int64_t minor);
 
 class Pattern {
  public:
-  // ValueError naming the argument unless the places are those of a matrix and ascend: now for constants, for others
+  // ValueError naming the argument unless these are the indices of a matrix, sorted: now for constants, for others
   // when a function is called.
   Pattern(Format format, const Operand& indices, const Operand& indptr, const Operand& rows, const Operand& columns);
   // Without checks when a function is called: somebody else makes them.
@@ -56,7 +56,7 @@ class Pattern {
   std::shared_ptr<Record> record_;
 };
 
-// A static pattern in the making: elements by their positions, in any order, several of which may be at one place.
+// A static pattern in the making: elements by their positions, in any order, possibly with duplicates.
 struct Elements {
   Elements(std::int64_t rows, std::int64_t columns) : lengths{rows, columns} {}
   void add(std::int64_t row, std::int64_t column) {
@@ -66,12 +66,12 @@ struct Elements {
   std::array<std::int64_t, 2> lengths;
   std::vector<std::int64_t> rows, columns;
 };
-// The pattern of the places, and for each element the number of its place.
-struct Places {
+// The pattern of the elements without duplicates, and for each element the index of its stored one.
+struct Compressed {
   Pattern pattern;
-  std::vector<std::int64_t> place;
+  std::vector<std::int64_t> stored;
 };
-Places places_of(const Elements& elements, Format format);
+Compressed compress(const Elements& elements, Format format);
 // The positions of a static pattern. NotImplementedError that names `who` for another pattern.
 Elements elements_of(const Pattern& pattern, std::string_view who);
 

@@ -681,8 +681,8 @@ v: Vector.
 
 = round round_half_to_even
 Round to the nearest integer, or to decimal places, elementwise.
-mode (str or int): Which of two integers equally near is taken: ``'half_to_even'`` (the default) or ``'half_away_from_zero'``. An integer is NumPy's argument at this place, `decimals`.
-decimals: Places behind the point; negative: before it.
+mode (str or int): Which of two integers equally near is taken: ``'half_to_even'`` (the default) or ``'half_away_from_zero'``. An integer is NumPy's argument at this position, `decimals`.
+decimals: Decimal places; negative: digits before the point.
 -> Rounded numbers, of the shape of `a`.
 ! ValueError: for another mode.
 ~ floor, ceil, trunc, iround

@@ -146,7 +146,7 @@ class Emitter {
   std::unordered_map<std::int64_t, LaneArray> lane_arrays_;      // by variable, inside the loop that has them
   std::string lane_;                                             // the lane of the current iteration
   std::unordered_map<const program::Accumulate*, Terms> terms_;  // inside the loop that has them
-  std::unordered_set<std::int64_t> running_;
+  std::unordered_set<std::int64_t> prefixes_;
 };
 
 }  // namespace bitale::codegen::c

@@ -24,7 +24,7 @@ bool Emitter::needs_lanes(const program::Loop& loop) const {
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
     auto* update = std::get_if<program::Update>(&step.what);
     return update && !update->position_var.defined() && is_float(update->var.dtype()) &&
-           !running_.count(update->var.payload());
+           !prefixes_.count(update->var.payload());
   });
 }
 
@@ -32,9 +32,9 @@ void Emitter::start_lanes(const LaneArray& array, const program::Schedule& sched
   const std::string_view type = value_type(array.var.dtype());
   const std::string start =
       constant_text(array.var.dtype(), program::identity(array.combiner, pool_, array.var.dtype()).payload());
-  const int places = schedule.lanes * schedule.accumulators;
-  line(cat(type, " ", array.name, "[", places, "];"));
-  line(cat("for (int k = 0; k < ", places, "; ++k) ", array.name, "[k] = ", start, ";"));
+  const int slots = schedule.lanes * schedule.accumulators;
+  line(cat(type, " ", array.name, "[", slots, "];"));
+  line(cat("for (int k = 0; k < ", slots, "; ++k) ", array.name, "[k] = ", start, ";"));
   if (array.tree.empty()) return;
   line(cat(type, " ", array.tree, "[", tree_levels * schedule.lanes, "];"));
   line(cat("int64_t ", array.count, " = 0;"));
@@ -56,9 +56,9 @@ void Emitter::start_groups(const program::Loop& loop) {
     auto* sum = std::get_if<program::Accumulate>(&step.what);
     if (!sum || !is_float(buffer(sum->buffer).dtype) || offset_of(program_, sum->buffer, sum->at) != groups) continue;
     const Terms terms{names_.take("offsets"), names_.take("terms")};
-    const int places = loop.schedule.lanes * loop.schedule.accumulators;
-    line(cat("int64_t ", terms.offsets, "[", places, "];"));
-    line(cat(value_type(buffer(sum->buffer).dtype), " ", terms.values, "[", places, "];"));
+    const int slots = loop.schedule.lanes * loop.schedule.accumulators;
+    line(cat("int64_t ", terms.offsets, "[", slots, "];"));
+    line(cat(value_type(buffer(sum->buffer).dtype), " ", terms.values, "[", slots, "];"));
     terms_[sum] = terms;
   }
 }
@@ -66,12 +66,12 @@ void Emitter::start_groups(const program::Loop& loop) {
 void Emitter::lanes_loop(const program::Loop& loop, const std::string& extent) {
   const program::Schedule& schedule = loop.schedule;
   const std::string i = index_names_.at(loop.index.payload());
-  const int depth = levels_.back().depth, places = schedule.lanes * schedule.accumulators;
+  const int depth = levels_.back().depth, slots = schedule.lanes * schedule.accumulators;
   std::vector<LaneArray> arrays;
   for (auto& step : loop.body) {
     auto* update = std::get_if<program::Update>(&step.what);
     if (!update || update->position_var.defined() || !is_float(update->var.dtype()) ||
-        running_.count(update->var.payload()))
+        prefixes_.count(update->var.payload()))
       continue;
     if (lane_arrays_.count(update->var.payload())) continue;
     const std::string& total = var_names_.at(update->var.payload());
@@ -95,13 +95,13 @@ void Emitter::lanes_loop(const program::Loop& loop, const std::string& extent) {
   const auto around = [&](int deeper, std::string text) {
     add_line(outside, std::string(std::size_t(2 * deeper), ' ') + std::move(text));
   };
-  if (sums) around(0, cat("const int64_t ", whole, " = ", extent, " - ", extent, " % ", places, ";"));
+  if (sums) around(0, cat("const int64_t ", whole, " = ", extent, " - ", extent, " % ", slots, ";"));
   around(0, cat("for (int64_t ", start, " = 0, ", end, "; ", start, " < ", extent, "; ", start, " = ", end, ") {"));
   // First all lanes of all accumulators at a time, then the lanes of one vector, then the rest.
   const std::string left = cat(extent, " - ", start);
   const std::string rest = cat("(", left, " >= ", schedule.lanes, " ? ", schedule.lanes, " : ", left, ")");
   if (schedule.accumulators > 1)
-    around(1, cat(end, " = ", start, " + (", left, " >= ", places, " ? ", places, " : ", rest, ");"));
+    around(1, cat(end, " = ", start, " + (", left, " >= ", slots, " ? ", slots, " : ", rest, ");"));
   else
     around(1, cat(end, " = ", start, " + ", rest, ";"));
   around(1, cat("for (int64_t ", i, " = ", start, "; ", i, " < ", end, "; ++", i, ") {"));
@@ -120,8 +120,8 @@ void Emitter::lanes_loop(const program::Loop& loop, const std::string& extent) {
     const DType dtype = array.var.dtype();
     const std::string sizes = cat(schedule.lanes, ", ", schedule.accumulators);
     // If there is only one block, its sums stay in the lanes.
-    line(cat("  if (", end, " <= ", whole, " && (", end, " % ", places * pairwise_block, " == 0 || ", end,
-             " == ", whole, ") && !(", end, " == ", whole, " && ", array.count, " == 0))"));
+    line(cat("  if (", end, " <= ", whole, " && (", end, " % ", slots * pairwise_block, " == 0 || ", end, " == ", whole,
+             ") && !(", end, " == ", whole, " && ", array.count, " == 0))"));
     line(cat("    ", support_.use("bt_block", dtype), "(", array.name, ", ", array.tree, ", &", array.count, ", ",
              sizes, ");"));
     line(cat("  if (", end, " == ", whole, ") ", support_.use("bt_sum_up", dtype), "(", array.name, ", ", array.tree,

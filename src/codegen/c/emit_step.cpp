@@ -117,11 +117,11 @@ void Emitter::emit(const program::Accumulate& step) {
     line(cat(terms->second.offsets, "[", lane_, "] = ", offset.text, ";"));
     return line(cat(terms->second.values, "[", lane_, "] = ", v.text, ";"));
   }
-  const std::string place = target(step.buffer, step.at);
-  if (step.combiner == Combiner::add && is_float(dtype)) return line(cat(place, " += ", v.text, ";"));
-  const Text before = dtype == DType::Bool ? Text{cat(place, " != 0"), Text::other} : Text{place, Text::atom};
+  const std::string element = target(step.buffer, step.at);
+  if (step.combiner == Combiner::add && is_float(dtype)) return line(cat(element, " += ", v.text, ";"));
+  const Text before = dtype == DType::Bool ? Text{cat(element, " != 0"), Text::other} : Text{element, Text::atom};
   const Text after{operations_.combined(step.combiner, dtype, before, v), Text::other};
-  line(cat(place, " = ", stored(dtype, after), ";"));
+  line(cat(element, " = ", stored(dtype, after), ";"));
 }
 
 void Emitter::emit(const program::Let& step) {
@@ -138,7 +138,7 @@ void Emitter::emit(const program::Update& step) {
   if (in_lanes(step)) name = cat(lane_arrays_.at(step.var.payload()).name, "[", lane_, "]");
   if (step.position_var.defined()) {
     // A candidate is taken when it is strictly more extreme, or the first nan.
-    const Text v = value(step.value), place = value(step.position);
+    const Text v = value(step.value), position = value(step.position);
     const std::string candidate = names_.take("candidate");
     line(cat("const ", value_type(dtype), " ", candidate, " = ", v.text, ";"));
     const std::string_view beaten = step.combiner == Combiner::max ? " <= " : " >= ";
@@ -147,12 +147,12 @@ void Emitter::emit(const program::Update& step) {
     const std::string& at = var_names_.at(step.position_var.payload());
     line(cat("if (", condition, ") {"));
     line(cat("  ", name, " = ", candidate, ";"));
-    line(cat("  ", at, " = ", place.text, ";"));
+    line(cat("  ", at, " = ", position.text, ";"));
     line("}");
     return;
   }
-  const bool is_running = running_.count(step.var.payload()) != 0;
-  const bool is_dot = !is_running && is_sum_of_products(step);
+  const bool is_prefix = prefixes_.count(step.var.payload()) != 0;
+  const bool is_dot = !is_prefix && is_sum_of_products(step);
   if (is_dot) {
     const Text a = value(step.value.argument(0)), b = value(step.value.argument(1));
     line(cat(name, " = ", dtype == DType::Float32 ? "fmaf(" : "fma(", a.text, ", ", b.text, ", ", name, ");"));
@@ -163,10 +163,10 @@ void Emitter::emit(const program::Update& step) {
     else
       line(cat(name, " = ", operations_.combined(step.combiner, dtype, {name, Text::atom}, v), ";"));
   }
-  if (is_running) nest_.define(step.var);
+  if (is_prefix) nest_.define(step.var);
 }
 
-// A running sum starts with -0, the number that leaves any other unchanged when it is added.
+// A prefix sum starts with -0, the number that leaves any other unchanged when it is added.
 std::string Emitter::start_of(const program::Carry& carry) {
   const DType dtype = carry.var.dtype();
   if (carry.kind == CarryKind::prefix && carry.combiner == Combiner::add && is_float(dtype))
@@ -178,9 +178,9 @@ namespace {
 
 std::string_view carried_name(const program::Carry& carry) {
   switch (carry.kind) {
-    case CarryKind::position: return "place";
+    case CarryKind::position: return "position";
     case CarryKind::state: return "state";
-    case CarryKind::prefix: return "running";
+    case CarryKind::prefix: return "prefix";
     case CarryKind::reduce:
     case CarryKind::arg_reduce: break;
   }
@@ -193,7 +193,7 @@ void Emitter::emit(const program::Loop& loop) {
   const std::string extent = value(loop.extent).inside(Text::sum);
   for (auto& carry : loop.carries) {
     var_names_[carry.var.payload()] = names_.take(carried_name(carry));
-    if (carry.kind == CarryKind::prefix) running_.insert(carry.var.payload());
+    if (carry.kind == CarryKind::prefix) prefixes_.insert(carry.var.payload());
   }
   std::vector<std::string> starts;
   for (auto& carry : loop.carries) starts.push_back(carry.init.defined() ? value(carry.init).text : start_of(carry));

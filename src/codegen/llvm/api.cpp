@@ -9,8 +9,8 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/generate.hpp"
+#include "core/library_folder.hpp"
 #include "core/library_pages.hpp"
-#include "core/own_folder.hpp"
 
 namespace bitale::codegen {
 
@@ -33,7 +33,7 @@ struct Library {
 constexpr std::string_view own_library = "libbitale_llvm.so";
 
 Library open_library() {
-  const std::string chosen = config::get("llvm_library"), own = cat(own_folder(), own_library);
+  const std::string chosen = config::get("llvm_library"), own = cat(library_folder(), own_library);
   const std::vector<std::string> files =
       chosen.empty() ? std::vector<std::string>{own, "libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"}
                      : std::vector<std::string>{chosen};

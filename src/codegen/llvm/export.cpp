@@ -170,7 +170,7 @@ class Wrapper {
     for (std::size_t i = 0; i < interface_.output_names.size(); ++i)
       if (interface_.output_buffers[i] >= 0) out += set_data(interface_.output_buffers[i], cat("%o", i));
     std::int64_t word = sizes_.header_words;
-    for (auto buffer : sizes_.placed) {
+    for (auto buffer : sizes_.with_offset) {
       out += load_address(cat("%temporary", buffer), word++);
       out += set_data(buffer, cat("%temporary", buffer));
     }

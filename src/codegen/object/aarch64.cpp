@@ -14,9 +14,9 @@ bool put_field(const Relocation& r, std::int64_t value, int first, int bits) {
   std::uint32_t instruction = 0;
   if (r.room < sizeof instruction) return false;
   const std::uint32_t mask = ((std::uint32_t(1) << bits) - 1) << first;
-  std::memcpy(&instruction, r.place, sizeof instruction);
+  std::memcpy(&instruction, r.site, sizeof instruction);
   instruction = (instruction & ~mask) | (std::uint32_t(std::uint64_t(value) << first) & mask);
-  std::memcpy(r.place, &instruction, sizeof instruction);
+  std::memcpy(r.site, &instruction, sizeof instruction);
   return true;
 }
 
@@ -37,8 +37,8 @@ bool put_address(const Relocation& r, std::int64_t value) {
 
 std::int64_t page(std::int64_t address) { return address & ~std::int64_t(0xfff); }
 
-bool put_page(const Relocation& r, std::int64_t target, std::int64_t place) {
-  return put_address(r, (page(target) - page(place)) / 4096);
+bool put_page(const Relocation& r, std::int64_t target, std::int64_t site) {
+  return put_address(r, (page(target) - page(site)) / 4096);
 }
 
 // Writes an offset within a page, in units of the size that is loaded or stored.
@@ -48,26 +48,26 @@ bool put_offset(const Relocation& r, std::int64_t target, int shift) {
 }
 
 bool relocate_aarch64(const Relocation& r) {
-  const auto place = std::int64_t(reinterpret_cast<std::uintptr_t>(r.place));
+  const auto site = std::int64_t(reinterpret_cast<std::uintptr_t>(r.site));
   const std::int64_t target = std::int64_t(r.target) + r.addend, slot = std::int64_t(r.slot) + r.addend;
   switch (r.type) {
     case R_AARCH64_ABS64: return put<std::int64_t>(r, target);
-    case R_AARCH64_PREL64: return put<std::int64_t>(r, target - place);
-    case R_AARCH64_PREL32: return put<std::int32_t>(r, target - place);
+    case R_AARCH64_PREL64: return put<std::int64_t>(r, target - site);
+    case R_AARCH64_PREL32: return put<std::int32_t>(r, target - site);
     case R_AARCH64_CALL26:
-    case R_AARCH64_JUMP26: return put_branch(r, target - place, 0, 26);
+    case R_AARCH64_JUMP26: return put_branch(r, target - site, 0, 26);
     case R_AARCH64_CONDBR19:
-    case R_AARCH64_LD_PREL_LO19: return put_branch(r, target - place, 5, 19);
-    case R_AARCH64_TSTBR14: return put_branch(r, target - place, 5, 14);
-    case R_AARCH64_ADR_PREL_LO21: return put_address(r, target - place);
-    case R_AARCH64_ADR_PREL_PG_HI21: return put_page(r, target, place);
+    case R_AARCH64_LD_PREL_LO19: return put_branch(r, target - site, 5, 19);
+    case R_AARCH64_TSTBR14: return put_branch(r, target - site, 5, 14);
+    case R_AARCH64_ADR_PREL_LO21: return put_address(r, target - site);
+    case R_AARCH64_ADR_PREL_PG_HI21: return put_page(r, target, site);
     case R_AARCH64_ADD_ABS_LO12_NC:
     case R_AARCH64_LDST8_ABS_LO12_NC: return put_offset(r, target, 0);
     case R_AARCH64_LDST16_ABS_LO12_NC: return put_offset(r, target, 1);
     case R_AARCH64_LDST32_ABS_LO12_NC: return put_offset(r, target, 2);
     case R_AARCH64_LDST64_ABS_LO12_NC: return put_offset(r, target, 3);
     case R_AARCH64_LDST128_ABS_LO12_NC: return put_offset(r, target, 4);
-    case R_AARCH64_ADR_GOT_PAGE: return r.slot && put_page(r, slot, place);
+    case R_AARCH64_ADR_GOT_PAGE: return r.slot && put_page(r, slot, site);
     case R_AARCH64_LD64_GOT_LO12_NC: return r.slot && put_offset(r, slot, 3);
     default: return false;
   }

@@ -10,13 +10,13 @@
 
 namespace bitale::codegen {
 
-// One place to patch. All addresses are those at which the code will run.
+// A site to patch. All addresses are those at which the code will run.
 struct Relocation {
   std::uint32_t type;
-  std::uint8_t* place;
-  std::size_t room;      // bytes between `place` and the end of its section
+  std::uint8_t* site;
+  std::size_t room;      // bytes between `site` and the end of its section
   std::uint64_t target;  // the symbol's address; for an outside function, that of its jump
-  std::uint64_t slot;    // where the symbol's address is stored, or 0 when it has no such place
+  std::uint64_t slot;    // where the symbol's address is stored, or 0 when it has none
   std::int64_t addend;
 };
 // Writes a value into a field of type T; returns false when it does not fit.
@@ -24,7 +24,7 @@ template <class T>
 bool put(const Relocation& r, std::int64_t value) {
   if (r.room < sizeof(T) || value != std::int64_t(T(value))) return false;
   const T field = T(value);
-  std::memcpy(r.place, &field, sizeof field);
+  std::memcpy(r.site, &field, sizeof field);
   return true;
 }
 

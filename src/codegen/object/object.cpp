@@ -220,7 +220,7 @@ class Loader {
     require(index < file_.symbols().size() && entry.r_offset < size, "a relocation beyond its tables");
     Relocation r{};
     r.type = std::uint32_t(ELF64_R_TYPE(entry.r_info));
-    r.place = memory_ + at + entry.r_offset;
+    r.site = memory_ + at + entry.r_offset;
     r.room = size - entry.r_offset;
     r.addend = entry.r_addend;
     if (auto found = layout_.outside.find(index); found != layout_.outside.end()) {

@@ -8,16 +8,16 @@ namespace bitale::codegen {
 namespace {
 
 bool relocate_x86_64(const Relocation& r) {
-  const auto place = std::int64_t(reinterpret_cast<std::uintptr_t>(r.place));
+  const auto site = std::int64_t(reinterpret_cast<std::uintptr_t>(r.site));
   const std::int64_t target = std::int64_t(r.target) + r.addend;
   switch (r.type) {
     case R_X86_64_64: return put<std::int64_t>(r, target);
-    case R_X86_64_PC64: return put<std::int64_t>(r, target - place);
+    case R_X86_64_PC64: return put<std::int64_t>(r, target - site);
     case R_X86_64_PC32:
-    case R_X86_64_PLT32: return put<std::int32_t>(r, target - place);
+    case R_X86_64_PLT32: return put<std::int32_t>(r, target - site);
     case R_X86_64_GOTPCREL:
     case R_X86_64_GOTPCRELX:
-    case R_X86_64_REX_GOTPCRELX: return r.slot && put<std::int32_t>(r, std::int64_t(r.slot) + r.addend - place);
+    case R_X86_64_REX_GOTPCRELX: return r.slot && put<std::int32_t>(r, std::int64_t(r.slot) + r.addend - site);
     default: return false;
   }
 }

@@ -98,9 +98,9 @@ bool Complex::emit(Lowering& to, const Apply&) const {
   for (int part = 0; part < 2; ++part)
     pieces.push_back({std::vector<Expr>(re.begin(), re.end()),
                       [&to, part](Index at) {
-                        std::vector<Expr> place(at.begin(), at.end());
-                        place.push_back(to.pool().integer(part));
-                        return place;
+                        std::vector<Expr> index(at.begin(), at.end());
+                        index.push_back(to.pool().integer(part));
+                        return index;
                       },
                       [&to, part](Index at) { return to.in(part, at); }});
   to.assemble(0, {}, std::move(pieces));

@@ -91,10 +91,10 @@ class ComplexSLogDet final : public ComplexDecomposition {
     }
     const int last[] = {int(batch.size())};
     const auto [re, im] = parts_of(builder, builder.diagonal(factors));
-    const TensorValue place = builder.iota(DType::Int32, pivots.lengths, last[0]);
+    const TensorValue row = builder.iota(DType::Int32, pivots.lengths, last[0]);
     const TensorValue angle_in[] = {im, re};
     const TensorValue angles =
-        builder.map(real, {builder.function("stablehlo.atan2", angle_in), pivots, place}, [](std::span<const Expr> of) {
+        builder.map(real, {builder.function("stablehlo.atan2", angle_in), pivots, row}, [](std::span<const Expr> of) {
           return select(equal(of[1], of[2]), of[0], of[0] + of[0].pool().number(std::numbers::pi, of[0].dtype()));
         });
     const auto larger = [](std::span<const Expr> of) {

@@ -25,10 +25,10 @@ class ComplexQR final : public ComplexDecomposition {
 
   // As for real matrices (qr.cpp), with adjoints instead of transposes, and the real part of copyltu's diagonal.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    const std::size_t place = mode == "raw" ? 2 : 1;
+    const std::size_t output_of_r = mode == "raw" ? 2 : 1;
     const bool complete = mode == "complete", has_h = !cotangents[0].is_disconnected();
     const bool has_tau = mode == "raw" && !cotangents[1].is_disconnected(), has_q = mode != "raw" && has_h;
-    if (!has_h && !has_tau && cotangents[place].is_disconnected()) return no_gradients(node);
+    if (!has_h && !has_tau && cotangents[output_of_r].is_disconnected()) return no_gradients(node);
     if (mode == "raw" && (has_h || has_tau))
       return {undefined_gradient("qr: the reflections of mode \"raw\" have no derivative; mode \"reduced\" gives Q")};
     const Variable x = node.input(0), columns = length_of(x, 1), k = lengths::min(length_of(x, 0), columns);
@@ -45,7 +45,7 @@ class ComplexQR final : public ComplexDecomposition {
       const Slice part{.start = std::move(start), .stop = std::move(stop), .step = {}};
       return axis == 0 ? subtensor(v, {part}) : subtensor(v, {Slice{}, part});
     };
-    Variable g_r = complex_cotangent(node, cotangents, int(place));
+    Variable g_r = complex_cotangent(node, cotangents, int(output_of_r));
     if (complete) g_r = stretch(g_r, {}, Operand(k), 0);
     const Variable g_q = has_q ? of_pairs(cotangents[0]) : zeros_like(q);
     const bool is_tall = known_k && known_columns && *known_k == *known_columns;

@@ -41,8 +41,8 @@ class ComplexSystem : public ComplexDecomposition {
   virtual Variable where_read(const Variable& x) const { return x; }
   // The same op for another `trans`.
   virtual Ref<const MatrixOp> with_trans(int other) const = 0;
-  [[noreturn]] void fail_at(std::string_view what, std::int64_t place) const {
-    raise_linalg(cat(who(), ": the matrix is singular: ", what, " at place ", place - 1),
+  [[noreturn]] void fail_in_row(std::string_view what, std::int64_t row) const {
+    raise_linalg(cat(who(), ": the matrix is singular: ", what, " in row ", row - 1),
                  "on_error=\"nan\" gives a solution that is all nan instead");
   }
 
@@ -76,7 +76,7 @@ class ComplexSolve final : public ComplexSystem {
     });
   }
   Ref<const MatrixOp> with_trans(int other) const override { return make_ref<ComplexSolve>(other, on_error); }
-  void fail(std::int64_t status) const override { fail_at("no pivot is left", status); }
+  void fail(std::int64_t status) const override { fail_in_row("no pivot is left", status); }
   std::string runtime_name() const override { return "complex_solve"; }
   const char* who() const override { return "solve"; }
 };
@@ -114,7 +114,7 @@ class ComplexSolveTriangular final : public ComplexSystem {
     const int k = unit_diagonal ? 1 : 0;
     return lower ? tril(x, -k) : triu(x, k);
   }
-  void fail(std::int64_t status) const override { fail_at("its diagonal is 0", status); }
+  void fail(std::int64_t status) const override { fail_in_row("its diagonal is 0", status); }
   std::string runtime_name() const override { return "complex_solve_triangular"; }
   const char* who() const override { return "solve_triangular"; }
 };

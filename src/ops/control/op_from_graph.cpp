@@ -423,7 +423,7 @@ FewerOutputs OpFromGraph::without_unread(const Apply& node, const std::vector<bo
   const bool are_kept = options_.pullback || options_.pushforward;
   Variables kept;
   for (std::size_t k = 0; k < read.size(); ++k) {
-    out.places.push_back(read[k] || are_kept ? int(kept.size()) : -1);
+    out.outputs.push_back(read[k] || are_kept ? int(kept.size()) : -1);
     if (read[k] || are_kept) kept.push_back(graph_->outputs()[k]);
   }
   if (kept.size() < read.size())

@@ -161,7 +161,7 @@ FewerOutputs fewer_outputs(const Apply& node, const VariableSet& read) {
   FewerOutputs out{node, {}};
   for (int k = 0; k < int(node.output_count()); ++k) {
     is_read.push_back(read.contains(node.output(k)));
-    out.places.push_back(k);
+    out.outputs.push_back(k);
   }
   return optional ? optional->without_unread(node, is_read) : out;
 }
@@ -251,7 +251,7 @@ Variables batched_graph(const Variables& outputs, const Replacements& replacemen
     const FewerOutputs fewer = fewer_outputs(node, read);
     const Apply copy = batched_node(fewer.node, inputs);
     for (std::size_t o = 0; o < node.output_count(); ++o)
-      if (fewer.places[o] >= 0) batched.emplace(node.output(int(o)), copy.output(fewer.places[o]));
+      if (fewer.outputs[o] >= 0) batched.emplace(node.output(int(o)), copy.output(fewer.outputs[o]));
   }
   Variables out;
   for (const Variable& output : outputs) {

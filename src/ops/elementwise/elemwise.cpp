@@ -145,7 +145,7 @@ void run_loops(ScalarLoop loop, std::span<const Array> in, const Array& out) {
 }
 
 // Whether a result of that dtype and shape can be written over the array, element by element.
-bool is_place_for(const Array& x, DType dtype, const Dims& shape) {
+bool can_hold(const Array& x, DType dtype, const Dims& shape) {
   return x.dtype() == dtype && x.shape() == shape && has_distinct_writable_elements(x);
 }
 
@@ -262,7 +262,7 @@ void Elemwise::perform(const Apply& node, std::span<const Array> in, std::span<A
   for (std::size_t i = 0; i < in.size(); ++i)
     converted.push_back((in_complex ? in[i] : in[i].component(0)).astype(scalar.input_dtype(int(i), types.compute)));
   const DType written = in_complex ? types.out : scalar.loops.out[slot];
-  const bool over = inplace >= 0 && written == types.out && is_place_for(in[std::size_t(inplace)], written, shape);
+  const bool over = inplace >= 0 && written == types.out && can_hold(in[std::size_t(inplace)], written, shape);
   const Array result = over ? in[std::size_t(inplace)] : Array::empty(written, shape);
   run_loops(loop, converted, result);
   out[0] = result.astype(types.out);

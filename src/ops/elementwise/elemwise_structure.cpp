@@ -74,7 +74,7 @@ std::optional<double> first_count(Variable v) {
 }
 
 // For an operation on row numbers and column numbers, the ranges of their difference y - x in each group.
-std::optional<GroupRanges> compared_places(const Apply& node) {
+std::optional<GroupRanges> compared_indices(const Apply& node) {
   const Variable &x = node.input(0), &y = node.input(1), result = node.output();
   const bool x_is_row = is_repeated_along(x, result, 1) && !is_repeated_along(x, result, 2);
   const bool y_is_row = is_repeated_along(y, result, 1) && !is_repeated_along(y, result, 2);
@@ -163,18 +163,19 @@ Structure Elemwise::structure(const Apply& node, int, InputStructures& inputs) c
     }
   }
   Structure out;
-  const std::optional<GroupRanges> places = scalar.has(comparison) && count == 2 ? compared_places(node) : std::nullopt;
+  const std::optional<GroupRanges> differences =
+      scalar.has(comparison) && count == 2 ? compared_indices(node) : std::nullopt;
   for (const Group group : {above, below, on_diagonal}) {
     std::vector<Range> of(count);
     for (std::size_t i = 0; i < count; ++i) of[i] = groups[i][group];
-    if (places) of = {interval::closed(0, 0), (*places)[group]};
+    if (differences) of = {interval::closed(0, 0), (*differences)[group]};
     const Range range = range_of_scalar(scalar, of, result.dtype());
     if (group == above && range.is_always(0)) out.add(Fact::LowerTriangular);
     if (group == below && range.is_always(0)) out.add(Fact::UpperTriangular);
     if (group == on_diagonal && range.is_positive()) out.add(Fact::PositiveDiagonal);
     if (group == on_diagonal && range.is_always(1)) out.add(Fact::UnitDiagonal);
   }
-  if (symmetric && !places) out.add(Fact::Symmetric);
+  if (symmetric && !differences) out.add(Fact::Symmetric);
   if (count == 2 && scalar.has(commutative) && are_each_others_transposes(node.input(0), node.input(1)))
     out.add(Fact::Symmetric);
   const bool is_conversion = count == 1 && scalar.name.starts_with("cast_float");

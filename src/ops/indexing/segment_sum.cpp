@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/gradient_control.hpp"
 #include "bitale/ops/ops.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/segments.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/array_loops.hpp"
@@ -139,9 +139,9 @@ bool SegmentSum::emit(Lowering& to, const Apply& node) const {
   scan.computed_extent = {1,
                           [bound, zero](Index before) { return max(bound(before[0] + 1) - bound(before[0]), zero); }};
   scan.value = [&to, bound](Index at) {
-    std::vector<Expr> place{bound(at[0]) + at[1]};
-    place.insert(place.end(), at.begin() + 2, at.end());
-    return to.in(0, place);
+    std::vector<Expr> index{bound(at[0]) + at[1]};
+    index.insert(index.end(), at.begin() + 2, at.end());
+    return to.in(0, index);
   };
   to.scan(0, std::move(scan));
   return true;

@@ -59,15 +59,15 @@ TensorValue fitted_tensor(TensorLowering& to, const Variable& x, const Variable&
                           std::string_view who) {
   const TensorValue value = to.builder().convert(to.in(input), x.dtype());
   const int offset = int(region.size()) - y.ndim();
-  std::vector<int> places;
+  std::vector<int> axes;
   for (int k = 0; k < y.ndim(); ++k) {
-    places.push_back(k + offset);
+    axes.push_back(k + offset);
     const std::int64_t have = value.lengths[std::size_t(k)], want = region[std::size_t(k + offset)];
     if (!y.tensor().broadcasts(k) && have != want)
       throw ShapeError(
           cat(who, ": the value's length in dimension ", k, " is ", have, ", that of the selected part ", want));
   }
-  return to.builder().broadcast(value, region, places);
+  return to.builder().broadcast(value, region, axes);
 }
 
 Variable gradient_of_value(const Variable& y, const Variable& region_gradient) {

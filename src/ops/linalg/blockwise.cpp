@@ -89,7 +89,7 @@ std::size_t source_of(std::span<const Variable> inputs, int axis) {
   return 0;
 }
 
-std::string place_text(const Dims& lengths) {
+std::string dims_text(const Dims& lengths) {
   std::vector<std::string> parts;
   for (auto length : lengths) parts.push_back(length == unknown_length ? "?" : std::to_string(length));
   return cat("[", join(parts, ", "), "]");
@@ -205,7 +205,7 @@ void Blockwise::perform(const Apply& node, std::span<const Array> in, std::span<
         one_in[i] = one_in[i].take_index(0, repeats_along(variables[i], axis) ? 0 : at[std::size_t(axis)]);
     }
     for (auto& each : one_out) each = Array();
-    const auto which = [&] { return cat("in matrix ", place_text(at), " of ", place_text(lengths)); };
+    const auto which = [&] { return cat("in matrix ", dims_text(at), " of ", dims_text(lengths)); };
     with_error_line("batch", which, [&] { core->perform(inner, one_in, one_out); });
     for (std::size_t k = 0; k < out.size(); ++k) {
       if (n == 0) {
@@ -213,9 +213,9 @@ void Blockwise::perform(const Apply& node, std::span<const Array> in, std::span<
         for (auto length : one_out[k].shape()) shape.push_back(length);
         out[k] = Array::empty(node.output(int(k)).dtype(), shape);
       }
-      Array place = out[k];
-      for (int axis = 0; axis < batch; ++axis) place = place.take_index(0, at[std::size_t(axis)]);
-      place.assign(one_out[k]);
+      Array target = out[k];
+      for (int axis = 0; axis < batch; ++axis) target = target.take_index(0, at[std::size_t(axis)]);
+      target.assign(one_out[k]);
     }
     for (std::size_t axis = lengths.size(); axis-- > 0;) {
       if (++at[axis] < lengths[axis]) break;
@@ -289,7 +289,7 @@ class BatchLowering final : public Lowering {
           const auto move = [](Expr& offset, const Expr& distance) {
             offset = offset.defined() ? offset + distance : distance;
           };
-          std::vector<Expr> place(outer);  // index along the axes before the run
+          std::vector<Expr> index(outer);  // along the axes before the run
           Expr rest = repeats ? at[0] : Expr(), within;
           const auto split = [&](const Expr& length) {
             const Expr quotient = rest / length, remainder = rest - quotient * length;
@@ -297,11 +297,11 @@ class BatchLowering final : public Lowering {
             return remainder;
           };
           if (is_loop) within = outer > 0 ? split(count) : rest;
-          for (std::size_t axis = outer; axis-- > 0;) place[axis] = axis > 0 ? split(lengths[axis]) : rest;
+          for (std::size_t axis = outer; axis-- > 0;) index[axis] = axis > 0 ? split(lengths[axis]) : rest;
           for (auto& argument : arguments) {
             if (auto* in = std::get_if<InputData>(&argument)) {
               const auto& steps = in_steps[std::size_t(in->input)];
-              for (std::size_t axis = 0; axis < outer; ++axis) move(in->offset, place[axis] * steps[axis]);
+              for (std::size_t axis = 0; axis < outer; ++axis) move(in->offset, index[axis] * steps[axis]);
               if (is_loop) move(in->offset, within * steps[run.axis]);
             }
             if (auto* out = std::get_if<OutputData>(&argument); out && repeats)

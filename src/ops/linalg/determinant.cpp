@@ -38,11 +38,11 @@ class DeterminantOp : public MatrixOp, public EmitsTensors {
     for (auto& each : out) each = Array::empty(a.dtype(), {});
     visit_dtype(a.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>) {
-        auto* places = pivots.data_as<std::int32_t>();
+        auto* rows = pivots.data_as<std::int32_t>();
         if (outputs() == 1)
-          runtime::det(n, a.data_as<T>(), out[0].data_as<T>(), factor.data_as<T>(), places);
+          runtime::det(n, a.data_as<T>(), out[0].data_as<T>(), factor.data_as<T>(), rows);
         else
-          runtime::slogdet(n, a.data_as<T>(), out[0].data_as<T>(), out[1].data_as<T>(), factor.data_as<T>(), places);
+          runtime::slogdet(n, a.data_as<T>(), out[0].data_as<T>(), out[1].data_as<T>(), factor.data_as<T>(), rows);
       }
     });
   }
@@ -72,9 +72,9 @@ class DeterminantOp : public MatrixOp, public EmitsTensors {
     require_lapack(to);
     const auto [factors, pivots] = lu_of(builder, x);
     const TensorValue diagonal = builder.diagonal(factors);
-    const TensorValue place = builder.iota(DType::Int32, pivots.lengths, last[0]);
+    const TensorValue row = builder.iota(DType::Int32, pivots.lengths, last[0]);
     const bool with_size = outputs() == 1;
-    const TensorValue signed_ = builder.map(x.dtype, {diagonal, pivots, place}, [&](std::span<const Expr> in) {
+    const TensorValue signed_ = builder.map(x.dtype, {diagonal, pivots, row}, [&](std::span<const Expr> in) {
       const Expr one = in[0].pool().number(1, in[0].dtype()), zero = in[0].pool().number(0, in[0].dtype());
       const Expr sign = select(in[0] > zero, one, select(in[0] < zero, -one, in[0]));
       const Expr value = with_size ? in[0] : sign;

@@ -136,7 +136,7 @@ Parsed parse(std::string_view subscripts, const Variables& operands) {
   return out;
 }
 
-int place(const Term& term, char c) { return int(term.names.find(c)); }
+int axis_of(const Term& term, char c) { return int(term.names.find(c)); }
 
 std::string error_prefix(char c) { return c < 'A' ? "einsum" : cat("einsum, \"", std::string(1, c), "\""); }
 
@@ -189,19 +189,19 @@ void sum_unneeded(Term& term, const std::string& needed) {
 // The term's value with its dimensions in this order; dimensions that the term lacks have length 1.
 Variable arranged(const Term& term, const std::string& names) {
   std::vector<int> order;
-  for (char c : names) order.push_back(has(term.names, c) ? place(term, c) : new_axis);
+  for (char c : names) order.push_back(has(term.names, c) ? axis_of(term, c) : new_axis);
   return dimshuffle(term.value, order);
 }
 
 // The length of a letter, from the term that has it; if both have it, from the one in which it is not 1.
 Variable length_in(const Term& a, const Term& b, char c) {
-  if (!has(a.names, c)) return length_of(b.value, place(b, c));
-  const Variable length = length_of(a.value, place(a, c));
+  if (!has(a.names, c)) return length_of(b.value, axis_of(b, c));
+  const Variable length = length_of(a.value, axis_of(a, c));
   if (!has(b.names, c) || known_integer(length) != 1) return length;
-  return length_of(b.value, place(b, c));
+  return length_of(b.value, axis_of(b, c));
 }
 
-bool is_one(const Term& term, char c) { return term.value.static_shape()[std::size_t(place(term, c))] == 1; }
+bool is_one(const Term& term, char c) { return term.value.static_shape()[std::size_t(axis_of(term, c))] == 1; }
 
 // Lengths that are known to be 1 broadcast: such a dimension is removed if it is longer in the other term.
 void drop_ones(Term& term, const Term& other) {
@@ -218,7 +218,7 @@ void require_equal_lengths(const Term& a, Term& b, std::string_view subscripts) 
   bool any = false;
   for (std::size_t i = 0; i < b.names.size(); ++i) {
     if (!has(a.names, b.names[i])) continue;
-    const int other = place(a, b.names[i]);
+    const int other = axis_of(a, b.names[i]);
     common_length(a.value.static_shape()[std::size_t(other)], b.value.static_shape()[i], int(i),
                   error_prefix(b.names[i]));
     const Variable length = length_of(a.value, other);
@@ -282,7 +282,7 @@ double size_of(const std::vector<Term>& terms, const std::string& names) {
     double length = 1;
     for (auto& term : terms)
       if (has(term.names, c)) {
-        const std::int64_t known = term.value.static_shape()[std::size_t(place(term, c))];
+        const std::int64_t known = term.value.static_shape()[std::size_t(axis_of(term, c))];
         length = std::max(length, known == unknown_length ? guess : double(known));
       }
     size *= length;
@@ -332,7 +332,7 @@ Variable einsum(std::string_view subscripts, const Operands& operands) {
   }
   sum_unneeded(terms[0], parsed.output);
   std::vector<int> order;
-  for (char c : parsed.output) order.push_back(place(terms[0], c));
+  for (char c : parsed.output) order.push_back(axis_of(terms[0], c));
   return dimshuffle(terms[0].value, order);
 }
 

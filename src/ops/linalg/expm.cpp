@@ -96,7 +96,7 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     const TensorValue a2 = times(a, a), a4 = times(a2, a2), a6 = times(a4, a2);
     // Sums the powers 12, 10, 8, then 6, 4, 2, 0, with the coefficients k, k - 2, ...
     const auto even_part = [&](int k) {
-      const auto c = [&](int place) { return b[place] / b[0]; };
+      const auto c = [&](int i) { return b[i] / b[0]; };
       const TensorValue high =
           builder.map(x.dtype, {a6, a4, a2}, [&](In in) { return c(k) * in[0] + c(k - 2) * in[1] + c(k - 4) * in[2]; });
       return builder.map(x.dtype, {times(a6, high), a6, a4, a2, one}, [&](In in) {

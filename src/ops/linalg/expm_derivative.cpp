@@ -24,8 +24,8 @@ Variable stacked(const Variables& matrices) {
 // The number of directions, which must be known, for derivatives are formed of each.
 void require_directions(const Variable& directions) {
   const std::int64_t count = directions.static_shape()[0];
-  if (count == unknown_length || count < 1 || count > runtime::most_expm_directions)
-    throw ValueError(cat("expm: expected 1 to ", runtime::most_expm_directions, " directions of a derivative, got ",
+  if (count == unknown_length || count < 1 || count > runtime::max_expm_directions)
+    throw ValueError(cat("expm: expected 1 to ", runtime::max_expm_directions, " directions of a derivative, got ",
                          count == unknown_length ? "an unknown number" : cat(count)));
 }
 

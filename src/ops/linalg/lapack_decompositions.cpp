@@ -42,9 +42,9 @@ TensorValues qr_of(TensorLowering& to, const TensorValue& x, std::string_view mo
     const TensorValues made = builder.lapack(
         {"geqp3", x.dtype, of_batch, {x, free}, {of_x, {free.dtype, free.lengths}, of_tau}, {}, {{0, 0}, {1, 1}}});
     factors = made[0], tau = made[2];
-    const TensorValue place = builder.iota(DType::Int32, made[1].lengths, of_batch);
+    const TensorValue index = builder.iota(DType::Int32, made[1].lengths, of_batch);
     const TensorValue all_finite = builder.broadcast(finite, made[1].lengths, axes_below(of_batch));
-    order = builder.map(DType::Int32, {all_finite, made[1], place},
+    order = builder.map(DType::Int32, {all_finite, made[1], index},
                         [](std::span<const Expr> in) { return select(in[0], in[1] - 1, in[2]); });
   } else {
     const TensorValues made = builder.lapack({"geqrf", x.dtype, of_batch, {x}, {of_x, of_tau}, {}, {{0, 0}}});

@@ -147,8 +147,8 @@ TensorValue permutation_of(TensorBuilder& builder, const TensorValue& pivots, bo
   const Dims lengths = pivots.lengths;
   const int last = pivots.ndim() - 1;
   const std::int64_t n = lengths.back();
-  const TensorValue place = builder.iota(DType::Int64, lengths, last);
-  if (product(lengths) == 0) return place;
+  const TensorValue index = builder.iota(DType::Int64, lengths, last);
+  if (product(lengths) == 0) return index;
   const TensorValue others = builder.convert(pivots, DType::Int64);
   Dims one = lengths;
   one.back() = 1;
@@ -163,17 +163,17 @@ TensorValue permutation_of(TensorBuilder& builder, const TensorValue& pivots, bo
     const TensorValue other = at_step(others), now = at_step(carried[0]);
     const TensorValue of_other = builder.reduce(
         builder.map(
-            DType::Int64, {carried[0], place, other},
+            DType::Int64, {carried[0], index, other},
             [](std::span<const Expr> in) { return select(equal(in[1], in[2]), in[0], in[0].pool().integer(0)); }),
         Combiner::add, axes);
     const TensorValue there = builder.repeat(builder.reshape(of_other, one), lengths);
-    return {builder.map(DType::Int64, {carried[0], place, i, other, now, there}, [n](std::span<const Expr> in) {
+    return {builder.map(DType::Int64, {carried[0], index, i, other, now, there}, [n](std::span<const Expr> in) {
       const Expr zero = in[0].pool().integer(0), end = in[0].pool().integer(n);
       const Expr is_inside = (in[3] >= zero) & (in[3] < end);
       return select(equal(in[1], in[2]) & is_inside, in[5], select(equal(in[1], in[3]), in[4], in[0]));
     })};
   };
-  return builder.repeat(n, {place}, false, step)[0];
+  return builder.repeat(n, {index}, false, step)[0];
 }
 
 TensorValue take_rows(TensorBuilder& builder, const TensorValue& x, const TensorValue& order) {
@@ -203,9 +203,9 @@ TensorValue solve_by_lu(TensorLowering& to, const TensorValue& a, const TensorVa
     x = take_rows(builder, solved(solved(b, false), true), permutation_of(builder, pivots, false));
   else
     x = solved(solved(take_rows(builder, b, permutation_of(builder, pivots, true)), true), false);
-  const int place[] = {a.ndim() - 2};
+  const int axis[] = {a.ndim() - 2};
   const TensorValue is_regular =
-      builder.reduce(is_nonzero(builder, builder.diagonal(factors)), Combiner::bit_and, place);
+      builder.reduce(is_nonzero(builder, builder.diagonal(factors)), Combiner::bit_and, axis);
   if (on_error == "raise") to.require(builder.all(is_regular), std::string(failure));
   return where_batch(builder, is_regular, x, std::nan(""));
 }
@@ -216,8 +216,8 @@ TensorValue solve_by_substitution(TensorLowering& to, const TensorValue& a, cons
   if (product(b.lengths) == 0) return b;
   const TensorValue x = builder.solve_triangular(a, b, system);
   if (system.unit_diagonal) return x;
-  const int place[] = {a.ndim() - 2};
-  const TensorValue is_regular = builder.reduce(is_nonzero(builder, builder.diagonal(a)), Combiner::bit_and, place);
+  const int axis[] = {a.ndim() - 2};
+  const TensorValue is_regular = builder.reduce(is_nonzero(builder, builder.diagonal(a)), Combiner::bit_and, axis);
   if (on_error == "raise") to.require(builder.all(is_regular), std::string(failure));
   return where_batch(builder, is_regular, x, std::nan(""));
 }
@@ -228,11 +228,11 @@ TensorValue cholesky_of(TensorLowering& to, const TensorValue& x, bool lower, st
   TensorBuilder& builder = to.builder();
   if (product(x.lengths) == 0) return x;
   const TensorValue whole = builder.cholesky(x, lower), diagonal = builder.diagonal(whole);
-  const int place[] = {x.ndim() - 2};
+  const int axis[] = {x.ndim() - 2};
   const TensorValue is_number =
       builder.map(DType::Bool, {is_complex(x.dtype) ? parts_of(builder, diagonal).real : diagonal},
                   [](std::span<const Expr> in) { return ~is_nan(in[0]); });
-  const TensorValue done = builder.reduce(is_number, Combiner::bit_and, place);
+  const TensorValue done = builder.reduce(is_number, Combiner::bit_and, axis);
   if (on_error == "raise") to.require(builder.all(done), std::string(failure));
   if (on_error == "raise_if_finite")
     to.require(builder.all(builder.map(DType::Bool, {done, is_finite(builder, x)},
@@ -255,17 +255,17 @@ TensorValue solve_sylvester_by_lu(TensorLowering& to, const TensorValue& a, cons
   // The coefficient of element [j, l] of x in the equation of element [i, k].
   const Dims both = with_core(batch, {m, n, m, n});
   const auto repeated = [&](const TensorValue& x, int rows, int columns) {
-    std::vector<int> places = axes_below(first);
-    places.push_back(first + rows);
-    places.push_back(first + columns);
-    return builder.broadcast(x, both, places);
+    std::vector<int> axes = axes_below(first);
+    axes.push_back(first + rows);
+    axes.push_back(first + columns);
+    return builder.broadcast(x, both, axes);
   };
-  TensorValues place;
-  for (int axis = 0; axis < 4; ++axis) place.push_back(builder.iota(DType::Int64, both, first + axis));
+  TensorValues index;
+  for (int axis = 0; axis < 4; ++axis) index.push_back(builder.iota(DType::Int64, both, first + axis));
   const auto of = [&](const TensorValue& left, const TensorValue& right) {
     return builder.map(left.dtype,
-                       {repeated(left, 0, 2), repeated(builder.transpose_matrices(right), 1, 3), place[0], place[1],
-                        place[2], place[3]},
+                       {repeated(left, 0, 2), repeated(builder.transpose_matrices(right), 1, 3), index[0], index[1],
+                        index[2], index[3]},
                        [](std::span<const Expr> in) {
                          return select(equal(in[3], in[5]), in[0], 0.0) + select(equal(in[2], in[4]), in[1], 0.0);
                        });

@@ -45,8 +45,8 @@ struct TensorLU {
   TensorValue factors, pivots;
 };
 TensorLU lu_of(TensorBuilder& builder, const TensorValue& x);
-// The result of exchanging place i with place pivots[i], for i = 0, 1, ..., in the sequence 0, 1, ...: int64. `picked`:
-// the element at each place afterwards; else the place that each element moved to. Pivots out of range exchange
+// The result of exchanging row i with row pivots[i], for i = 0, 1, ..., in the sequence 0, 1, ...: int64. `picked`:
+// the row at each index afterwards; else the index that each row moved to. Pivots out of range exchange
 // nothing.
 TensorValue permutation_of(TensorBuilder& builder, const TensorValue& pivots, bool picked);
 // Rows `order` of each matrix.

@@ -149,8 +149,8 @@ Variable rounding_of(const Variable& values) {
 Variable over_differences(const Variable& numerator, const Variable& difference, const Variable& unused,
                           const Variable& values) {
   const DType dtype = numerator.dtype();
-  const Variable places = arange(length_of(values, 0));
-  const Variable same = eq(expand_dims(places, 0), expand_dims(places, 1));
+  const Variable indices = arange(length_of(values, 0));
+  const Variable same = eq(expand_dims(indices, 0), expand_dims(indices, 1));
   const Variable neither = or_(same, and_(expand_dims(unused, 0), expand_dims(unused, 1)));
   const Variable equal = or_(same, le(abs(difference), rounding_of(values)));
   return switch_(equal, zero_or_nan(neither, dtype),

@@ -18,7 +18,7 @@ namespace bitale {
 
 namespace {
 
-// Exchanges place i with place pivots[i] sequentially. Out-of-range pivots, which LUFactor never gives, exchange
+// Exchanges row i with row pivots[i] sequentially. Out-of-range pivots, which LUFactor never gives, exchange
 // nothing.
 void permute_by_pivots(std::int64_t n, std::int64_t inverse, const std::int32_t* pivots, std::int64_t* out) noexcept {
   for (std::int64_t i = 0; i < n; ++i) out[i] = i;

@@ -15,13 +15,15 @@ namespace bitale {
 namespace {
 
 // Indices of an [n, m] matrix: row indices as [n, 1], column indices as [m].
-struct Places {
+struct MatrixIndices {
   Variable row, column;
 };
-Places matrix_places(const Variable& rows, const Variable& columns) {
+MatrixIndices matrix_indices(const Variable& rows, const Variable& columns) {
   return {expand_dims(arange(rows), 1), arange(columns)};
 }
-Places places_of(const Variable& x) { return matrix_places(length_of(x, x.ndim() - 2), length_of(x, x.ndim() - 1)); }
+MatrixIndices indices_of(const Variable& x) {
+  return matrix_indices(length_of(x, x.ndim() - 2), length_of(x, x.ndim() - 1));
+}
 
 Variable zero_of(DType dtype) { return cast(Operand(0), dtype); }
 Variable offset_constant(int k) { return int64_constant(k); }
@@ -39,14 +41,14 @@ Variable as_matrix(const Operand& x, const char* who) {
 Variable tril(const Operand& x, int k) {
   const LocationScope here(x.where);
   const Variable m = as_matrix(x, "tril");
-  const auto [row, column] = places_of(m);
+  const auto [row, column] = indices_of(m);
   return with_static_shape_of(m, switch_(le(column, add(row, offset_constant(k))), m, zero_of(m.dtype())));
 }
 
 Variable triu(const Operand& x, int k) {
   const LocationScope here(x.where);
   const Variable m = as_matrix(x, "triu");
-  const auto [row, column] = places_of(m);
+  const auto [row, column] = indices_of(m);
   return with_static_shape_of(m, switch_(ge(column, add(row, offset_constant(k))), m, zero_of(m.dtype())));
 }
 
@@ -65,10 +67,10 @@ Variable diagonal(const Operand& x, int offset, int axis1, int axis2) {
   const int down = std::max(-offset, 0), across = std::max(offset, 0);
   const Variable rows = lengths::sub(length_of(m, m.ndim() - 2), offset_constant(down));
   const Variable columns = lengths::sub(length_of(m, m.ndim() - 1), offset_constant(across));
-  const Variable place = arange(lengths::max(lengths::min(rows, columns), offset_constant(0)));
+  const Variable index = arange(lengths::max(lengths::min(rows, columns), offset_constant(0)));
   std::vector<IndexItem> items(std::size_t(m.ndim() - 2), IndexItem(Slice{}));
-  items.push_back(IndexItem(down ? add(place, offset_constant(down)) : place));
-  items.push_back(IndexItem(across ? add(place, offset_constant(across)) : place));
+  items.push_back(IndexItem(down ? add(index, offset_constant(down)) : index));
+  items.push_back(IndexItem(across ? add(index, offset_constant(across)) : index));
   return subtensor(m, items);
 }
 
@@ -80,16 +82,16 @@ Variable diag(const Operand& x, int k) {
         cat("diag: expected a vector or a matrix, got ", x.variable.str(), " with ", x.ndim(), " dimensions"));
   const int down = std::max(-k, 0), across = std::max(k, 0);
   const Variable length = length_of(x.variable, 0), n = lengths::add(length, offset_constant(down + across));
-  const Variable place = arange(length);
-  const std::vector<IndexItem> items{IndexItem(down ? add(place, offset_constant(down)) : place),
-                                     IndexItem(across ? add(place, offset_constant(across)) : place)};
+  const Variable index = arange(length);
+  const std::vector<IndexItem> items{IndexItem(down ? add(index, offset_constant(down)) : index),
+                                     IndexItem(across ? add(index, offset_constant(across)) : index)};
   return set_subtensor(alloc(zero_of(x.dtype()), {n, n}), items, x);
 }
 
 Variable eye(const Operand& n, const std::optional<Operand>& m, int k, std::optional<DType> dtype) {
   const LocationScope here(n.where);
   const Variable rows = checked_length(n.variable, "eye"), columns = m ? checked_length(m->variable, "eye") : rows;
-  const auto [row, column] = matrix_places(rows, columns);
+  const auto [row, column] = matrix_indices(rows, columns);
   return cast(eq(add(row, offset_constant(k)), column), dtype.value_or(config::float_x()));
 }
 

@@ -114,8 +114,8 @@ class QR final : public DecompositionOp, public EmitsTensors {
   // With k = min(m, n), A = [X Y] and R = [U V] after k columns, where Y = Q V: g_Y = Q g_V, and with
   // G = g_Q + Y g_V^T: g_X = (G + Q copyltu(U g_U^T - G^T Q)) U^-T (Walter and Lehmann 2018, arXiv:1009.6112).
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
-    const int place = mode == "r" ? 0 : mode == "raw" ? 2 : 1;
-    const Variable &of_r = cotangents[std::size_t(place)], x = node.input(0);
+    const int output_of_r = mode == "r" ? 0 : mode == "raw" ? 2 : 1;
+    const Variable &of_r = cotangents[std::size_t(output_of_r)], x = node.input(0);
     const bool has_q = mode != "r" && !cotangents[0].is_disconnected();
     if (of_r.is_disconnected() && !has_q && (mode != "raw" || cotangents[1].is_disconnected()))
       return no_gradients(node);
@@ -136,7 +136,7 @@ class QR final : public DecompositionOp, public EmitsTensors {
       const Variable inputs[] = {a};
       const Apply thin = make_ref<QR>("reduced", false)->make_node(inputs);
       q = thin.output(0), r = thin.output(1);
-      g_r = cotangent_or_zeros(node, cotangents, place);
+      g_r = cotangent_or_zeros(node, cotangents, output_of_r);
       if (mode == "complete") g_r = first(g_r, k, 0);
       g_q = has_q ? cotangents[0] : zeros_like(q);
     }

@@ -44,14 +44,14 @@ class Solve final : public MatrixOp, public EmitsTensors {
     const Array a = in[0].contiguous();
     out[0] = in[1].copy();
     const Array factor = Array::empty(a.dtype(), {n, n}), pivots = Array::empty(DType::Int32, {n});
-    std::int64_t place = 0;
+    std::int64_t zero_pivot = 0;
     visit_dtype(a.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)
-        place = runtime::solve(n, columns, trans, on_error == "nan", a.data_as<T>(), out[0].data_as<T>(),
-                               factor.data_as<T>(), pivots.data_as<std::int32_t>());
+        zero_pivot = runtime::solve(n, columns, trans, on_error == "nan", a.data_as<T>(), out[0].data_as<T>(),
+                                    factor.data_as<T>(), pivots.data_as<std::int32_t>());
     });
-    if (place)
-      raise_linalg(cat("solve: the matrix is singular: no pivot is left at place ", place - 1),
+    if (zero_pivot)
+      raise_linalg(cat("solve: the matrix is singular: no pivot is left in row ", zero_pivot - 1),
                    "on_error=\"nan\" gives a solution that is all nan instead");
   }
 

@@ -16,8 +16,8 @@ namespace bitale {
 
 namespace {
 
-[[noreturn]] void no_pivot(const char* who, std::int64_t place) {
-  raise_linalg(cat(who, ": the matrix is singular: no pivot is left at place ", place - 1),
+[[noreturn]] void no_pivot(const char* who, std::int64_t row) {
+  raise_linalg(cat(who, ": the matrix is singular: no pivot is left in row ", row - 1),
                "on_error=\"nan\" of solve gives a solution that is all nan instead");
 }
 
@@ -59,9 +59,9 @@ class SolveStructured final : public DecompositionOp, public EmitsTensors {
       const bool as_nan = on_error == "nan";
       const T* x = a.template data_as<T>();
       T *const b = out[0].template data_as<T>(), *const room = factor.template data_as<T>();
-      auto* const places = pivots.data_as<std::int32_t>();
-      const std::int64_t status = is_banded() ? runtime::solve_by_bands<T>(n, k, trans, as_nan, x, b, room, places)
-                                              : runtime::solve_symmetric<T>(n, k, as_nan, x, b, room, places);
+      auto* const rows = pivots.data_as<std::int32_t>();
+      const std::int64_t status = is_banded() ? runtime::solve_by_bands<T>(n, k, trans, as_nan, x, b, room, rows)
+                                              : runtime::solve_symmetric<T>(n, k, as_nan, x, b, room, rows);
       if (status > 0) no_pivot(who(), status);
       check(status);
     });

@@ -51,10 +51,10 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
     const auto solve = [&]<class T>(const T* matrix, T* b) {
       return runtime::solve_triangular(n, columns, lower, trans, unit_diagonal, on_error == "nan", matrix, b);
     };
-    const std::int64_t place = a.dtype() == DType::Float32 ? solve(a.data_as<float>(), out[0].data_as<float>())
-                                                           : solve(a.data_as<double>(), out[0].data_as<double>());
-    if (place)
-      raise_linalg(cat("solve_triangular: the matrix is singular: its diagonal is 0 at place ", place - 1),
+    const std::int64_t zero_row = a.dtype() == DType::Float32 ? solve(a.data_as<float>(), out[0].data_as<float>())
+                                                              : solve(a.data_as<double>(), out[0].data_as<double>());
+    if (zero_row)
+      raise_linalg(cat("solve_triangular: the matrix is singular: its diagonal is 0 in row ", zero_row - 1),
                    "on_error=\"nan\" gives a solution that is all nan instead");
   }
 

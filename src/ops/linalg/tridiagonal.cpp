@@ -45,9 +45,9 @@ class SolveTridiagonal final : public DecompositionOp, public EmitsTensors {
     out[0] = in[3].copy();
     const Array work = Array::empty(d.dtype(), {4 * n});
     with_float(d.dtype(), [&]<class T>(T) {
-      const std::int64_t place = runtime::solve_tridiagonal<T>(
+      const std::int64_t zero_pivot = runtime::solve_tridiagonal<T>(
           n, k, lower.data_as<T>(), d.data_as<T>(), upper.data_as<T>(), out[0].data_as<T>(), work.data_as<T>());
-      if (place) throw LinAlgError(cat("solve: the matrix is singular: no pivot is left at place ", place - 1));
+      if (zero_pivot) throw LinAlgError(cat("solve: the matrix is singular: no pivot is left in row ", zero_pivot - 1));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {

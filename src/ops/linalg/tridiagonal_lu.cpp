@@ -182,7 +182,7 @@ class SolveLUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsT
       const auto solve = has_pairs ? runtime::complex_tridiagonal_lu_solve<T> : runtime::tridiagonal_lu_solve<T>;
       const std::int64_t status = solve(n, k, trans, own[0].data_as<T>(), own[1].data_as<T>(), own[2].data_as<T>(),
                                         own[3].data_as<T>(), own[4].data_as<std::int32_t>(), out[0].data_as<T>());
-      if (status > 0) throw LinAlgError(cat(who(), ": the matrix is singular: no pivot is left at place ", status - 1));
+      if (status > 0) throw LinAlgError(cat(who(), ": the matrix is singular: no pivot is left in row ", status - 1));
       check(status);
     });
   }

@@ -93,10 +93,10 @@ class RandomBits final : public Op, public StateReader, public EmitsTensors {
           Expr draw = random_block(key(), counter());
           if (word) draw = random_block(draw, number(threefry::word_mark + std::uint64_t(word)));
           // The row-major number of the element, in a form that loops over C-contiguous elements are collapsed to.
-          Expr place = number(0).pool().integer(0), step = place.pool().integer(1);
+          Expr position = number(0).pool().integer(0), step = position.pool().integer(1);
           for (std::size_t axis = at.size(); axis-- > 0; step = shape[axis] * step)
-            place = axis + 1 == at.size() ? at[axis] : at[axis] * step + place;
-          const Expr bits = random_block(draw, program::cast(place, DType::UInt64));
+            position = axis + 1 == at.size() ? at[axis] : at[axis] * step + position;
+          const Expr bits = random_block(draw, program::cast(position, DType::UInt64));
           return form == BitsForm::bits ? bits : form == BitsForm::unit ? random_unit(bits) : random_open_unit(bits);
         },
         threefry_cost);
@@ -119,9 +119,9 @@ class RandomBits final : public Op, public StateReader, public EmitsTensors {
     for (int axis = 0; axis < ndim; ++axis) lengths.push_back(to.need_integer(1 + axis, "a length"));
     for (auto length : lengths)
       if (length < 0) throw ValueError(cat("RandomBits: negative length ", length));
-    const TensorValue place = builder.reshape(builder.iota(DType::UInt64, {product(lengths)}, 0), lengths);
+    const TensorValue position = builder.reshape(builder.iota(DType::UInt64, {product(lengths)}, 0), lengths);
     const DType dtype = node.output(1).dtype();
-    to.out(1, builder.map(dtype, {word_of_state(0), word_of_state(1), place}, [&](std::span<const Expr> in) {
+    to.out(1, builder.map(dtype, {word_of_state(0), word_of_state(1), position}, [&](std::span<const Expr> in) {
       Expr draw = random_block(in[0], in[1]);
       if (word) draw = random_block(draw, number(draw, threefry::word_mark + std::uint64_t(word)));
       const Expr bits = random_block(draw, in[2]);

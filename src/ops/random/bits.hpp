@@ -1,5 +1,5 @@
 // RandomBits: words of one draw from a counter-based stream, each a function of the stream's key and the element's
-// place, as an element rule. Distributions of such a stream are formulas over these words (ops/random_formulas).
+// position, as an element rule. Distributions of such a stream are formulas over these words (ops/random_formulas).
 #pragma once
 
 #include <span>

@@ -56,18 +56,18 @@ class RandomChild final : public Op, public StateReader, public EmitsTensors {
 
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     TensorBuilder& builder = to.builder();
-    const TensorValue state = to.in(0), number = to.in(1), place = builder.iota(DType::Int64, {2}, 0);
+    const TensorValue state = to.in(0), number = to.in(1), index = builder.iota(DType::Int64, {2}, 0);
     const auto word = [&](std::int64_t k) { return builder.reshape(builder.slice(state, {k}, {k + 1}, {1}), {}); };
     const auto constant = [](const Expr& like, std::uint64_t value) {
       return like.pool().integer(std::int64_t(value), DType::UInt64);
     };
     to.require(builder.map(DType::Bool, {number}, [](std::span<const Expr> in) { return in[0] >= 0; }),
                "RandomChild: a negative number of a child");
-    to.out(0, builder.map(DType::UInt64, {place, word(0), word(1), number}, [&](std::span<const Expr> in) {
+    to.out(0, builder.map(DType::UInt64, {index, word(0), word(1), number}, [&](std::span<const Expr> in) {
       const Expr child = program::cast(in[3], DType::UInt64) + constant(in[1], threefry::child_mark);
       return select(equal(in[0], 0), random_block(random_block(in[1], in[2]), child), constant(in[1], 0));
     }));
-    to.out(1, builder.map(DType::UInt64, {place, state}, [&](std::span<const Expr> in) {
+    to.out(1, builder.map(DType::UInt64, {index, state}, [&](std::span<const Expr> in) {
       return select(equal(in[0], 0), in[1], in[1] + constant(in[1], 1));
     }));
   }

@@ -14,20 +14,20 @@ inline Variables derived_of_draw(bool is_pullback, const Apply& node, const Vari
                                  std::size_t first_parameter, std::span<const DType> dtypes,
                                  std::span<const Variable> given) {
   Variables by, out = no_gradients(node);
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> inputs;
   for (std::size_t k = 0; k < dtypes.size(); ++k) {
     if (dtypes[k] != DType::Float64) continue;
-    places.push_back(first_parameter + k);
-    by.push_back(node.input(int(places.back())));
+    inputs.push_back(first_parameter + k);
+    by.push_back(node.input(int(inputs.back())));
   }
   if (!is_pullback) {
     Variables tangents;
-    for (std::size_t place : places) tangents.push_back(given[place]);
+    for (std::size_t input : inputs) tangents.push_back(given[input]);
     return {disconnected(), calculus().pushforward({formula}, by, tangents)[0]};
   }
   if (given[1].is_disconnected() || by.empty()) return out;
   const Variables found = calculus().pullback({formula}, by, {given[1]});
-  for (std::size_t k = 0; k < places.size(); ++k) out[places[k]] = found[k];
+  for (std::size_t k = 0; k < inputs.size(); ++k) out[inputs[k]] = found[k];
   return out;
 }
 

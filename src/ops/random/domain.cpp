@@ -64,15 +64,15 @@ void check_parameters(const Domain& of, std::span<const Array> values, const Dim
     const char* what = of.refuse(one, length);
     if (!what) continue;
     std::vector<std::string> texts;
-    Dims place(shape.size(), 0);
+    Dims index(shape.size(), 0);
     std::int64_t rest = i;
     if (is_somewhere)  // otherwise lengths may be 0
-      for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) place[axis] = rest % shape[axis];
+      for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) index[axis] = rest % shape[axis];
     for (std::size_t k = 0; k < one.size(); ++k)
       texts.push_back(cat(of.parameters[k], " = ",
                           Array::from(one[k].data, values[k].dtype(), core ? Dims{length} : Dims()).str()));
     throw ValueError(cat(what, ": ", of.name, " with ", join(texts, ", "),
-                         is_somewhere ? cat(" at ", tuple_text(place)) : std::string()));
+                         is_somewhere ? cat(" at ", tuple_text(index)) : std::string()));
   }
 }
 

@@ -12,13 +12,13 @@ namespace {
 bool broadcasts_along(const Variable& x, int axis) { return x.tensor().broadcasts(axis); }
 int own_batch_ndim(const DrawParameter& parameter) { return parameter.value.ndim() - parameter.core_ndim; }
 
-// New dimensions of length 1 at `place`.
-Variable with_new_axes(const Variable& x, int place, int count) {
+// New dimensions of length 1 before axis `first`.
+Variable with_new_axes(const Variable& x, int first, int count) {
   if (!count) return x;
   std::vector<int> order;
-  for (int axis = 0; axis < place; ++axis) order.push_back(axis);
+  for (int axis = 0; axis < first; ++axis) order.push_back(axis);
   order.insert(order.end(), std::size_t(count), new_axis);
-  for (int axis = place; axis < x.ndim(); ++axis) order.push_back(axis);
+  for (int axis = first; axis < x.ndim(); ++axis) order.push_back(axis);
   return dimshuffle(x, order);
 }
 

@@ -3,10 +3,10 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "bitale/ops/ops.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/random/compositions.hpp"
 
@@ -65,7 +65,7 @@ Composition normal_vector(std::string_view name, Variable (*root)(const Variable
 
 // The draw is the number of cumulative probabilities that are below a uniform number. tolerance: of the sum of the
 // probabilities, as in NumPy's `choice`.
-Composition place_by_probabilities(std::string_view name, double tolerance) {
+Composition index_by_probabilities(std::string_view name, double tolerance) {
   Composition out{name, {{"p", DType::Float64, 1}}, DType::Int64, {}, {}, {}, {}};
   out.formula = [](DrawSource& from, const Variables& p) {
     const Variable u = from.unit(), last = length_of(p[0], p[0].ndim() - 1) - 1;
@@ -93,8 +93,8 @@ Composition place_by_probabilities(std::string_view name, double tolerance) {
 std::vector<Composition> compositions_of_vectors() {
   return {normal_vector("multivariate_normal", cholesky_root), normal_vector("multivariate_normal_svd", svd_root),
           normal_vector("multivariate_normal_eigh", eigh_root),
-          place_by_probabilities("categorical", 1.4901161193847656e-08),
-          place_by_probabilities("categorical_float32", 3.4526698300124393e-04)};
+          index_by_probabilities("categorical", 1.4901161193847656e-08),
+          index_by_probabilities("categorical_float32", 3.4526698300124393e-04)};
 }
 
 namespace random {

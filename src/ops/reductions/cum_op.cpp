@@ -1,9 +1,9 @@
-// Running sums and products (prefix scans), combined sequentially in the dtype of the result, as in NumPy.
+// Cumulative sums and products (prefix scans), combined sequentially in the dtype of the result, as in NumPy.
 #include "ops/reductions/cum_op.hpp"
 
 #include "bitale/core/config.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/ops.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/scan.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/support_masks.hpp"
@@ -39,7 +39,7 @@ Variable preceded_by_one(const Variable& x, int axis) {
   return with_static_shape_of(x, out);
 }
 
-// The solution of y[k] = a[k] y[k-1] + b[k] along `axis`, with y[-1] = 0. Derivatives of running products are
+// The solution of y[k] = a[k] y[k-1] + b[k] along `axis`, with y[-1] = 0. Derivatives of cumulative products are
 // recurrences of this form. They divide by no element, so they are valid where elements are 0, and to every order.
 Variable linear_recurrence(const Variable& a, const Variable& b, int axis) {
   const int ndim = a.ndim();
@@ -127,7 +127,7 @@ namespace {
 
 // A prefix scan that combines neighbours in pairs, scans the pairs recursively, and then computes the elements between.
 // The work is proportional to the length, the number of rounds to its logarithm.
-TensorValue running(TensorBuilder& builder, const TensorValue& x, int axis, const ElementwiseRule& combine) {
+TensorValue prefix_scan(TensorBuilder& builder, const TensorValue& x, int axis, const ElementwiseRule& combine) {
   const auto along = std::size_t(axis);
   const std::int64_t length = x.lengths[along];
   if (length < 2) return x;
@@ -141,7 +141,7 @@ TensorValue running(TensorBuilder& builder, const TensorValue& x, int axis, cons
   };
   const std::int64_t pairs = length / 2;
   const TensorValue together = builder.map(x.dtype, {every(x, 0, 2 * pairs, 2), every(x, 1, 2 * pairs, 2)}, combine);
-  const TensorValue odd = running(builder, together, axis, combine);
+  const TensorValue odd = prefix_scan(builder, together, axis, combine);
   const std::int64_t behind = (length - 1) / 2;  // number of even positions except the first
   TensorValues even{every(x, 0, 1, 1)};
   if (behind > 0) even.push_back(builder.map(x.dtype, {every(odd, 0, behind, 1), every(x, 2, length, 2)}, combine));
@@ -167,7 +167,7 @@ void CumOp::emit_tensors(TensorLowering& to, const Apply& node) const {
   const DType dtype = node.output().dtype();
   const TensorValue x = builder.convert(to.in(0), computing_dtype(dtype));
   if (product(x.lengths) == 0) return to.out(0, builder.convert(x, dtype));
-  const TensorValue y = running(builder, x, axis, [combiner = combiner()](std::span<const Expr> in) {
+  const TensorValue y = prefix_scan(builder, x, axis, [combiner = combiner()](std::span<const Expr> in) {
     return program::combine(combiner, in[0], in[1]);
   });
   to.out(0, builder.convert(y, dtype));

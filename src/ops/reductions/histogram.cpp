@@ -4,9 +4,9 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/creation.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/analysis/lengths.hpp"
@@ -66,7 +66,7 @@ Histogram histogram(const Operand& x, const Operand& bins, const HistogramOption
   const Variable values = flatten(x.dtype() == DType::Bool ? cast(x, DType::UInt8) : x.variable);
   const Variable edges = bins.ndim() == 0 ? equal_bins(values, bins, options) : given_edges(bins);
   const Variable count = lengths::sub(length_of(edges, 0), int64_constant(1));
-  const auto edge = [&](int place) { return subtensor(edges, {IndexItem(Operand(place))}); };
+  const auto edge = [&](int k) { return subtensor(edges, {IndexItem(Operand(k))}); };
   const Variable is_inside = and_(ge(values, edge(0)), le(values, edge(-1)));
   const Variable above = sub(searchsorted(edges, values, SearchSide::Right), int64_constant(1));
   const Variable bin = switch_(is_inside, minimum(above, sub(count, int64_constant(1))), int64_constant(0));

@@ -4,8 +4,8 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/complex.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/debugging.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/reductions.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/reductions/reduce.hpp"
@@ -64,13 +64,14 @@ Variable position_among_numbers(const Operand& x, std::optional<int> axis, bool 
                          cat(who, ": all elements along the axis are nan"));
 }
 
-using Running = Variable (*)(const Operand&, std::optional<int>);
-Variable cumulative(const Operand& x, const CumulativeOptions& options, Running running, int start, const char* who) {
+using CumulativeFunction = Variable (*)(const Operand&, std::optional<int>);
+Variable cumulative(const Operand& x, const CumulativeOptions& options, CumulativeFunction function, int start,
+                    const char* who) {
   const LocationScope here(x.where);
   if (!options.axis && x.ndim() != 1)
     throw ValueError(cat(who, ": expected an axis for ", x.variable.str(), " of ", x.ndim(), " dimensions"));
   const int axis = normal_axis(options.axis.value_or(0), x.ndim(), who);
-  const Variable sums = running(options.dtype ? cast(x, *options.dtype) : x, axis);
+  const Variable sums = function(options.dtype ? cast(x, *options.dtype) : x, axis);
   const Variable out = options.dtype ? cast(sums, *options.dtype) : sums;
   if (!options.include_initial) return out;
   Shape lengths = lengths_of(out);

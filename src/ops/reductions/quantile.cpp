@@ -1,5 +1,5 @@
 // Order statistics, as gathers from sorted elements: medians and quantiles. A method is a row of a table: where between
-// the sorted elements a quantile lies, and how the elements around that place are weighted.
+// the sorted elements a quantile lies, and how the elements around that position are weighted.
 #include "bitale/ops/quantile.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include "bitale/ops/arrange.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/elementary.hpp"
-#include "bitale/ops/ordered.hpp"
+#include "bitale/ops/sorting.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/reductions/reduce.hpp"
@@ -37,8 +37,8 @@ Variable with_kept(const Variable& reduced, const std::vector<int>& axes) {
   return out;
 }
 
-Variable last_element(const Variable& x, const Variable& place) {
-  return subtensor(x, {IndexItem(Ellipsis{}), IndexItem(place)});
+Variable last_element(const Variable& x, const Variable& index) {
+  return subtensor(x, {IndexItem(Ellipsis{}), IndexItem(index)});
 }
 
 // nan for sorted rows that end with a nan, which means that they contain one.
@@ -48,7 +48,7 @@ Variable nan_if_any(const Variable& sorted, const Variable& value) {
   return switch_(isnan(last), cast(last, value.dtype()), value);
 }
 
-// The weight of the element above a place, from the fraction of the place and from its whole part.
+// The weight of the element above a position, from the fraction of the position and from its whole part.
 using Share = Variable (*)(const Variable& fraction, const Variable& whole);
 
 Variable chosen_share(const Variable& condition, double if_true, double if_false) {
@@ -59,7 +59,7 @@ Variable as_it_is(const Variable& fraction, const Variable&) { return fraction; 
 struct MethodRow {
   QuantileMethod method;
   std::string_view name;
-  // The place is q n + alpha + q (1 - alpha - beta) - 1, counted from 0.
+  // The position is q n + alpha + q (1 - alpha - beta) - 1, counted from 0.
   double alpha, beta;
   Share share;
 };
@@ -101,23 +101,23 @@ const MethodRow& row_of(QuantileMethod method) {
 // does not change a product that is not negative.
 Variable rounded_product(const Variable& count, const Variable& part) { return copysign(mul(count, part), 1.0); }
 
-// The place among `count` sorted elements, as a float64 number.
-Variable place_of(const MethodRow& row, const Variable& count, const Variable& part) {
+// The position among `count` sorted elements, as a float64 number.
+Variable position_of(const MethodRow& row, const Variable& count, const Variable& part) {
   if (row.alpha == 1 && row.beta == 1) return rounded_product(sub(count, 1.0), part);
   const double both = 1 - row.alpha - row.beta;
   const Variable offset = both == 0 ? constant(Array(row.alpha)) : add(row.alpha, mul(part, both));
   return sub(add(rounded_product(count, part), offset), 1.0);
 }
 
-// The elements around a place, weighted. at: the sorted elements at places in range.
+// The elements around a position, weighted. at: the sorted elements at indices in range.
 template <class At>
 Variable between_neighbours(const MethodRow& row, const Variable& count, const Variable& part, DType dtype,
                             const At& at) {
-  const Variable place = place_of(row, count, part), whole = floor(place);
+  const Variable position = position_of(row, count, part), whole = floor(position);
   const Variable last = sub(cast(count, DType::Int64), int64_constant(1)), none = int64_constant(0);
   const auto in_rows = [&](const Variable& i) { return maximum(minimum(cast(i, DType::Int64), last), none); };
   const Variable low = at(in_rows(whole)), high = at(in_rows(add(whole, 1.0)));
-  const Variable share = cast(row.share(sub(place, whole), whole), dtype), step = sub(high, low);
+  const Variable share = cast(row.share(sub(position, whole), whole), dtype), step = sub(high, low);
   // Interpolated from the nearer end, so that the limits are exact.
   const Variable between = switch_(lt(share, 0.5), add(low, mul(step, share)), sub(high, mul(step, sub(1, share))));
   return switch_(eq(low, high), low, between);
@@ -192,7 +192,7 @@ Variable quantile(const Operand& x, const Operand& q, const Axes& axis, bool kee
   const Variable sorted = sort(with_last(cast(x, dtype), axes));
   const Variable count = cast(length_of(sorted, sorted.ndim() - 1), DType::Float64);
   Variable out = between_neighbours(row_of(method), count, part, dtype,
-                                    [&](const Variable& place) { return last_element(sorted, place); });
+                                    [&](const Variable& index) { return last_element(sorted, index); });
   if (q.ndim() == 0) {
     out = nan_if_any(sorted, out);
     return keepdims ? with_kept(out, axes) : out;
@@ -227,7 +227,7 @@ Variable nanquantile(const Operand& x, const Operand& q, const Axes& axis, bool 
   const Variable count = cast(sum(invert(isnan(sorted)), {-1}, true), DType::Float64);
   const Variable parts = q.ndim() == 0 ? expand_dims(part, 0) : part;
   Variable out = with_quantiles_first(between_neighbours(
-      row_of(method), count, parts, dtype, [&](const Variable& place) { return take_along_axis(sorted, place, -1); }));
+      row_of(method), count, parts, dtype, [&](const Variable& index) { return take_along_axis(sorted, index, -1); }));
   if (q.ndim() == 0) out = squeeze(out, {0});
   if (!keepdims) return out;
   if (q.ndim() != 0)

@@ -4,8 +4,8 @@
 
 #include "bitale/core/text.hpp"
 #include "bitale/ops/complex.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/ops.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/reductions/reduce.hpp"
 

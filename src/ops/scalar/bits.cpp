@@ -115,7 +115,7 @@ SCALAR_OP({
     .name = "left_shift",
     .title = "LeftShift",
     .doc =
-        "The bits of x moved y places up, x << y. Shifts by a negative number, or by all bits and more, give 0, as in "
+        "The bits of x shifted left by y, x << y. Shifts by a negative number, or by all bits and more, give 0, as in "
         "NumPy.",
     .symbol = "<<",
     .arity = 2,
@@ -130,7 +130,7 @@ SCALAR_OP({
     .name = "right_shift",
     .title = "RightShift",
     .doc =
-        "The bits of x moved y places down, x >> y, which keeps the sign. Shifts by a negative number, or by all bits "
+        "The bits of x shifted right by y, x >> y, which keeps the sign. Shifts by a negative number, or by all bits "
         "and more, give 0, or -1 of a negative x, as in NumPy.",
     .symbol = ">>",
     .arity = 2,

@@ -118,7 +118,7 @@ Expr poisson_by_inversion(Expr u, Expr rate) {
   return program::rare_math_call("bt_random_poisson_again", ~((u <= sum) & (rate >= 0)), count, {u, rate});
 }
 
-constexpr double least_for_stirling = 4;  // the least k for the series of log k!
+constexpr double min_for_stirling = 4;  // the least k for the series of log k!
 
 // PTRS (Hormann, 1993), without the squeezes that save scalar code the logarithms. One in five attempts is refused, so
 // there are two attempts before the runtime is called.
@@ -136,7 +136,7 @@ Expr poisson_by_rejection(Expr u, Expr rate) {
     const Expr log_factorial =
         (next - 0.5) * math::log(next) - next + (math::stirling_rest(divisor * inverse) + half_log_two_pi);
     const Expr weight = k * math::log(rate) - rate - log_factorial;
-    const Expr is_served = k >= least_for_stirling;
+    const Expr is_served = k >= min_for_stirling;
     const Expr is_below = math::log(second * inverse_alpha * square * (next * inverse)) <= weight;
     return {k, is_served, is_served & ~((us < 0.013) & (second > us)) & is_below};
   };
@@ -153,10 +153,10 @@ Expr poisson_by_rejection(Expr u, Expr rate) {
 
 Expr expand_poisson(Args in, DType) {
   const Expr u = in[0], rate = in[1];
-  if (is_known(rate, [](double x) { return x < own::least_rate_for_rejection; })) return poisson_by_inversion(u, rate);
-  if (is_known(rate, [](double x) { return x >= own::least_rate_for_rejection; })) return poisson_by_rejection(u, rate);
+  if (is_known(rate, [](double x) { return x < own::min_rate_for_rejection; })) return poisson_by_inversion(u, rate);
+  if (is_known(rate, [](double x) { return x >= own::min_rate_for_rejection; })) return poisson_by_rejection(u, rate);
   // Each side gets a rate that suits it, so that its rare calls remain rare.
-  const Expr is_small = rate < own::least_rate_for_rejection;
+  const Expr is_small = rate < own::min_rate_for_rejection;
   const Expr small = select(is_small, rate, 1.0), large = select(is_small, 20.0, rate);
   return select(is_small, poisson_by_inversion(u, small), poisson_by_rejection(u, large));
 }
@@ -193,13 +193,13 @@ Attempt binomial_by_rejection(Expr u, Expr n, Expr r) {
                         (k + 0.5) * math::log(odds * (rest + 1.0) * inverse_k) - math::stirling_rest(inverse_k) -
                         math::stirling_rest(inverse_rest);
     const Expr is_below = math::log(second * scale / (a / (us * us) + b)) <= weight;
-    return {k, (k >= least_for_stirling) & (rest >= least_for_stirling) & is_below};
+    return {k, (k >= min_for_stirling) & (rest >= min_for_stirling) & is_below};
   };
   const Attempt one = attempt(u, further_uniform(u, own::attempt_word));
   const Attempt other =
       attempt(further_uniform(u, own::second_attempt_word), further_uniform(u, own::second_attempt_word + 1));
   // Outside the series' range, an attempt is neither accepted nor refused here.
-  const Expr served = (one.value >= least_for_stirling) & (n - one.value >= least_for_stirling);
+  const Expr served = (one.value >= min_for_stirling) & (n - one.value >= min_for_stirling);
   return {select(one.accepted, one.value, other.value), one.accepted | (served & other.accepted & equal(u, u))};
 }
 
@@ -211,12 +211,12 @@ Expr expand_binomial(Args in, DType) {
     return program::rare_math_call("bt_random_binomial", ~may_be, select(p <= 0.5, attempt.value, n - attempt.value),
                                    {u, in[1], p});
   };
-  if (is_known(mean, [](double x) { return x < own::least_rate_for_rejection; }))
+  if (is_known(mean, [](double x) { return x < own::min_rate_for_rejection; }))
     return drawn(binomial_by_inversion(u, n, r));
-  if (is_known(mean, [](double x) { return x >= own::least_rate_for_rejection; }))
+  if (is_known(mean, [](double x) { return x >= own::min_rate_for_rejection; }))
     return drawn(binomial_by_rejection(u, n, r));
   // Each side gets parameters that suit it.
-  const Expr is_small = mean < own::least_rate_for_rejection;
+  const Expr is_small = mean < own::min_rate_for_rejection;
   const Attempt few = binomial_by_inversion(u, n, select(is_small, r, 0.0));
   const Attempt many = binomial_by_rejection(u, select(is_small, 100.0, n), select(is_small, 0.5, r));
   return drawn({select(is_small, few.value, many.value), (is_small & few.accepted) | (~is_small & many.accepted)});
@@ -228,19 +228,19 @@ Expr expand_vonmises(Args in, DType) {
   const Expr u = in[0], mu = in[1], kappa = in[2];
   const Expr r = 1.0 + sqrt(1.0 + 4.0 * (kappa * kappa)), rho = (r - sqrt(2.0 * r)) / (2.0 * kappa);
   const Expr s = (1.0 + rho * rho) / (2.0 * rho);
-  struct Place {
+  struct Attempt {
     Expr t, w, accepted;
   };
-  const auto attempt = [&](Expr place, Expr second) -> Place {
-    const Expr t = 2.0 * place - 1.0, z = math::cos(pi * t), w = (1.0 + s * z) / (s + z), y = kappa * (s - w);
+  const auto attempt = [&](Expr unit, Expr second) -> Attempt {
+    const Expr t = 2.0 * unit - 1.0, z = math::cos(pi * t), w = (1.0 + s * z) / (s + z), y = kappa * (s - w);
     return {t, w, math::log(y / second) + (1.0 - y) >= 0};
   };
-  const Place first = attempt(u, further_uniform(u, own::attempt_word));
-  const Place second =
+  const Attempt first = attempt(u, further_uniform(u, own::attempt_word));
+  const Attempt second =
       attempt(further_uniform(u, own::second_attempt_word), further_uniform(u, own::second_attempt_word + 1));
   const Expr w = select(first.accepted, first.w, second.w), t = select(first.accepted, first.t, second.t);
   const Expr half = math::acos(select(w > 1, 1.0, w)), drawn = select(t < 0, -half, half);
-  const Expr may_be = (first.accepted | (second.accepted & equal(u, u))) & (kappa >= own::least_concentration) &
+  const Expr may_be = (first.accepted | (second.accepted & equal(u, u))) & (kappa >= own::min_concentration) &
                       (kappa <= own::max_concentration);
   const Expr x = program::rare_math_call("bt_random_vonmises_again", ~may_be, drawn, {u, kappa}) + mu;
   const Expr turned = abs(x) + pi, within = turned - 2 * pi * floor(turned * (1 / (2 * pi))) - pi;

@@ -44,35 +44,36 @@ bool has_derivatives(const Variable& v) { return as_tensor(v.type()) && is_conti
 // Only tensors have derivatives; other values, the states of generators, are disconnected.
 struct Tensors {
   Variables outputs, inputs;
-  std::vector<std::size_t> output_places, input_places;
+  std::vector<std::size_t> output_indices, input_indices;
 };
 Tensors tensors_of(const InnerGraph& graph) {
   Tensors out;
   for (std::size_t k = 0; k < graph.outputs().size(); ++k)
-    if (as_tensor(graph.outputs()[k].type())) out.outputs.push_back(graph.outputs()[k]), out.output_places.push_back(k);
+    if (as_tensor(graph.outputs()[k].type()))
+      out.outputs.push_back(graph.outputs()[k]), out.output_indices.push_back(k);
   for (std::size_t i = 0; i < graph.inputs().size(); ++i)
-    if (as_tensor(graph.inputs()[i].type())) out.inputs.push_back(graph.inputs()[i]), out.input_places.push_back(i);
+    if (as_tensor(graph.inputs()[i].type())) out.inputs.push_back(graph.inputs()[i]), out.input_indices.push_back(i);
   return out;
 }
-Variables picked(const Variables& all, const std::vector<std::size_t>& places) {
+Variables picked(const Variables& all, const std::vector<std::size_t>& indices) {
   Variables out;
-  for (auto place : places) out.push_back(all[place]);
+  for (auto index : indices) out.push_back(all[index]);
   return out;
 }
-Variables spread(const Variables& some, const std::vector<std::size_t>& places, std::size_t count) {
+Variables spread(const Variables& some, const std::vector<std::size_t>& indices, std::size_t count) {
   Variables out(count, disconnected());
-  for (std::size_t k = 0; k < places.size(); ++k) out[places[k]] = some[k];
+  for (std::size_t k = 0; k < indices.size(); ++k) out[indices[k]] = some[k];
   return out;
 }
 Variables pulled_back(const InnerGraph& graph, const Variables& seeds) {
   const Tensors tensors = tensors_of(graph);
-  return spread(calculus().pullback(tensors.outputs, tensors.inputs, picked(seeds, tensors.output_places)),
-                tensors.input_places, graph.inputs().size());
+  return spread(calculus().pullback(tensors.outputs, tensors.inputs, picked(seeds, tensors.output_indices)),
+                tensors.input_indices, graph.inputs().size());
 }
 Variables pushed_forward(const InnerGraph& graph, const Variables& seeds) {
   const Tensors tensors = tensors_of(graph);
-  return spread(calculus().pushforward(tensors.outputs, tensors.inputs, picked(seeds, tensors.input_places)),
-                tensors.output_places, graph.outputs().size());
+  return spread(calculus().pushforward(tensors.outputs, tensors.inputs, picked(seeds, tensors.input_indices)),
+                tensors.output_indices, graph.outputs().size());
 }
 
 // The supports of the seeds of one backward step: a bool variable for each seed that may be zero by structure, null
@@ -328,8 +329,8 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   struct Target {
     int input;  // of the node
     bool is_trace;
-    int place;      // among the traces, or the states, of the backward scan
-    int mask = -1;  // the place of its support, if that is carried
+    int index;      // among the traces, or the states, of the backward scan
+    int mask = -1;  // that of its support, if that is carried
   };
   std::vector<Target> targets;
   for (int k = 0; k < states; ++k) {
@@ -456,17 +457,17 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   for (auto& target : targets) {
     Variable& answer = answers[std::size_t(target.input)];
     if (!target.is_trace) {
-      answer = scan.output(target.place);
+      answer = scan.output(target.index);
       if (target.mask >= 0) answer = restricted(answer, {Support::Kind::masked, scan.output(target.mask)});
       // If the gradient ends before the first step, an initial value has no effect.
       if (is_cut && target.input < constant_input(0))
         answer = switch_(eq(back.n_steps, steps), answer, zeros_like(answer));
       continue;
     }
-    const auto stack_at = [&](int place) { return reversed(scan.output(int(back.states.size()) + place)); };
+    const auto stack_at = [&](int index) { return reversed(scan.output(int(back.states.size()) + index)); };
     const Variable stack = target.mask < 0
-                               ? stack_at(target.place)
-                               : restricted(stack_at(target.place), {Support::Kind::masked, stack_at(target.mask)});
+                               ? stack_at(target.index)
+                               : restricted(stack_at(target.index), {Support::Kind::masked, stack_at(target.mask)});
     const Variable& whole = node.input(target.input);
     answer = !layout_.has_until && !is_cut
                  ? stack
@@ -513,11 +514,11 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
       inner = pushed_forward(*graph_, seeds);
     } while (supports->drop(answers_of_states(), std::size_t(layout_.sequences)));
   }
-  const auto mask_of = [&](int inner_place) {
-    return supports ? supports->mask(std::size_t(inner_place)) : Variable();
+  const auto mask_of = [&](int inner_input) {
+    return supports ? supports->mask(std::size_t(inner_input)) : Variable();
   };
-  const auto given_mask = [&](int inner_place) {
-    return supports->given_mask(std::size_t(inner_place), node.input(inner_place + 1));
+  const auto given_mask = [&](int inner_input) {
+    return supports->given_mask(std::size_t(inner_input), node.input(inner_input + 1));
   };
   for (std::size_t k = 0; k < inner.size(); ++k)
     if (inner[k].is_null()) {
@@ -529,8 +530,8 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
   both.n_steps = node.input(0);
   both.truncate_gradient = layout_.truncate_gradient;
   both.name = layout_.name.empty() ? "" : cat("pushforward of ", layout_.name);
-  const auto tangent_of = [&](int inner_place, const Variable& value) {
-    const Variable& given = tangents[std::size_t(inner_place + 1)];
+  const auto tangent_of = [&](int inner_input, const Variable& value) {
+    const Variable& given = tangents[std::size_t(inner_input + 1)];
     return is_plain(given) ? fitted(value, given) : zeros_like(value);
   };
   for (int k = 0; k < layout_.sequences; ++k) {
@@ -579,25 +580,26 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
   }
   for (int k = 0; k < constant_count(); ++k) {
     both.constants.emplace_back(inner_constant(k), node.input(constant_input(k)));
-    const int place = layout_.sequences + states + k;
-    if (const Variable& own = seeds[std::size_t(place)]; !own.is_disconnected())
-      both.constants.emplace_back(own, tangent_of(place, node.input(constant_input(k))));
-    if (const Variable mask = mask_of(place); mask.defined()) both.constants.emplace_back(mask, given_mask(place));
+    const int inner_input = layout_.sequences + states + k;
+    if (const Variable& own = seeds[std::size_t(inner_input)]; !own.is_disconnected())
+      both.constants.emplace_back(own, tangent_of(inner_input, node.input(constant_input(k))));
+    if (const Variable mask = mask_of(inner_input); mask.defined())
+      both.constants.emplace_back(mask, given_mask(inner_input));
   }
   if (layout_.has_until) both.until = until();
   const Apply scan = make_scan(both);
-  const auto answer_at = [&](int place, int mask) {
-    const Variable answer = scan.output(place);
+  const auto answer_at = [&](int output, int mask) {
+    const Variable answer = scan.output(output);
     return mask < 0 ? answer : restricted(answer, {Support::Kind::masked, scan.output(mask)});
   };
   const int first_trace = int(both.states.size());
   for (int k = 0; k < states; ++k)
-    if (const int place = tangent_states[std::size_t(k)]; place >= 0)
-      answers[std::size_t(k)] = answer_at(place, mask_states[std::size_t(k)]);
+    if (const int output = tangent_states[std::size_t(k)]; output >= 0)
+      answers[std::size_t(k)] = answer_at(output, mask_states[std::size_t(k)]);
   for (int k = 0; k < traces; ++k)
-    if (const int place = tangent_traces[std::size_t(k)], mask = mask_traces[std::size_t(k)]; place >= 0)
+    if (const int trace = tangent_traces[std::size_t(k)], mask = mask_traces[std::size_t(k)]; trace >= 0)
       answers[std::size_t(trace_output(k))] = with_static_shape_of(
-          node.output(trace_output(k)), answer_at(first_trace + place, mask < 0 ? -1 : first_trace + mask));
+          node.output(trace_output(k)), answer_at(first_trace + trace, mask < 0 ? -1 : first_trace + mask));
   return answers;
 }
 

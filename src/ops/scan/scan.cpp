@@ -300,11 +300,11 @@ void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<
           for (auto length : row.shape()) shape.push_back(length);
           trace = Array::zeros(row.dtype(), shape);
         }
-        const Array place = trace.take_index(0, made);
-        if (place.shape() != row.shape())
+        const Array target = trace.take_index(0, made);
+        if (target.shape() != row.shape())
           throw ShapeError(cat(called(), ": output ", k, " has shape ", tuple_text(row.shape()), ", in steps before ",
-                               tuple_text(place.shape()), "; all steps give one shape"));
-        place.assign(row);
+                               tuple_text(target.shape()), "; all steps give one shape"));
+        target.assign(row);
       }
       stops = layout_.has_until && results.back().item() != 0;
     });
@@ -348,14 +348,14 @@ StepsMade ScanOp::steps_made(std::span<const Array> in, std::span<const Array> o
 FewerOutputs ScanOp::without_unread(const Apply& node, const std::vector<bool>& read) const {
   FewerOutputs out{node, {}};
   Variables kept(graph_->outputs().begin(), graph_->outputs().begin() + layout_.states);
-  for (int k = 0; k < layout_.states; ++k) out.places.push_back(k);
+  for (int k = 0; k < layout_.states; ++k) out.outputs.push_back(k);
   for (int k = 0; k < trace_count(); ++k) {
     const bool is_read = read[std::size_t(trace_output(k))];
-    out.places.push_back(is_read ? int(kept.size()) : -1);
+    out.outputs.push_back(is_read ? int(kept.size()) : -1);
     if (is_read) kept.push_back(traced(k));
   }
   if (layout_.has_until) {
-    out.places.push_back(int(kept.size()));
+    out.outputs.push_back(int(kept.size()));
     kept.push_back(until());
   }
   if (kept.size() < graph_->outputs().size())
@@ -405,11 +405,11 @@ Apply make_scan(const ScanParts& parts) {
     return v.is_constant() ? Depends::on_nothing : Depends::on_outside;
   };
   Variables captured, leaves;
-  PointerMap<std::size_t> places;
+  PointerMap<std::size_t> indices;
   const auto capture = [&](Variable v) {
     if (depends_on(v) != Depends::on_outside) return;
     while (const auto source = transposed_from(v)) v = *source;
-    if (!places.insert(v.node(), captured.size()).second) return;
+    if (!indices.insert(v.node(), captured.size()).second) return;
     captured.push_back(v);
     leaves.emplace_back(v.type(), v.name());
   };

@@ -97,15 +97,15 @@ void Alloc::emit_tensors(TensorLowering& to, const Apply& node) const {
   }
   const TensorValue value = to.in(0);
   const int offset = offset_of(node);
-  std::vector<int> places;
+  std::vector<int> axes;
   for (int k = 0; k < value.ndim(); ++k) {
-    places.push_back(k + offset);
+    axes.push_back(k + offset);
     const std::int64_t have = value.lengths[std::size_t(k)], wanted = lengths[std::size_t(k + offset)];
     if (must_match(node, k) && have != wanted)
       throw ShapeError(cat("alloc: the value has length ", have, " in dimension ", k, ", but ", wanted,
                            " is asked for; only a length known to be 1 when the graph is built broadcasts"));
   }
-  to.out(0, to.builder().broadcast(value, lengths, places));
+  to.out(0, to.builder().broadcast(value, lengths, axes));
 }
 
 // The value was repeated, so its gradient is a sum over the repetitions.

@@ -5,8 +5,8 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/debugging.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"

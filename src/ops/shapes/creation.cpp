@@ -160,8 +160,8 @@ Variable fill_diagonal_offset(const Operand& x, const Operand& value, const Oper
   const Variable down = lengths::max(lengths::sub(none, k), none), across = lengths::max(k, none);
   const Variable length = lengths::max(
       lengths::min(lengths::sub(length_of(x.variable, 0), down), lengths::sub(length_of(x.variable, 1), across)), none);
-  const Variable place = arange(length);
-  return with_static_shape_of(x.variable, set_subtensor(x, {IndexItem(add(place, down)), IndexItem(add(place, across))},
+  const Variable index = arange(length);
+  return with_static_shape_of(x.variable, set_subtensor(x, {IndexItem(add(index, down)), IndexItem(add(index, across))},
                                                         cast(value, x.dtype())));
 }
 

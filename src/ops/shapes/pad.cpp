@@ -45,15 +45,15 @@ Variable edge_of(const Variable& x, int axis, int index) {
   return expand_dims(subtensor(x, items), axis);
 }
 
-// For each place of the padded axis, which of the n elements it repeats.
-Variable repeated_places(const std::string& mode, const Variable& n, const Variable& before, const Variable& after) {
+// For each index along the padded axis, which of the n elements it repeats.
+Variable repeated_indices(const std::string& mode, const Variable& n, const Variable& before, const Variable& after) {
   const Variable total = lengths::add(lengths::add(before, n), after), one = int64_constant(1);
-  const Variable place = sub(arange(total), before), last = sub(n, one);
-  if (mode == "edge") return clip(place, int64_constant(0), last);
-  if (mode == "wrap") return mod(place, n);
+  const Variable index = sub(arange(total), before), last = sub(n, one);
+  if (mode == "edge") return clip(index, int64_constant(0), last);
+  if (mode == "wrap") return mod(index, n);
   const bool reflects = mode == "reflect";  // the edge element occurs once, in "symmetric" twice
   const Variable period = reflects ? lengths::max(mul(int64_constant(2), last), one) : mul(int64_constant(2), n);
-  const Variable within = mod(place, period);
+  const Variable within = mod(index, period);
   return switch_(lt(within, n), within, sub(reflects ? period : sub(period, one), within));
 }
 
@@ -61,10 +61,10 @@ Variable repeated_places(const std::string& mode, const Variable& n, const Varia
 // away is x, shifted by twice the difference of the edges.
 Variable mirrored_at_points(const Variable& x, int axis, const Variable& before, const Variable& after, bool reflects) {
   const Variable n = length_of(x, axis), one = int64_constant(1), last = sub(n, one);
-  const Variable place = sub(arange(lengths::add(lengths::add(before, n), after)), before);
+  const Variable index = sub(arange(lengths::add(lengths::add(before, n), after)), before);
   const Variable step = reflects ? lengths::max(last, one) : n;
-  const Variable count = int_div(place, step);  // of reflections, negative before x
-  const Variable within = sub(place, mul(count, step));
+  const Variable count = int_div(index, step);  // of reflections, negative before x
+  const Variable within = sub(index, mul(count, step));
   const Variable turned = neq(mod(count, int64_constant(2)), int64_constant(0)), behind = gt(count, int64_constant(0));
   std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
   items.push_back(IndexItem(switch_(turned, sub(last, within), within)));
@@ -80,7 +80,7 @@ Variable mirrored_at_points(const Variable& x, int axis, const Variable& before,
   const Variable mirrored = switch_(along(eq(shifts, int64_constant(0))), base, shifted);
   // The elements of x itself are kept, and so is a single element, which NumPy repeats: a reflection at itself would be
   // nan if it is infinite.
-  const Variable is_own = and_(ge(place, int64_constant(0)), le(place, last));
+  const Variable is_own = and_(ge(index, int64_constant(0)), le(index, last));
   return switch_(or_(along(is_own), eq(n, one)), value, mirrored);
 }
 
@@ -143,7 +143,7 @@ Variable pad(const Operand& x, const std::vector<Padding>& widths, const std::st
     }
     if (mode == "edge" || mode == "wrap" || mirrors) {
       std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
-      items.push_back(IndexItem(repeated_places(mode, n, before, after)));
+      items.push_back(IndexItem(repeated_indices(mode, n, before, after)));
       out = subtensor(out, items);
       continue;
     }

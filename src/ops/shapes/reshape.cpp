@@ -70,8 +70,8 @@ void require_open_length(Lowering& to, const Apply& node, int ndim) {
     const Variable asked = element_of(node.input(1), k);
     if (is_never_negative(asked)) continue;
     const auto constant = known_integer(asked);
-    const Expr place[] = {pool.integer(k)};
-    const Expr length = constant ? pool.integer(*constant) : cast(to.in(1, place), DType::Int64);
+    const Expr index[] = {pool.integer(k)};
+    const Expr length = constant ? pool.integer(*constant) : cast(to.in(1, index), DType::Int64);
     Expr others = one;
     for (int i = 0; i < ndim; ++i)
       if (i != k) others = others * to.shape_out(0)[std::size_t(i)];

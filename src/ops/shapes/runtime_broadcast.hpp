@@ -1,5 +1,5 @@
 // RuntimeBroadcast: a tensor repeated along dimensions that have length 1 at run time, as NumPy does it for the arrays
-// of an index and for the value of an indexed update. In all other places the static type determines what broadcasts.
+// of an index and for the value of an indexed update. Everywhere else the static type determines what broadcasts.
 #pragma once
 
 #include "bitale/graph/op.hpp"

@@ -4,8 +4,8 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/arrange.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/debugging.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/scan.hpp"
 #include "ops/analysis/known_number.hpp"
 #include "ops/analysis/lengths.hpp"
@@ -27,8 +27,8 @@ Variable part_of(const Variable& x, int axis, std::optional<int> from, std::opti
   if (to) slice.stop = Operand(*to);
   return subtensor(x, slice_at_axis(slice, axis));
 }
-Variable part_at(const Variable& x, int axis, int place) {
-  return part_of(x, axis, place, place == -1 ? std::nullopt : std::optional<int>(place + 1));
+Variable part_at(const Variable& x, int axis, int index) {
+  return part_of(x, axis, index, index == -1 ? std::nullopt : std::optional<int>(index + 1));
 }
 
 // A vector along an axis of a tensor of some rank.
@@ -49,7 +49,7 @@ Variable weighted(const Weights& w, const Variable& before, const Variable& at, 
 
 // The derivatives along one axis of points with one distance h.
 Variable by_equal_steps(const Variable& f, int axis, const Variable& h, int edge_order) {
-  const auto at = [&](int place) { return part_at(f, axis, place); };
+  const auto at = [&](int index) { return part_at(f, axis, index); };
   const Variable inner = true_div(sub(part_of(f, axis, 2, {}), part_of(f, axis, {}, -2)), mul(2, h));
   if (edge_order == 1) return join(axis, {true_div(sub(at(1), at(0)), h), inner, true_div(sub(at(-1), at(-2)), h)});
   const Variable first = weighted({true_div(-1.5, h), true_div(2, h), true_div(-0.5, h)}, at(0), at(1), at(2));
@@ -59,8 +59,8 @@ Variable by_equal_steps(const Variable& f, int axis, const Variable& h, int edge
 
 // The derivatives along one axis, where the vector has the distance from each point to the next.
 Variable by_steps(const Variable& f, int axis, const Variable& steps, int edge_order) {
-  const auto at = [&](int place) { return part_at(f, axis, place); };
-  const auto step_at = [&](int place) { return part_at(steps, axis, place); };
+  const auto at = [&](int index) { return part_at(f, axis, index); };
+  const auto step_at = [&](int index) { return part_at(steps, axis, index); };
   const Variable a = part_of(steps, axis, {}, -1), b = part_of(steps, axis, 1, {}), both = add(a, b);
   const Weights between{neg(true_div(b, mul(a, both))), true_div(sub(b, a), mul(a, b)), true_div(a, mul(b, both))};
   const Variable inner = weighted(between, part_of(f, axis, {}, -2), part_of(f, axis, 1, -1), part_of(f, axis, 2, {}));
@@ -149,8 +149,8 @@ Variables gradient(const Operand& f, const std::vector<Operand>& spacings, const
       add_derivative(by_equal_steps(points, axes[i], without_integers(spacing), edge_order));
       continue;
     }
-    const Variable places = specify_shape(without_integers(spacing), {Operand(length_of(values, axes[i]))});
-    add_derivative(by_steps(points, axes[i], along_axis(diff(places), axes[i], f.ndim()), edge_order));
+    const Variable points_along = specify_shape(without_integers(spacing), {Operand(length_of(values, axes[i]))});
+    add_derivative(by_steps(points, axes[i], along_axis(diff(points_along), axes[i], f.ndim()), edge_order));
   }
   return out;
 }

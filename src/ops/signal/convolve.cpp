@@ -85,9 +85,9 @@ class Convolve final : public Op, public EmitsTensors {
         throw InternalError("Convolve: bools and float16 are cast, complex numbers are computed by parts");
       } else {
         for (std::int64_t i = 0; i < count; ++i)
-          convolve_plane(x.data_as<T>() + place(node, 0, x.shape(), shape, batch, i) * sizes_x.count(), sizes_x,
-                         y.data_as<T>() + place(node, 1, y.shape(), shape, batch, i) * sizes_y.count(), sizes_y, start,
-                         sizes, out[0].data_as<T>() + i * sizes.count());
+          convolve_plane(x.data_as<T>() + matrix_index(node, 0, x.shape(), shape, batch, i) * sizes_x.count(), sizes_x,
+                         y.data_as<T>() + matrix_index(node, 1, y.shape(), shape, batch, i) * sizes_y.count(), sizes_y,
+                         start, sizes, out[0].data_as<T>() + i * sizes.count());
       }
     });
   }
@@ -98,7 +98,7 @@ class Convolve final : public Op, public EmitsTensors {
     const auto of = [&](const Variable& x, const Variable& y) -> Variable {
       if (!x.defined() || !y.defined()) return {};
       Variables own{x, y};
-      for (auto& place : inputs.subspan(2)) own.push_back(place.real);
+      for (auto& offset : inputs.subspan(2)) own.push_back(offset.real);
       return (*this)(own);
     };
     const auto sum = [](const Variable& a, const Variable& b, auto&& both) {
@@ -286,8 +286,8 @@ class Convolve final : public Op, public EmitsTensors {
     return node.input(input).static_shape()[axis] == 1 && node.output().static_shape()[axis] != 1;
   }
   // The number of the input's matrix that is used for element i of the batch.
-  static std::int64_t place(const Apply& node, int input, const Dims& own, const Dims& shape, std::size_t batch,
-                            std::int64_t i) {
+  static std::int64_t matrix_index(const Apply& node, int input, const Dims& own, const Dims& shape, std::size_t batch,
+                                   std::int64_t i) {
     std::int64_t out = 0, step = 1;
     for (std::size_t axis = batch; axis-- > 0; i /= std::max<std::int64_t>(shape[axis], 1)) {
       if (!is_repeated(node, input, axis)) out += i % shape[axis] * step;
@@ -321,10 +321,10 @@ std::vector<Sample> convolve_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
   const auto add = [&](DType dtype, const Dims& x_type, const Dims& y_type, const Dims& x, const Dims& y,
-                       const std::vector<std::int64_t>& places) {
+                       const std::vector<std::int64_t>& starts_and_lengths) {
     Variables inputs{sample_input(dtype, x_type, "x"), sample_input(dtype, y_type, "y")};
-    const int dims = int(places.size() / 2);
-    for (const std::int64_t each : places) inputs.push_back(int64_constant(each));
+    const int dims = int(starts_and_lengths.size() / 2);
+    for (const std::int64_t each : starts_and_lengths) inputs.push_back(int64_constant(each));
     out.push_back({make_ref<Convolve>(dims)->make_node(inputs), {sample_values(dtype, x), sample_values(dtype, y, 1)}});
   };
   for (const DType dtype : {DType::Float64, DType::Float32, DType::Int8, DType::UInt16, DType::Int64})

@@ -1,8 +1,8 @@
 // Differences of neighbouring elements, as an expression over slices, which fuses with its consumers.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/ops.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "ops/analysis/lengths.hpp"
 
 namespace bitale {

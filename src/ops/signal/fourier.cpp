@@ -163,10 +163,10 @@ Variable shifted_by_half(const Operand& x, const Axes& axes, bool back, const ch
   return out;
 }
 
-Variable frequencies(const Variable& places, const Variable& n, const Operand& d, std::optional<DType> dtype) {
+Variable frequencies(const Variable& indices, const Variable& n, const Operand& d, std::optional<DType> dtype) {
   if (is_complex(d.dtype())) throw TypeError("fftfreq: expected a real distance d");
   const Variable step = true_div(1.0, mul(cast(n, DType::Float64), cast(d, DType::Float64)));
-  return cast(mul(cast(places, DType::Float64), step), dtype.value_or(config::float_x()));
+  return cast(mul(cast(indices, DType::Float64), step), dtype.value_or(config::float_x()));
 }
 
 }  // namespace
@@ -222,8 +222,8 @@ Variable irfft2(const Operand& x, const GridOptions& options) { return inverse_r
 Variable fftfreq(const Operand& n, const Operand& d, std::optional<DType> dtype) {
   const LocationScope here(n.where);
   const Variable count = as_length(n.variable, "fftfreq"), half = lengths::floor_div(count, int64_constant(2));
-  const Variable places = arange(count), rest = lengths::sub(count, half);
-  return frequencies(switch_(lt(places, rest), places, sub(places, count)), count, d, dtype);
+  const Variable indices = arange(count), rest = lengths::sub(count, half);
+  return frequencies(switch_(lt(indices, rest), indices, sub(indices, count)), count, d, dtype);
 }
 
 Variable rfftfreq(const Operand& n, const Operand& d, std::optional<DType> dtype) {

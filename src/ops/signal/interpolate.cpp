@@ -3,8 +3,8 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
+#include "bitale/ops/sorting.hpp"
 #include "ops/analysis/lengths.hpp"
 
 namespace bitale {
@@ -21,8 +21,8 @@ void require_points(const Operand& x, const Operand& y, const char* who) {
   if (n == 0 || m == 0) throw ValueError(cat(who, ": there must be at least one point"));
 }
 
-Variable values_at(const Variable& x, const Variable& places) { return subtensor(x, {IndexItem(places)}); }
-Variable values_at(const Variable& x, int place) { return subtensor(x, {IndexItem(place)}); }
+Variable values_at(const Variable& x, const Variable& indices) { return subtensor(x, {IndexItem(indices)}); }
+Variable values_at(const Variable& x, int index) { return subtensor(x, {IndexItem(index)}); }
 
 struct Points {
   Variable x, y;  // x increases
@@ -41,10 +41,10 @@ Variable on_line(const Points& p, const Variable& where) {
 
 Variable on_step(const std::string& method, const Points& p, const Variable& where) {
   const Variable zero = int64_constant(0), one = int64_constant(1), last = sub(length_of(p.x, 0), one);
-  const Variable place = searchsorted(p.x, where);
-  if (method == "first") return values_at(p.y, clip(sub(place, one), zero, last));
-  if (method == "last") return values_at(p.y, clip(place, zero, last));
-  const Variable high = clip(place, lengths::min(one, last), last), low = maximum(sub(high, one), zero);
+  const Variable index = searchsorted(p.x, where);
+  if (method == "first") return values_at(p.y, clip(sub(index, one), zero, last));
+  if (method == "last") return values_at(p.y, clip(index, zero, last));
+  const Variable high = clip(index, lengths::min(one, last), last), low = maximum(sub(high, one), zero);
   if (method == "mean") return (values_at(p.y, low) + values_at(p.y, high)) / 2;
   return switch_(le(where - values_at(p.x, low), values_at(p.x, high) - where), values_at(p.y, low),
                  values_at(p.y, high));

@@ -27,12 +27,12 @@ void require_at_least(const TwoNumbers& pair, int least, const char* who, const 
         cat(who, ": ", what, ": expected two numbers from ", least, " on, got ", pair.first, " and ", pair.second));
 }
 
-// The elements that a window's element (i, j) meets at each place: of each of the last two dimensions a slice.
-class WindowPlaces {
+// The elements that a window's element (i, j) meets at each position: of each of the last two dimensions a slice.
+class WindowPositions {
  public:
-  // Windows of these lengths, whose elements are `dilation` apart, at places that are `stride` apart.
-  WindowPlaces(Variable image, const TwoNumbers& window, const TwoNumbers& stride, const TwoNumbers& dilation,
-               const char* who)
+  // Windows of these lengths, whose elements are `dilation` apart, at positions that are `stride` apart.
+  WindowPositions(Variable image, const TwoNumbers& window, const TwoNumbers& stride, const TwoNumbers& dilation,
+                  const char* who)
       : image_(std::move(image)), stride_(stride), dilation_(dilation) {
     for (const int k : {0, 1}) {
       const int extent = (element(window, k) - 1) * element(dilation, k) + 1;
@@ -52,8 +52,8 @@ class WindowPlaces {
   }
 
  private:
-  Slice slice(int k, int place) const {
-    const Variable start = int64_constant(place * element(dilation_, k)), step = int64_constant(element(stride_, k));
+  Slice slice(int k, int index) const {
+    const Variable start = int64_constant(index * element(dilation_, k)), step = int64_constant(element(stride_, k));
     const Variable end = lengths::add(lengths::add(start, int64_constant(1)),
                                       lengths::mul(lengths::sub(count_[k], int64_constant(1)), step));
     return {Operand(start), Operand(end), Operand(step)};
@@ -106,11 +106,11 @@ Variable lowest_of(DType dtype) {
 }
 
 template <class Combine>
-Variable over_windows(const WindowPlaces& places, const TwoNumbers& window, const Combine& combine) {
+Variable over_windows(const WindowPositions& positions, const TwoNumbers& window, const Combine& combine) {
   Variable out;
   for (int i = 0; i < window.first; ++i)
     for (int j = 0; j < window.second; ++j) {
-      const Variable part = places.under(i, j);
+      const Variable part = positions.under(i, j);
       out = out.defined() ? combine(out, part) : part;
     }
   return out;
@@ -135,22 +135,22 @@ Variable conv2d(const Operand& input, const Operand& filters, const Conv2dOption
   if (window.first < 1 || window.second < 1 || channels < 1) throw ShapeError("conv2d: a filter has no elements");
   const auto extent = [&](int k) { return (element(window, k) - 1) * element(options.filter_dilation, k) + 1; };
   const Variable images = with_channels(input.variable, channels * groups);
-  const WindowPlaces places(surrounded(images, zeros_around(options.border_mode, {extent(0), extent(1)}), 0), window,
-                            options.subsample, options.filter_dilation, "conv2d");
+  const WindowPositions positions(surrounded(images, zeros_around(options.border_mode, {extent(0), extent(1)}), 0),
+                                  window, options.subsample, options.filter_dilation, "conv2d");
   Variables parts;
   for (int i = 0; i < window.first; ++i)
     for (int j = 0; j < window.second; ++j) {
       const bool flip = options.filter_flip;
-      parts.push_back(places.under(flip ? window.first - 1 - i : i, flip ? window.second - 1 - j : j));
+      parts.push_back(positions.under(flip ? window.first - 1 - i : i, flip ? window.second - 1 - j : j));
     }
-  // [batch, groups, elements of a filter, places]
-  const Variable batch = length_of(images, 0), number = lengths::mul(places.count(0), places.count(1));
+  // [batch, groups, elements of a filter, positions]
+  const Variable batch = length_of(images, 0), number = lengths::mul(positions.count(0), positions.count(1));
   const int elements = channels * int(parts.size());
   const Variable matrix =
       reshape(stack(parts, 2), Operands({batch, Operand(groups).variable, Operand(elements).variable, number}));
   const Variable rows = reshape(given, Operands({Operand(groups), Operand(outputs / groups), Operand(elements)}));
   const Variable out = matmul(rows, matrix);
-  return reshape(out, Operands({batch, Operand(outputs).variable, places.count(0), places.count(1)}));
+  return reshape(out, Operands({batch, Operand(outputs).variable, positions.count(0), positions.count(1)}));
 }
 
 Variable pool_2d(const Operand& input, std::pair<int, int> window, const Pool2dOptions& options) {
@@ -167,7 +167,7 @@ Variable pool_2d(const Operand& input, std::pair<int, int> window, const Pool2dO
                           options.stride.second ? options.stride.second : window.second};
   if (is_complex(input.dtype())) throw TypeError("pool_2d: not defined for complex numbers");
   const auto windows = [&](const Variable& x, const Operand& border) {
-    return WindowPlaces(surrounded(x, options.pad, border), window, stride, {1, 1}, "pool_2d");
+    return WindowPositions(surrounded(x, options.pad, border), window, stride, {1, 1}, "pool_2d");
   };
   const auto total = [](const Variable& a, const Variable& b) { return add(a, b); };
   const Variable x = input.dtype() == DType::Bool ? cast(input, DType::Int64) : input.variable;

@@ -2,7 +2,6 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/arrange.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
 #include "bitale/ops/sorting.hpp"
 #include "ops/analysis/lengths.hpp"
@@ -11,27 +10,27 @@ namespace bitale {
 
 namespace {
 
-void require_places(const Operand& x, const std::vector<int>& kth, std::optional<int> axis, const char* who) {
+void require_in_range(const Operand& x, const std::vector<int>& kth, std::optional<int> axis, const char* who) {
   const int along = axis ? normal_axis(*axis, x.ndim(), who) : 0;
   const std::int64_t length =
       axis ? x.variable.static_shape()[std::size_t(along)] : static_length(lengths::product(lengths_of(x.variable)));
   if (length == unknown_length) return;
-  for (const int place : kth)
-    if (place >= length || place < -length)
-      throw ValueError(cat(who, ": kth: ", place, " is out of bounds for ", length, " elements"));
+  for (const int position : kth)
+    if (position >= length || position < -length)
+      throw ValueError(cat(who, ": kth: ", position, " is out of bounds for ", length, " elements"));
 }
 
 }  // namespace
 
 Variable partition(const Operand& x, const std::vector<int>& kth, std::optional<int> axis) {
   const LocationScope here(x.where);
-  require_places(x, kth, axis, "partition");
+  require_in_range(x, kth, axis, "partition");
   return sort(x, axis);
 }
 
 Variable argpartition(const Operand& x, const std::vector<int>& kth, std::optional<int> axis) {
   const LocationScope here(x.where);
-  require_places(x, kth, axis, "argpartition");
+  require_in_range(x, kth, axis, "argpartition");
   return argsort(x, axis);
 }
 

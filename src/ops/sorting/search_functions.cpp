@@ -1,12 +1,13 @@
-// Functions of search.hpp that are formulas over sorting, gathers, scatters and running sums.
+// Functions of search.hpp that are formulas over sorting, gathers, scatters and cumulative sums.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/arrange.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/debugging.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
+#include "bitale/ops/sorting.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
 
@@ -140,11 +141,11 @@ Variable ravel_multi_index(const Operands& multi_index, const Operands& dims, Ta
   for (std::size_t i = 0; i < dims.variables.size(); ++i) {
     const Variable &index = multi_index.variables[i], length = as_length(dims.variables[i], "ravel_multi_index");
     require_integers(index, "ravel_multi_index", "indices");
-    Variable place = in_range(index, length, mode);
+    Variable checked = in_range(index, length, mode);
     if (mode == TakeMode::Raise)
-      place = check_and_raise(place, {bitale::all(lt(place, length))}, "ValueError",
-                              "ravel_multi_index: an index is out of range");
-    out = out.defined() ? add(mul(out, length), place) : place;
+      checked = check_and_raise(checked, {bitale::all(lt(checked, length))}, "ValueError",
+                                "ravel_multi_index: an index is out of range");
+    out = out.defined() ? add(mul(out, length), checked) : checked;
   }
   if (!out.defined()) throw ValueError("ravel_multi_index: expected at least one dimension");
   return out;
@@ -155,8 +156,8 @@ Variables unravel_index(const Operand& indices, const Operands& dims) {
   require_integers(indices, "unravel_index", "indices");
   Variables lengths;
   for (const Variable& length : dims.variables) lengths.push_back(as_length(length, "unravel_index"));
-  const Variable place = cast(indices, DType::Int64), total = lengths::product(lengths);
-  Variable rest = check_and_raise(place, {all(and_(ge(place, zero()), lt(place, total)))}, "ValueError",
+  const Variable flat = cast(indices, DType::Int64), total = lengths::product(lengths);
+  Variable rest = check_and_raise(flat, {all(and_(ge(flat, zero()), lt(flat, total)))}, "ValueError",
                                   "unravel_index: an index is out of range");
   Variables out(lengths.size());
   for (std::size_t i = lengths.size(); i-- > 0;) {
@@ -174,9 +175,9 @@ Variable inverse_permutation(const Operand& permutation) {
 
 Variable permute_row_elements(const Operand& x, const Operand& permutation, bool inverse) {
   const LocationScope here(x.where);
-  const Variable places = inverse ? argsort(permutation) : permutation.variable;
-  const int ndim = std::max(x.ndim(), places.ndim());
-  const Variable rows = atleast_Nd(x, ndim), orders = atleast_Nd(places, ndim);
+  const Variable order = inverse ? argsort(permutation) : permutation.variable;
+  const int ndim = std::max(x.ndim(), order.ndim());
+  const Variable rows = atleast_Nd(x, ndim), orders = atleast_Nd(order, ndim);
   if (ndim == 1) return subtensor(rows, {IndexItem(orders)});
   const auto first = [](const Variable& v) { return subtensor(v, {Ellipsis{}, IndexItem(Slice{{}, Operand(1), {}})}); };
   const Shape common = lengths_of(broadcast_arrays(Operands({first(rows), first(orders)}))[0]);
@@ -196,8 +197,8 @@ ExtremeElements topk_and_argtopk(const Operand& x, int k, std::optional<int> axi
   const Slice kept = k > 0 ? Slice{Operand(-k), {}, {}} : Slice{{}, Operand(-k), {}};
   std::vector<std::optional<Operand>> lengths(std::size_t(values.ndim()));
   lengths[std::size_t(along)] = Operand(std::int64_t(std::abs(k)));
-  const Variable places = specify_shape(subtensor(argsort(values, along), slice_at_axis(kept, along)), lengths);
-  return {take_along_axis(values, places, along), places};
+  const Variable positions = specify_shape(subtensor(argsort(values, along), slice_at_axis(kept, along)), lengths);
+  return {take_along_axis(values, positions, along), positions};
 }
 
 Variable topk(const Operand& x, int k, std::optional<int> axis) { return topk_and_argtopk(x, k, axis).values; }

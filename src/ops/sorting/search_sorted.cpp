@@ -121,7 +121,7 @@ std::vector<Sample> search_samples() {
   return out;
 }
 
-REGISTER_OP(SearchSorted, "The places of values in an increasing vector, by binary search.", search_samples);
+REGISTER_OP(SearchSorted, "The indices of values in an increasing vector, by binary search.", search_samples);
 
 }  // namespace
 

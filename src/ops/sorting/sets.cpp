@@ -2,8 +2,8 @@
 #include "bitale/ops/sets.hpp"
 
 #include "bitale/ops/ops.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
+#include "bitale/ops/sorting.hpp"
 #include "ops/analysis/lengths.hpp"
 
 namespace bitale {

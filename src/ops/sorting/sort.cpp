@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "bitale/ops/ops.hpp"
-#include "bitale/ops/ordered.hpp"
+#include "bitale/ops/sorting.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reductions/reduce.hpp"

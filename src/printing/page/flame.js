@@ -68,18 +68,18 @@
             const around = [];
             for (let flame = this.chosen.parent; flame; flame = flame.parent) around.unshift(flame);
             around.forEach((flame, depth) => this.bar(flame, depth, 0, 1, "around"));
-            this.place(this.chosen, around.length, 0, 1);
+            this.arrange(this.chosen, around.length, 0, 1);
             this.box.style.height = `${(this.depth + 1) * row}px`;
         }
 
-        place(flame, depth, left, width) {
+        arrange(flame, depth, left, width) {
             this.bar(flame, depth, left, width, flame === this.chosen ? "chosen" : "");
             // Times of parts may add up to a little more than the whole.
             const sum = flame.p.reduce((total, part) => total + part.s, 0), scale = width / Math.max(flame.s, sum, 1e-30);
             let at = left;
             for (const part of flame.p) {
                 const wide = part.s * scale;
-                if (wide >= thinnest) this.place(part, depth + 1, at, wide);
+                if (wide >= thinnest) this.arrange(part, depth + 1, at, wide);
                 at += wide;
             }
         }

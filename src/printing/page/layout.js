@@ -1,9 +1,9 @@
 // Layered drawing of a directed graph (Sugiyama, Tagawa and Toda 1981): every node gets a rank below those it depends
-// on, long edges pass through waypoints, nodes of a rank are ordered so that few edges cross, and places follow those
+// on, long edges pass through waypoints, nodes of a rank are ordered so that few edges cross, and positions follow those
 // of the neighbours as far as the order allows. An edge that would close a cycle is treated as reversed.
 "use strict";
 
-// sizes: [{width, height}], edges: [[from, to], ...]. Returns {places: [{x, y}] of the nodes' centres, routes: [{x, y},
+// sizes: [{width, height}], edges: [[from, to], ...]. Returns {centres: [{x, y}] of the nodes' centres, routes: [{x, y},
 // ...] of each edge, far: whether it is straight, width, height}. The number of waypoints is limited: the longest edges
 // are then straight, behind everything, and are ignored for the order.
 function layout(sizes, edges) {
@@ -46,7 +46,7 @@ function layout(sizes, edges) {
   const layers = Array.from({length: rankOf.reduce((most, r) => Math.max(most, r + 1), 0)}, () => []);
   for (const item of firstOrder(rankOf, above)) layers[rankOf[item]].push(item);
   order(layers, above, below);
-  const x = places(layers, above, below, width, count, gapX);
+  const x = abscissas(layers, above, below, width, count, gapX);
   // Rows as high as their highest node.
   const y = [], heights = layers.map(layer => layer.reduce((most, item) => Math.max(most, item < count ? sizes[item].height : 0), 0));
   let top = 0;
@@ -56,11 +56,11 @@ function layout(sizes, edges) {
   }
   const left = x.reduce((least, at, i) => Math.min(least, at - width[i] / 2), 0);
   const right = x.reduce((most, at, i) => Math.max(most, at + width[i] / 2), 0);
-  const place = item => ({x: x[item] - left, y: y[rankOf[item]]});
+  const centre = item => ({x: x[item] - left, y: y[rankOf[item]]});
   return {
-    places: sizes.map((_, i) => place(i)),
+    centres: sizes.map((_, i) => centre(i)),
     routes: routes.map((route, i) => {
-      const points = route.map(item => place(item));
+      const points = route.map(item => centre(item));
       return edges[i][0] === route[0] ? points : points.reverse();
     }),
     far: forward.map(([from, to]) => rank[to] - rank[from] > longest),
@@ -96,7 +96,7 @@ function withoutCycles(count, edges) {
   return out;
 }
 
-// The length of the longest path from a node without inputs; such a node itself is placed just above its first reader.
+// The length of the longest path from a node without inputs; such a node itself is put just above its first reader.
 function ranks(count, edges) {
   const leaving = Array.from({length: count}, () => []), waiting = new Uint32Array(count), rank = new Array(count).fill(0);
   for (const [from, to] of edges) {
@@ -151,7 +151,7 @@ function firstOrder(rankOf, above) {
   return out;
 }
 
-// Sorts each layer by the mean place of its items' neighbours, alternately downwards and upwards; the best order is
+// Sorts each layer by the mean position of its items' neighbours, alternately downwards and upwards; the best order is
 // kept.
 function order(layers, above, below) {
   const at = [];
@@ -199,9 +199,9 @@ function crossings(layers, below, at) {
   return total;
 }
 
-// Horizontal places: in each layer those closest to the items' preferred places, in order and without overlap. This is
+// Horizontal positions: in each layer those closest to the items' preferred positions, in order and without overlap. This is
 // isotonic regression of the preferences minus the space needed to the left, solved by pooling adjacent violators.
-function places(layers, above, below, width, count, gap) {
+function abscissas(layers, above, below, width, count, gap) {
   const x = new Array(width.length).fill(0);
   const settle = (layer, wish) => {
     const room = [], blocks = [];

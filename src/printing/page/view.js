@@ -80,11 +80,11 @@ class Pane {
 
   // Folds or unfolds a container; its position on the screen is kept.
   toggle(item) {
-    const before = this.places.get(item);
+    const before = this.centres.get(item);
     if (!this.folded.delete(item)) this.folded.add(item);
     this.draw();
-    const members = this.items.map((_, i) => i).filter(i => this.parent[i] === item && this.places.has(i));
-    const after = this.places.get(item) || this.places.get(members[0]);
+    const members = this.items.map((_, i) => i).filter(i => this.parent[i] === item && this.centres.has(i));
+    const after = this.centres.get(item) || this.centres.get(members[0]);
     if (before && after) {
       this.at.x += (before.x - after.x) * this.at.scale;
       this.at.y += (before.y - after.y) * this.at.scale;
@@ -114,7 +114,7 @@ class Pane {
       edges.push({ends: [a, b], label: whole ? label : "", port: whole ? (k + 1) / (node.i.length + 1) - 0.5 : 0});
     }));
     const drawing = layout(boxes, edges.map(edge => edge.ends));
-    this.places = new Map(shown.map((item, i) => [item, drawing.places[i]]));
+    this.centres = new Map(shown.map((item, i) => [item, drawing.centres[i]]));
     this.width = drawing.width;
     this.height = drawing.height;
     this.elements = new Map();
@@ -125,7 +125,7 @@ class Pane {
       lines.append(line);
       return {line, from: shown[edge.ends[0]], to: shown[edge.ends[1]]};
     });
-    shown.forEach((item, i) => shapes.append(this.shape(item, boxes[i], drawing.places[i])));
+    shown.forEach((item, i) => shapes.append(this.shape(item, boxes[i], drawing.centres[i])));
     this.scene.replaceChildren(lines, shapes);
     this.mark();
     this.move();
@@ -160,10 +160,10 @@ class Pane {
     return {width: Math.max(wide, textWidth(texts[0][0], "13px sans-serif")) + 20 + (this.badge(item) ? 14 : 0), height: 12 + 17 + 13 * (texts.length - 1)};
   }
 
-  shape(item, box, place) {
+  shape(item, box, centre) {
     const node = this.items[item], hidden = this.folded.has(item), badge = this.badge(item);
     const group = svg("g", {
-      class: `node ${node.k}${hidden ? " folded" : ""}`, transform: `translate(${place.x} ${place.y})`, "data-item": item,
+      class: `node ${node.k}${hidden ? " folded" : ""}`, transform: `translate(${centre.x} ${centre.y})`, "data-item": item,
     });
     group.append(svg("title", {}, node.e || node.l));
     const frame = svg("rect", {x: -box.width / 2, y: -box.height / 2, width: box.width, height: box.height, rx: 5});
@@ -208,11 +208,11 @@ class Pane {
 
   // Centers an item in the pane.
   look(item) {
-    const place = this.places.get(item), view = this.canvas.getBoundingClientRect();
-    if (!place) return;
+    const centre = this.centres.get(item), view = this.canvas.getBoundingClientRect();
+    if (!centre) return;
     this.at.scale = Math.max(this.at.scale, 0.8);
-    this.at.x = view.width / 2 - place.x * this.at.scale;
-    this.at.y = view.height / 2 - place.y * this.at.scale;
+    this.at.x = view.width / 2 - centre.x * this.at.scale;
+    this.at.y = view.height / 2 - centre.y * this.at.scale;
     this.move();
   }
 
@@ -228,7 +228,7 @@ class Pane {
   begin() {
     this.fit();
     if (this.at.scale > 0.3) return;
-    const shown = [...this.places.keys()];
+    const shown = [...this.centres.keys()];
     this.look(shown.find(item => this.items[item].o) ?? shown[shown.length - 1]);
   }
 
@@ -300,7 +300,7 @@ function arrowHead() {
   return out;
 }
 
-// A smooth line from the bottom of one box to the top of the other; `port` is the place on the top, from -0.5 to 0.5.
+// A smooth line from the bottom of one box to the top of the other; `port` is the position on the top, from -0.5 to 0.5.
 function route(points, from, to, port) {
   const ends = points.map(point => ({...point})), last = ends.length - 1;
   const down = points[last].y >= points[0].y ? 1 : -1;
@@ -379,7 +379,7 @@ class Page {
     const seen = {};
     for (const way of ["need", "line"]) {
       this.panes.forEach(pane => pane.foldBy(way));
-      seen[way] = Math.max(...this.panes.map(pane => pane.places.size));
+      seen[way] = Math.max(...this.panes.map(pane => pane.centres.size));
       this.ways.value = way;
       if (seen[way] <= 2 * shownAtFirst) return;
     }

@@ -10,7 +10,7 @@ namespace bitale::program::math {
 
 namespace {
 
-std::int64_t least_bits(const Format& format) { return ((format.bias() - 1) * 2 + 1) << (format.mantissa() - 1); }
+std::int64_t min_bits(const Format& format) { return ((format.bias() - 1) * 2 + 1) << (format.mantissa() - 1); }
 
 double smallest_normal(const Format& format) { return format.is_double ? 0x1p-1022 : 0x1p-126; }
 
@@ -31,8 +31,8 @@ Split split_normal(Expr x) {
   const Format format(x.dtype());
   const auto integer = [&](std::int64_t value) { return x.pool().integer(value, format.bits()); };
   const std::int64_t one = format.bias() << format.mantissa();
-  const Expr shifted = bitcast(x, format.bits()) + integer(one - least_bits(format));
-  const Expr m = (shifted & integer((std::int64_t(1) << format.mantissa()) - 1)) + integer(least_bits(format));
+  const Expr shifted = bitcast(x, format.bits()) + integer(one - min_bits(format));
+  const Expr m = (shifted & integer((std::int64_t(1) << format.mantissa()) - 1)) + integer(min_bits(format));
   // The field as a float: put it below the exponent of 2^mantissa and subtract that again.
   const double base = std::ldexp(1.0, format.mantissa());
   const Expr field = (shifted >> format.mantissa()) | integer((format.bias() + format.mantissa()) << format.mantissa());

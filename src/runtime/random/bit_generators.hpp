@@ -67,8 +67,8 @@ class Pcg64 {
 
 class Philox {
  public:
-  static constexpr std::int64_t words = 13;  // counter (4), key (2), place in the buffer, buffer (4), half (2)
-  explicit Philox(const std::uint64_t* w) : place_(w[6]) {
+  static constexpr std::int64_t words = 13;  // counter (4), key (2), position in the buffer, buffer (4), half (2)
+  explicit Philox(const std::uint64_t* w) : position_(w[6]) {
     std::memcpy(counter_, w, sizeof counter_);
     std::memcpy(key_, w + 4, sizeof key_);
     std::memcpy(buffer_, w + 7, sizeof buffer_);
@@ -76,18 +76,18 @@ class Philox {
   }
   void store(std::uint64_t* w) const {
     std::memcpy(w, counter_, sizeof counter_);
-    w[6] = place_;
+    w[6] = position_;
     std::memcpy(w + 7, buffer_, sizeof buffer_);
     halves_.store(w + 11);
   }
   std::uint64_t next64() {
-    if (place_ >= 4) {
+    if (position_ >= 4) {
       for (auto& word : counter_)
         if (++word) break;
       mix();
-      place_ = 0;
+      position_ = 0;
     }
-    return buffer_[place_++];
+    return buffer_[position_++];
   }
   std::uint32_t next32() { return halves_.next32(*this); }
   Halves& halves() { return halves_; }
@@ -104,7 +104,7 @@ class Philox {
     }
     buffer_[0] = a, buffer_[1] = b, buffer_[2] = c, buffer_[3] = d;
   }
-  std::uint64_t counter_[4], key_[2], place_, buffer_[4];
+  std::uint64_t counter_[4], key_[2], position_, buffer_[4];
   Halves halves_;
 };
 
@@ -135,17 +135,17 @@ class Sfc64 {
 // Its state is copied: a fault in the middle of a call leaves the memory as it was.
 class Mt19937 {
  public:
-  static constexpr std::int64_t words = 313;  // the key, two of its 624 numbers in a word; the place
-  explicit Mt19937(const std::uint64_t* w) : place_(w[312] < size ? int(w[312]) : size) {
+  static constexpr std::int64_t words = 313;  // the key, two of its 624 numbers in a word; the position
+  explicit Mt19937(const std::uint64_t* w) : position_(w[312] < size ? int(w[312]) : size) {
     std::memcpy(key_, w, sizeof key_);
   }
   void store(std::uint64_t* w) const {
     std::memcpy(w, key_, sizeof key_);
-    w[312] = std::uint64_t(place_);
+    w[312] = std::uint64_t(position_);
   }
   std::uint32_t next32() {
-    if (place_ == size) refill();
-    std::uint32_t y = key_[place_++];
+    if (position_ == size) refill();
+    std::uint32_t y = key_[position_++];
     y ^= y >> 11;
     y ^= (y << 7) & 0x9d2c5680u;
     y ^= (y << 15) & 0xefc60000u;
@@ -170,10 +170,10 @@ class Mt19937 {
     for (int k = 0; k < size - shift; ++k) key_[k] = key_[k + shift] ^ twist(key_[k], key_[k + 1]);
     for (int k = size - shift; k < size - 1; ++k) key_[k] = key_[k + shift - size] ^ twist(key_[k], key_[k + 1]);
     key_[size - 1] = key_[shift - 1] ^ twist(key_[size - 1], key_[0]);
-    place_ = 0;
+    position_ = 0;
   }
   std::uint32_t key_[size];
-  int place_;
+  int position_;
 };
 
 // The words of a key, starting at a counter.

@@ -103,12 +103,12 @@ double vonmises_from_uniform(double u, double mu, double kappa) {
     const double bounded = within > pi ? pi : within < -pi ? -pi : within;
     return x < 0 ? -bounded : bounded;
   };
-  if (std::isnan(u) || !(kappa >= least_concentration && kappa <= max_concentration))
+  if (std::isnan(u) || !(kappa >= min_concentration && kappa <= max_concentration))
     return wrapped(bt_random_vonmises_again(u, kappa));
   const double r = 1 + std::sqrt(1 + 4 * (kappa * kappa)), rho = (r - std::sqrt(2 * r)) / (2 * kappa);
   const double s = (1 + rho * rho) / (2 * rho);
-  const auto attempt = [&](double place, double second) -> std::optional<double> {
-    const double t = 2 * place - 1, z = std::cos(pi * t), w = (1 + s * z) / (s + z), y = kappa * (s - w);
+  const auto attempt = [&](double unit, double second) -> std::optional<double> {
+    const double t = 2 * unit - 1, z = std::cos(pi * t), w = (1 + s * z) / (s + z), y = kappa * (s - w);
     if (!(std::log(y / second) + (1 - y) >= 0)) return std::nullopt;
     return std::copysign(std::acos(std::min(w, 1.0)), t);
   };
@@ -148,7 +148,7 @@ double bt_random_log_power(double u, double shape) {
 double bt_random_poisson_again(double u, double rate) {
   using namespace bitale::runtime::random;
   if (std::isnan(u) || !(rate >= 0) || rate > 9.2e18) return no_number;
-  if (rate >= least_rate_for_rejection) {  // PTRS (Hormann, 1993)
+  if (rate >= min_rate_for_rejection) {  // PTRS (Hormann, 1993)
     const double b = 2.53 * std::sqrt(rate) + 0.931, a = 0.02483 * b - 0.059;
     const double inverse_alpha = 1.1328 / (b - 3.4) + 1.1239, log_rate = std::log(rate);
     constexpr double half_log_two_pi = 0.91893853320467274178;
@@ -187,7 +187,7 @@ double bt_random_binomial(double u, double n, double p) {
   if (std::isnan(u) || !(n >= 0 && n < largest_count) || !(p >= 0 && p <= 1)) return no_number;
   const double r = p <= 0.5 ? p : 1.0 - p;
   const auto count = [&](double k) { return p <= 0.5 ? k : n - k; };
-  if (n * r < least_rate_for_rejection) {
+  if (n * r < min_rate_for_rejection) {
     constexpr double most = 100;
     double probability = std::exp(n * std::log1p(-r)), sum = probability, k = 0;
     while (u > sum && k < std::min(n, most)) {

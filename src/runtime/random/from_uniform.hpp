@@ -10,9 +10,9 @@ namespace bitale::runtime::random {
 // The use of each block of the key: the second number of the first attempt; the power for small shapes; both numbers of
 // a second attempt; the rest.
 inline constexpr std::uint64_t attempt_word = 0, power_word = 1, second_attempt_word = 2, first_rest_word = 4;
-inline constexpr double least_rate_for_rejection = 10;
+inline constexpr double min_rate_for_rejection = 10;
 // The ranges for which the attempts for binomial and von Mises variables are designed.
-inline constexpr double largest_count = 9.2e18, least_concentration = 1e-5, max_concentration = 1e6;
+inline constexpr double largest_count = 9.2e18, min_concentration = 1e-5, max_concentration = 1e6;
 
 double normal_from_uniform(double u);
 double gamma_from_uniform(double u, double shape);

@@ -55,8 +55,8 @@ bool all_rows_fit(std::int64_t rows, bool is_fixed, Refuse refuse) {
   return true;
 }
 
-// From the last place down to place `first`, exchanges each element with one that is not behind it. NumPy's permutation
-// draws that place with a mask, its choice with a product.
+// From the last index down to index `first`, exchanges each element with one that is not behind it. NumPy's permutation
+// draws that index with a mask, its choice with a product.
 template <class G>
 void shuffle(G& g, std::int64_t* values, std::int64_t count, std::int64_t first = 1, bool by_mask = false) {
   for (std::int64_t i = count - 1; i >= first; --i) {
@@ -113,9 +113,9 @@ void choose_weighted(G& g, std::int64_t length, std::int64_t population, const d
     for (auto& sum : sums) sum /= total;
     const std::int64_t before = found;
     for (double u : drawn) {
-      const auto place =
+      const auto position =
           std::min<std::int64_t>(std::upper_bound(sums.begin(), sums.end(), u) - sums.begin(), population - 1);
-      if (std::find(out + before, out + found, place) == out + found) out[found++] = place;
+      if (std::find(out + before, out + found, position) == out + found) out[found++] = position;
     }
   }
 }

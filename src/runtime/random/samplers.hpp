@@ -24,16 +24,16 @@ double standard_normal(G& g) {
     const std::uint64_t bits = g.next64();
     const unsigned strip = bits & 0xff;
     const bool negative = bits >> 8 & 1;
-    const std::uint64_t place = bits >> 9 & 0x000fffffffffffff;
-    double x = double(std::int64_t(place)) * normal_ziggurat.width[strip];
+    const std::uint64_t abscissa = bits >> 9 & 0x000fffffffffffff;
+    double x = double(std::int64_t(abscissa)) * normal_ziggurat.width[strip];
     if (negative) x = -x;
-    if (place < normal_ziggurat.inside[strip]) [[likely]]
+    if (abscissa < normal_ziggurat.inside[strip]) [[likely]]
       return x;
     if (strip == 0) {
       for (;;) {
         const double beyond = -normal_tail_inverse * std::log1p(-g.next_double());
         const double y = -std::log1p(-g.next_double());
-        if (y + y > beyond * beyond) return place >> 8 & 1 ? -(normal_tail + beyond) : normal_tail + beyond;
+        if (y + y > beyond * beyond) return abscissa >> 8 & 1 ? -(normal_tail + beyond) : normal_tail + beyond;
       }
     }
     const double* height = normal_ziggurat.height + strip;
@@ -46,9 +46,9 @@ double standard_exponential(G& g) {
   for (;;) {
     const std::uint64_t bits = g.next64() >> 3;
     const unsigned strip = bits & 0xff;
-    const std::uint64_t place = bits >> 8;
-    const double x = double(std::int64_t(place)) * exponential_ziggurat.width[strip];
-    if (place < exponential_ziggurat.inside[strip]) [[likely]]
+    const std::uint64_t abscissa = bits >> 8;
+    const double x = double(std::int64_t(abscissa)) * exponential_ziggurat.width[strip];
+    if (abscissa < exponential_ziggurat.inside[strip]) [[likely]]
       return x;
     if (strip == 0) return exponential_tail - std::log1p(-g.next_double());
     const double* height = exponential_ziggurat.height + strip;

@@ -28,7 +28,7 @@ Patched patched(std::uint32_t type, std::uint32_t instruction, std::int64_t dist
   const auto here = std::int64_t(reinterpret_cast<std::uintptr_t>(memory));
   codegen::Relocation r{};
   r.type = type;
-  r.place = memory;
+  r.site = memory;
   r.room = room;
   r.target = std::uint64_t(here + distance);
   r.slot = slot ? std::uint64_t(here + slot) : 0;

@@ -53,9 +53,9 @@ TEST_CASE("elements at checked indices: every dtype, negative indices in any lan
         const Function f = function({x, i}, {y});
         for (Wrapped wrapped : {Wrapped::none, Wrapped::one, Wrapped::some, Wrapped::all}) {
           if (index_dtype == DType::UInt8 && wrapped != Wrapped::none) continue;
-          const Array values = elements(dtype, length), places = indices(index_dtype, wrapped);
-          CHECK(identical(f({values, places})[0],
-                          evaluate(Variables{y}, Variables{x, i}, std::vector<Array>{values, places})[0]));
+          const Array values = elements(dtype, length), positions = indices(index_dtype, wrapped);
+          CHECK(identical(f({values, positions})[0],
+                          evaluate(Variables{y}, Variables{x, i}, std::vector<Array>{values, positions})[0]));
         }
       }
   });
@@ -91,9 +91,9 @@ TEST_CASE("elements at checked indices: an index out of range is an error in any
     for (const std::int64_t wrong :
          {length, -length - 1, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()})
       for (const std::int64_t at : {std::int64_t(0), std::int64_t(5), std::int64_t(130), rows - 1}) {
-        Array places = indices(DType::Int64, Wrapped::none);
-        places.data_as<std::int64_t>()[at] = wrong;
-        CHECK_THROWS_AS(f({values, places}), IndexError);
+        Array positions = indices(DType::Int64, Wrapped::none);
+        positions.data_as<std::int64_t>()[at] = wrong;
+        CHECK_THROWS_AS(f({values, positions}), IndexError);
       }
     CHECK_THROWS_AS(f({elements(DType::Float64, 0), indices(DType::Int64, Wrapped::none)}), IndexError);
     CHECK(identical(f({elements(DType::Float64, 0), Array::empty(DType::Int64, {0})})[0], Array(0.0)));

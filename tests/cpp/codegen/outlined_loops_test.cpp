@@ -52,7 +52,7 @@ Array numbers(DType dtype, std::int64_t count) {
 
 }  // namespace
 
-TEST_CASE("equal loops: successive layers give the bits of each layer alone, with any number of threads") {
+TEST_CASE("outlined loops: successive layers give the bits of each layer alone, with any number of threads") {
   for (auto dtype : {DType::Float64, DType::Float32}) {
     const auto x = tensor("x", dtype, {unknown_length}), number = tensor("number", dtype, {});
     const auto alone = linked({x, number}, {layer(x, number)});
@@ -82,7 +82,7 @@ TEST_CASE("equal loops: successive layers give the bits of each layer alone, wit
   }
 }
 
-TEST_CASE("equal loops: rows of different lengths, and values carried along rows") {
+TEST_CASE("outlined loops: rows of different lengths, and values carried along rows") {
   const auto x = matrix("x"), w = vector("w");
   const auto rows = [](const Variable& m, const Variable& v) {
     const Variable y = expensive(m, expand_dims(v, 1));
@@ -107,7 +107,7 @@ TEST_CASE("equal loops: rows of different lengths, and values carried along rows
   }
 }
 
-TEST_CASE("equal loops: constants, dtypes and the identity of buffers distinguish loops") {
+TEST_CASE("outlined loops: constants, dtypes and the identity of buffers distinguish loops") {
   const auto loop_digest = [](const Variables& inputs, const Variable& output) {
     const auto program = codegen::scheduled(lowering::lower(FunctionGraph(inputs, {output})).program, 32);
     for (auto& step : program.steps)

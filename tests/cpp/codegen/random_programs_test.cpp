@@ -76,14 +76,14 @@ class RandomProgram {
   }
 
   // An element of the buffer: a constant, or the index of a loop that is short enough.
-  Expr place(std::int64_t buffer) {
+  Expr index(std::int64_t buffer) {
     for (auto& [index, extent] : loops_)
       if (extent <= length(buffer) && below(3) == 0) return index;
     return pool().integer(below(int(length(buffer))));
   }
   Expr load() {
     const std::int64_t buffer = first + below(buffers);
-    const Expr at[] = {place(buffer)};
+    const Expr at[] = {index(buffer)};
     return pool().load(buffer, DType::Float64, at);
   }
   Expr value(int depth) {
@@ -106,10 +106,10 @@ class RandomProgram {
     const int kind = below(deepest > depth_ ? 8 : 5);
     const std::int64_t buffer = first + below(buffers);
     if (kind < 3) {
-      const Expr at = place(buffer);
+      const Expr at = index(buffer);
       out.push_back({Store{buffer, {at}, value(2)}});
     } else if (kind == 3) {
-      const Expr at = place(buffer);
+      const Expr at = index(buffer);
       out.push_back({Accumulate{buffer, {at}, Combiner::add, value(1) * 0.5}});
     } else if (kind == 4) {
       const Expr named = value(2), var = new_var();

@@ -177,10 +177,10 @@ std::deque<Case> whole_graphs(const std::string& folder, const Machine& machine)
   make("float32 rows", {wide}, {softmax(wide, last), sum(wide, std::vector<int>{0})},
        {numbers({5, 37}, 0.8, DType::Float32)});
   const Variable mu = vector("mu"), sigma = exp(s);
-  const Array places = Array(std::vector<std::int64_t>{0, 2, 1, 1, 2, 0, 2, 1, 0});
+  const Array indices = Array(std::vector<std::int64_t>{0, 2, 1, 1, 2, 0, 2, 1, 0});
   const Variable logp = sum(-0.5 * sqr((y - take(mu, index)) / sigma) - log(sigma));
   make("group model", {y, mu, index, s}, with_gradients(logp, {mu, s}),
-       {numbers({9}, 0.8), Array{0.1, 0.2, 0.3}, places, Array(0.3)});
+       {numbers({9}, 0.8), Array{0.1, 0.2, 0.3}, indices, Array(0.3)});
   const Variable eta = dot(X, x);
   make("logistic", {X, x, y}, with_gradients(sum(y * eta - softplus(eta)), {x}),
        {m, numbers({33}, 0.4), numbers({7}, 0.2)}, false);
@@ -203,7 +203,7 @@ std::deque<Case> whole_graphs(const std::string& folder, const Machine& machine)
   for (int i = 0; i < 700; ++i) chain = sin(chain * 1.01 + double(i)) + chain;
   make("longer than one function", {s, x}, {chain, x * chain, chain * sum(x)}, {Array(0.1), numbers({5}, 1)});
   make("constants", {x, index}, {x + constant(numbers({5}, 0.5)), take(constant(numbers({9}, 0.5)), index)},
-       {numbers({5}, 1), places});
+       {numbers({5}, 1), indices});
   return cases;
 }
 

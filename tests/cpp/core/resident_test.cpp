@@ -46,15 +46,15 @@ TEST_CASE("holding and taking a resident value exclude each other") {
   CHECK(x.hold());
   CHECK(x.hold());
   CHECK(!x.take());
-  x.let_go();
+  x.unhold();
   CHECK(!x.take());
-  x.let_go();
+  x.unhold();
   CHECK(x.take());
   CHECK(!x.hold());
   CHECK(!x.take());
   x.give_back();
   CHECK(x.hold());
-  x.let_go();
+  x.unhold();
 }
 
 TEST_CASE("replacing a taken value makes it unavailable; replacing one that is not taken has no effect") {
@@ -96,7 +96,7 @@ TEST_CASE("among many threads, only one at a time takes a resident value") {
       for (int round = 0; round < 500; ++round) {
         if (k % 2 == 0 && x.hold()) {
           if (inside != 0) ++conflicts;
-          x.let_go();
+          x.unhold();
         } else if (k % 2 == 1 && x.take()) {
           if (++inside != 1) ++conflicts;
           --inside;

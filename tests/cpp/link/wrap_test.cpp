@@ -23,7 +23,7 @@ TEST_CASE("a wrapper sees every node in order, with its inputs and outputs") {
   std::vector<std::string> seen;
   const Linker linker = wrap_linker({"vm"}, [&](NodeStep& step) {
     CHECK(step.index == seen.size());
-    CHECK(step.ways == 1);
+    CHECK(step.linker_count == 1);
     CHECK(step.graph->contains(step.node));
     CHECK(step.outputs().empty());
     step.run();
@@ -41,7 +41,7 @@ TEST_CASE("a wrapper may run a node by several linkers, and the call continues w
   const Variable x = vector("x");
   int nodes = 0;
   const Linker linker = wrap_linker({"vm", "jit"}, [&](NodeStep& step) {
-    REQUIRE(step.ways == 2);
+    REQUIRE(step.linker_count == 2);
     step.run(1);
     CHECK(step.outputs(0).empty());
     step.run(0);

@@ -8,8 +8,8 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/function_graph.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/ops.hpp"
-#include "bitale/ops/ordered.hpp"
 #include "link/linker.hpp"
 #include "lowering/lower.hpp"
 

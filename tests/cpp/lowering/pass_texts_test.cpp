@@ -23,12 +23,12 @@ void lanes(Program& program) {
   lowering::Declarations declare(program);
   lowering::Lengths lengths;
   for (int axis = 0; axis < 2; ++axis) lengths.equate(program.pool->dim(1, axis), program.pool->integer(4));
-  lowering::batches_in_lanes(program, declare, lengths);
+  lowering::batch_lanes(program, declare, lengths);
 }
 
 }  // namespace
 
-TEST_CASE("forward: a value that is stored and read at one place is used directly, unread stores are removed") {
+TEST_CASE("forward: a value that is stored and read at one index is used directly, unread stores are removed") {
   CHECK(after(lowering::forward_stores, R"(program p(x: f64[?]) -> y: f64[len(x, 0)]
   buffer t: f64[len(x, 0)]
   for i in len(x, 0):
@@ -40,7 +40,7 @@ TEST_CASE("forward: a value that is stored and read at one place is used directl
 )");
 }
 
-TEST_CASE("forward: a read at another place or in another loop, and a call, keep a temporary") {
+TEST_CASE("forward: a read at another index or in another loop, and a call, keep a temporary") {
   const char* text = R"(program p(x: f64[?]) -> y: f64[len(x, 0)]
   buffer t: f64[len(x, 0)]
   buffer u: f64[len(x, 0)]

@@ -92,7 +92,7 @@ TEST_CASE("comparisons, extremes of several and quotients") {
 TEST_CASE("statistics") {
   CHECK(gives(ptp(m, std::vector<int>{1}), Array{2.0, 2.0}));
   CHECK(gives(max_and_argmax(v).maximum, Array(3.0)));
-  CHECK(evaluate(max_and_argmax(v).place).int_item() == 0);
+  CHECK(evaluate(max_and_argmax(v).argmax).int_item() == 0);
   const Array rows = Array{1.0, 2.0, 3.0, 3.0, 2.0, 1.0}.reshape({2, 3});
   CHECK(gives(cov(rows), Array{1.0, -1.0, -1.0, 1.0}.reshape({2, 2})));
   CHECK(gives(cov(v, {}, {.bias = true}), Array(26.0 / 9)));

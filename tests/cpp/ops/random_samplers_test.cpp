@@ -23,14 +23,14 @@ TEST_CASE("samplers give nan for nan in all linkers") {
     const Variable draw = apply_elemwise(op->name, inputs);
     for (const char* linker : {"vm", "jit", "c"}) {
       const Function f = function(inputs, {draw}, {.mode = Mode(linker, "fast_run")});
-      for (int place = 0; place < op->arity; ++place)
+      for (int position = 0; position < op->arity; ++position)
         for (const double sign : {1.0, -1.0}) {
           std::vector<Array> values;
           for (int k = 0; k < op->arity; ++k)
-            values.push_back(Array({ordinary[k], k == place ? std::copysign(nan, sign) : ordinary[k], ordinary[k]}));
+            values.push_back(Array({ordinary[k], k == position ? std::copysign(nan, sign) : ordinary[k], ordinary[k]}));
           const Array got = f(values)[0];
           const double* x = got.data_as<double>();
-          INFO(op->name << ", " << linker << ", argument " << place);
+          INFO(op->name << ", " << linker << ", argument " << position);
           CHECK(std::isnan(x[1]));
           CHECK(x[0] == x[2]);
           CHECK(!std::isnan(x[0]));

@@ -121,8 +121,8 @@ TEST_CASE("scan: an error names the matrix of a batch that is not positive defin
                                   {.updates = {{total, total + sums.finals[0]}}, .mode = Mode(linker, "fast_run")});
       // Unless it depends on the state, cholesky is computed for all steps at once; the error has the line of the user
       // nevertheless.
-      const char* place = of_state ? "in matrix [2] of [4]" : "in matrix [1, 2] of [3, 4]";
-      CHECK_THROWS_WITH_AS(f({bad}), doctest::Contains(place), LinAlgError);
+      const char* matrix = of_state ? "in matrix [2] of [4]" : "in matrix [1, 2] of [3, 4]";
+      CHECK_THROWS_WITH_AS(f({bad}), doctest::Contains(matrix), LinAlgError);
       CHECK_THROWS_WITH_AS(f({bad}), doctest::Contains("scan_test.cpp"), LinAlgError);
       CHECK(get_value(total).item() == 0);
       f({good});

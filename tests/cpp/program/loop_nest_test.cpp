@@ -43,11 +43,11 @@ TEST_CASE("an element that a loop writes is known only in that loop") {
 
 TEST_CASE("redefinition of a variable changes the level of its dependents") {
   ExprPool pool;
-  const Expr running = pool.var(0, DType::Float64), twice = running * 2.0;
+  const Expr prefix = pool.var(0, DType::Float64), twice = prefix * 2.0;
   LoopNest nest;
-  nest.define(running);
+  nest.define(prefix);
   nest.open(pool.index(0));
   CHECK(nest.level_of(twice) == 0);
-  nest.define(running);
+  nest.define(prefix);
   CHECK(nest.level_of(twice) == 1);
 }

@@ -56,8 +56,8 @@ TEST_CASE("a printed program can be parsed") {
     y[i[j]] += (t[j] * 2.0)
     v1 += (x[j, 0] * x[j, 1])
     v2 max= x[j, 0]
-      taken: v3 = j
-  for k in len(x, 0), running sum v4:
+      position: v3 = j
+  for k in len(x, 0), prefix sum v4:
     v4 += x[k, 0]
     y[k] = v4
     for l in 3:

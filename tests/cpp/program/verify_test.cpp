@@ -34,8 +34,8 @@ struct Example {
   }
 
   Expr load(std::int64_t buffer, Expr at) {
-    const Expr place[] = {at};
-    return pool.load(buffer, DType::Float64, place);
+    const Expr index[] = {at};
+    return pool.load(buffer, DType::Float64, index);
   }
   template <class... Ss>
   Loop loop(Expr index, Ss... body) {
@@ -122,7 +122,7 @@ TEST_CASE("steps occur only where their kind is allowed") {
 TEST_CASE("a loop carries a variable once") {
   const char* text = R"(program p(x: f64[?], y: f64[?]) -> z: f64[len(x, 0), 2]
   output z: f64[len(x, 0), 2]
-  for i in len(x, 0), running sum v0, running sum v1:
+  for i in len(x, 0), prefix sum v0, prefix sum v1:
     v0 += x[i]
     z[i, 0] = v0
     v1 += y[i]
@@ -199,7 +199,7 @@ TEST_CASE("an element that is read is one that a step may have written") {
     y[i] += x[i]
 )",
         "element 1 of buffer y is read");
-  // Earlier iterations, selects, branches and unknown places may be right.
+  // Earlier iterations, selects, branches and unknown indices may be right.
   CHECK_NOTHROW(verify(parse(R"(program p(x: f64[?], n: i64) -> y: f64[3]
   output y: f64[3]
   stack b: f64[3]

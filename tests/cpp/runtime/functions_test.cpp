@@ -19,10 +19,10 @@ TEST_CASE("every row of the table of runtime functions is complete") {
     CHECK(find_symbol(row->name) == row->address);
     for (std::size_t i = 0; i < row->parameters.size(); ++i) {
       CHECK(!row->parameters[i].name.empty());
-      CHECK(row->place(row->parameters[i].name) == i);
+      CHECK(row->argument_index(row->parameters[i].name) == i);
       if (row->is_pure()) CHECK(row->parameters[i].kind == ParameterKind::scalar);
     }
-    for (auto& name : row->flops.of) CHECK(row->parameters[row->place(name)].kind == ParameterKind::scalar);
+    for (auto& name : row->flops.of) CHECK(row->parameters[row->argument_index(name)].kind == ParameterKind::scalar);
     for (auto& name : row->needs) CHECK(find_function(name) != nullptr);
     if (!row->widened_from.empty()) CHECK(find_function(row->widened_from) != nullptr);
     CHECK((row->result == Result::status) == !row->failure.empty());
@@ -38,16 +38,17 @@ TEST_CASE("every row of the table of runtime functions is complete") {
 
 TEST_CASE("parameters of a runtime function are found by name, and their kinds by type") {
   const RuntimeFunction& gemm = function_named("bt_gemm_f64");
-  CHECK(gemm.parameters[gemm.place("A")].kind == ParameterKind::in);
-  CHECK(gemm.parameters[gemm.place("C")].kind == ParameterKind::out);
-  CHECK(gemm.parameters[gemm.place("lda")].kind == ParameterKind::scalar);
+  CHECK(gemm.parameters[gemm.argument_index("A")].kind == ParameterKind::in);
+  CHECK(gemm.parameters[gemm.argument_index("C")].kind == ParameterKind::out);
+  CHECK(gemm.parameters[gemm.argument_index("lda")].kind == ParameterKind::scalar);
   CHECK(gemm.result == Result::nothing);
-  CHECK_THROWS_WITH_AS((void)gemm.place("q"), "the runtime function bt_gemm_f64 has no parameter q", InternalError);
+  CHECK_THROWS_WITH_AS((void)gemm.argument_index("q"), "the runtime function bt_gemm_f64 has no parameter q",
+                       InternalError);
   CHECK(find_function("bt_no_such") == nullptr);
   CHECK_THROWS_AS((void)function_named("bt_no_such"), InternalError);
   CHECK(function_named("bt_digamma").is_pure());
   const RuntimeFunction& factor = function_named("bt_cholesky_f64");
-  CHECK(factor.parameters[factor.place("A")].kind == ParameterKind::in_out);
+  CHECK(factor.parameters[factor.argument_index("A")].kind == ParameterKind::in_out);
   CHECK(factor.result == Result::status);
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("arrangement of sparse matrices") {
   CHECK(a.pattern().same_as(sample(dvector()).pattern()));
 }
 
-TEST_CASE("places that are not those of a matrix") {
+TEST_CASE("indices that are not those of a matrix") {
   const auto pattern = [](const Array& i, const Array& p) { return sparse::Pattern(sparse::Format::csr, i, p, 2, 3); };
   const auto n = [](std::initializer_list<int> list) {
     return Array(std::vector<std::int64_t>(list.begin(), list.end()));

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
-#include "bitale/ops/ordered.hpp"
+#include "bitale/ops/cumulative.hpp"
 #include "ops/registry.hpp"
 
 using namespace bitale;

@@ -195,7 +195,7 @@ TRIGONOMETRIC(cos)
 TRIGONOMETRIC(tan)
 #undef TRIGONOMETRIC
 
-// ---- difficult places ----------------------------------------
+// ---- difficult points ----------------------------------------
 
 // Doubles that lie nearest to multiples of pi/2 (Muller, "Elementary Functions", section 11.3, by continued
 // fractions), and floats.
@@ -360,11 +360,11 @@ template <class T>
 MathPoints<T>::MathPoints(const ScalarOp& op, const MathReference& reference, std::uint64_t seed)
     : op_(op), reference_(reference), random_(seed) {
   using Limits = std::numeric_limits<T>;
-  for (double edge : op.edges) places_.push_back(T(edge));
-  for (double x : reference.hard) places_.push_back(T(x));
+  for (double edge : op.edges) points_.push_back(T(edge));
+  for (double x : reference.hard) points_.push_back(T(x));
   for (T x : {T(0), T(1), T(2), T(0.5), T(0.70710678118654752L), Limits::min(), Limits::denorm_min(), Limits::max(),
               Limits::epsilon(), Limits::infinity(), Limits::quiet_NaN(), T(710), T(88.72284), T(745.13), T(103.97)})
-    places_.insert(places_.end(), {x, -x});
+    points_.insert(points_.end(), {x, -x});
 }
 
 template <class T>
@@ -375,7 +375,7 @@ double MathPoints<T>::uniform(double low, double high) {
 template <class T>
 T MathPoints<T>::first() {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-  if (next_place_ < places_.size()) return places_[next_place_++];
+  if (next_point_ < points_.size()) return points_[next_point_++];
   const Interval domain = op_.domain[0];
   switch (random_() % 8) {
     case 0:
@@ -385,9 +385,9 @@ T MathPoints<T>::first() {
     case 4: return T(std::copysign(std::exp2(uniform(-80, 3)), uniform(-1, 1)));
     case 5: return T(std::nearbyint(std::exp2(uniform(0, 20))) * 0.78539816339744830962L);  // near zeros of sin, cos
     case 6: {  // next to a difficult point, or at any relative distance from it
-      const T place = places_[random_() % places_.size()];
-      if (random_() % 2) return std::bit_cast<T>(Bits(std::bit_cast<Bits>(place) + random_() % 17 - 8));
-      return T(place * (1 + std::copysign(std::exp2(uniform(-60, -1)), uniform(-1, 1))));
+      const T point = points_[random_() % points_.size()];
+      if (random_() % 2) return std::bit_cast<T>(Bits(std::bit_cast<Bits>(point) + random_() % 17 - 8));
+      return T(point * (1 + std::copysign(std::exp2(uniform(-60, -1)), uniform(-1, 1))));
     }
     default: return std::bit_cast<T>(Bits(random_()));
   }

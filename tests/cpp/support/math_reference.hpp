@@ -108,8 +108,8 @@ class MathPoints {
   const ScalarOp& op_;
   const MathReference& reference_;
   std::mt19937_64 random_;
-  std::vector<T> places_;
-  std::size_t next_place_ = 0;
+  std::vector<T> points_;
+  std::size_t next_point_ = 0;
 };
 
 }  // namespace bitale::test

@@ -79,8 +79,8 @@ class Machine {
       : program_(program), callbacks_(callbacks), memory_(program.buffers.size()) {
     for (std::size_t b = 0; b < memory_.size(); ++b) {
       const Buffer& buffer = program.buffers[b];
-      if (buffer.role == Role::input) place(b, inputs[std::size_t(buffer.slot)]);
-      if (buffer.role == Role::constant) place(b, buffer.value);
+      if (buffer.role == Role::input) bind(b, inputs[std::size_t(buffer.slot)]);
+      if (buffer.role == Role::constant) bind(b, buffer.value);
     }
   }
 
@@ -107,7 +107,7 @@ class Machine {
  private:
   [[noreturn]] void fail(const std::string& what) const { throw BrokenProgram(cat(what, "\n", to_string(program_))); }
 
-  void place(std::size_t buffer, const Array& value) {
+  void bind(std::size_t buffer, const Array& value) {
     const bool in_pairs = is_complex(value.dtype());  // native code sees complex numbers as pairs
     memory_[buffer] = {in_pairs ? value.as_pairs().shape() : value.shape(), elements_of(value), true, true};
   }
@@ -154,7 +154,7 @@ class Machine {
     const auto [found, is_new] = orders_.try_emplace(root.id());
     if (!is_new) return found->second;
     std::vector<Expr> stack{root};
-    std::unordered_map<std::uint32_t, std::uint32_t> places;
+    std::unordered_map<std::uint32_t, std::uint32_t> slots;
     std::unordered_map<std::uint32_t, bool> opened;
     while (!stack.empty()) {
       const Expr expr = stack.back();
@@ -165,11 +165,11 @@ class Machine {
         continue;
       }
       stack.pop_back();
-      if (!places.try_emplace(expr.id(), std::uint32_t(found->second.size())).second) continue;
+      if (!slots.try_emplace(expr.id(), std::uint32_t(found->second.size())).second) continue;
       const bool is_plain = expr.code() != Code::load && expr.code() != Code::index && expr.code() != Code::dim &&
                             expr.code() != Code::var && !program_.function_of(expr);
       std::vector<std::uint32_t> arguments;
-      for (std::size_t i = 0; i < expr.argument_count(); ++i) arguments.push_back(places.at(expr.argument(i).id()));
+      for (std::size_t i = 0; i < expr.argument_count(); ++i) arguments.push_back(slots.at(expr.argument(i).id()));
       found->second.push_back({expr, is_plain ? std::optional(operation_of(expr, runtime::find_symbol)) : std::nullopt,
                                std::move(arguments)});
     }
@@ -281,12 +281,12 @@ class Machine {
     const std::int64_t bits = known(s.value, "an update");
     Scalar& to = carried_.at(s.var.payload());
     if (s.position_var.defined()) {
-      const std::int64_t place = known(s.position, "the position of an update");
+      const std::int64_t position = known(s.position, "the position of an update");
       if (is_more_extreme(s.combiner, s.var.dtype(), bits, to.bits))
-        carried_.at(s.position_var.payload()) = {place, true};
+        carried_.at(s.position_var.payload()) = {position, true};
     }
     to.bits = combined(s.combiner, s.var.dtype(), to.bits, bits);
-    if (running_.count(s.var.payload())) variables_[s.var.payload()] = to;
+    if (prefixes_.count(s.var.payload())) variables_[s.var.payload()] = to;
   }
   void run(const Loop& s) {
     const std::int64_t extent = known(s.extent, "a loop's extent");
@@ -297,8 +297,8 @@ class Machine {
         continue;
       }
       carried_[carry.var.payload()] = {identity_of(carry.combiner, dtype), true};
-      running_.erase(carry.var.payload());
-      if (carry.kind == program::CarryKind::prefix) running_[carry.var.payload()] = true;
+      prefixes_.erase(carry.var.payload());
+      if (carry.kind == program::CarryKind::prefix) prefixes_[carry.var.payload()] = true;
       variables_.erase(carry.var.payload());
     }
     for (std::int64_t i = 0; i < extent; ++i) {
@@ -318,7 +318,7 @@ class Machine {
     allocated(s.buffer);
     end_others(s.buffer);
   }
-  // A temporary that takes over a place in the workspace ends the lives of those that had it: their elements have no
+  // A temporary that takes over a slot of the workspace ends the lives of those that had it: their elements have no
   // values any more.
   void end_others(std::int64_t buffer) {
     const auto& buffers = program_.buffers;
@@ -378,7 +378,7 @@ class Machine {
         call(i[0], i[1], i[2], i[3], i[4], i[5], reals[0], reals[1], reals[2], reals[3], i[6], i[7], i[8], i[9], i[10],
              i[11], i[12], i[13], i[14], i[15], i[16], i[17], i[18], i[19], i[20], i[21], i[22], i[23]);
     for (auto& [buffer, used] : arrays)
-      if (used.second) place(std::size_t(buffer), used.first);
+      if (used.second) bind(std::size_t(buffer), used.first);
     if (s.status.defined()) variables_[s.status.payload()] = {status, true};
   }
   void run(const Check& s) {
@@ -395,7 +395,7 @@ class Machine {
       if (is_complex(node.input(int(k)))) in.back() = in.back().take_index(in.back().ndim() - 1, 0).as_complex();
     }
     perform_node(node, in, out);
-    for (std::size_t k = 0; k < s.outputs.size(); ++k) place(std::size_t(s.outputs[k]), out[k]);
+    for (std::size_t k = 0; k < s.outputs.size(); ++k) bind(std::size_t(s.outputs[k]), out[k]);
   }
 
   const Program& program_;
@@ -403,7 +403,7 @@ class Machine {
   std::vector<Memory> memory_;
   std::unordered_map<std::uint32_t, Order> orders_;
   std::unordered_map<std::int64_t, Scalar> indices_, variables_, carried_;
-  std::unordered_map<std::int64_t, bool> running_;
+  std::unordered_map<std::int64_t, bool> prefixes_;
   ExprPool own_pool_;
   std::map<std::pair<Combiner, DType>, Interpreter> combiners_;
 };

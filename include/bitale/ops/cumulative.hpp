@@ -1,6 +1,5 @@
-// Functions for which the order of the elements along an axis matters: running sums and products, differences of
-// neighbours, sorting. Names and arguments are NumPy's. An axis of nullopt means the flattened x. ValueError for an
-// axis that does not exist.
+// Cumulative sums and products, differences of neighbours, and extremes with an initial value. Names and arguments are
+// NumPy's. An axis of nullopt means the flattened x. ValueError for an axis that does not exist.
 #pragma once
 
 #include <optional>
@@ -14,16 +13,12 @@ namespace bitale {
 Variable max(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial);
 Variable min(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial);
 
-// Running sums and products: each is over all elements up to and including its position. Integers and bool give int64
-// or uint64.
+// Cumulative sums and products: each is over all elements up to and including its position. Integers and bool give
+// int64 or uint64.
 Variable cumsum(const Operand& x, std::optional<int> axis = {});
 Variable cumprod(const Operand& x, std::optional<int> axis = {});
 // Differences of neighbours, x[1:] - x[:-1] (for bool: whether they differ), taken n times. ValueError for a negative
 // n.
 Variable diff(const Operand& x, int n = 1, int axis = -1);
-// The elements in increasing order, nan last.
-Variable sort(const Operand& x, std::optional<int> axis = -1);
-// The positions that sort(x, axis) takes its elements from, int64; equal elements keep their order.
-Variable argsort(const Operand& x, std::optional<int> axis = -1);
 
 }  // namespace bitale

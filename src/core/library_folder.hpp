@@ -6,6 +6,6 @@
 namespace bitale {
 
 // With a trailing slash; empty where the system can't tell.
-std::string own_folder();
+std::string library_folder();
 
 }  // namespace bitale
