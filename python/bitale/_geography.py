@@ -77,6 +77,8 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "tensor.type_other": ("slices and None in graphs", ("tensor", "tensor.pytensor_functions")),
     # Of Bitale 0.1, in whose pickles they are named.
     "scalar.own": ("scalar functions written in Python", ("scalar.user_ops",)),
+    "xtensor.basic": ("labelled tensors and tensors", ("xtensor.type", "xtensor.shape")),
+    "xtensor.vectorization": ("batches of labelled expressions", ("xtensor.windows",)),
     "tensor.unexported": ("names that bitale.tensor does not export", ("tensor.pytensor_functions",)),
 }
 

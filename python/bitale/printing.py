@@ -70,6 +70,17 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__} has no attribute {name}")
 
 
+def _without_names(graph_like: Any) -> tuple[Any, str]:
+    """The tensors in place of labelled ones, and a line for each of these with its dimensions, which a graph does not have."""
+    several = isinstance(graph_like, (list, tuple))
+    items = list(graph_like) if several else [graph_like]
+    lines = "".join(f"{each!r}\n" for each in items if isinstance(each, _core.XTensorVariable))
+    if not lines:
+        return graph_like, ""
+    tensors = [each.values if isinstance(each, _core.XTensorVariable) else each for each in items]
+    return tensors if several else tensors[0], lines
+
+
 def debugprint(
     graph_like: Any,
     depth: int = -1,
@@ -96,7 +107,8 @@ def debugprint(
     Parameters
     ----------
     graph_like : Variable, Apply, FunctionGraph, Function or sequence of these
-        What to print.
+        What to print. Of a labelled variable also the dimensions, in a line
+        before its graph.
     depth : int
         Number of levels to print; -1 for all.
     print_type : bool
@@ -159,7 +171,8 @@ def debugprint(
      └─ ExpandDims{axis=0}
         └─ 1
     """
-    text = _core.dprint_text(
+    graph_like, names = _without_names(graph_like)
+    text = names + _core.dprint_text(
         graph_like,
         depth=depth,
         print_type=print_type,

@@ -2,6 +2,7 @@
 below sees tensors. Names and arguments are those of PyTensor's xtensor and of xarray."""
 
 from bitale._core import Dim
+from bitale._geography import add_modules as _add_modules
 from bitale.xtensor import linalg, math, random, reduction, selection, shape, signal, windows
 from bitale.xtensor.function import XTensorFunction
 from bitale.xtensor.loop import scan
@@ -18,3 +19,4 @@ __all__ = [
 ]  # fmt: skip
 
 Dim.__module__ = __name__
+_add_modules(__name__)

@@ -13,7 +13,7 @@ from bitale._core import Dim, TensorVariable, XTensorVariable, is_data_array
 from bitale.compile.sharedvalue import shared
 from bitale.configuration import config
 
-__all__ = ["XTensorType", "as_xtensor", "xtensor", "xtensor_constant", "xtensor_shared"]
+__all__ = ["XTensorType", "as_xtensor", "tensor_from_xtensor", "xtensor", "xtensor_constant", "xtensor_from_tensor", "xtensor_shared"]
 
 
 def dimensions_of(dims: Any) -> list[Dim]:
@@ -316,3 +316,13 @@ def as_xtensor(x: Any, dims: Any = None, *, name: str | None = None) -> XTensorV
     if isinstance(x, TensorVariable):
         return _core.xtensor_operand(x) if dims is None else _core.xtensor_of_values(x, dimensions_of(dims))
     return xtensor_constant(x, name, dims)
+
+
+def tensor_from_xtensor(x: Any) -> TensorVariable:
+    """The tensor of a labelled one: its `values`."""
+    return as_xtensor(x).values
+
+
+def xtensor_from_tensor(x: Any, dims: Any, name: str | None = None) -> XTensorVariable:
+    """A tensor with names for its dimensions, as `as_xtensor` gives it."""
+    return as_xtensor(x, dims, name=name)

@@ -81,7 +81,7 @@ def _dprint(x: XTensorVariable, **options: Any) -> Any:
     """Print the graph; see bitale.dprint."""
     from bitale.printing import dprint
 
-    return dprint(x.values, **options)
+    return dprint(x, **options)
 
 
 def _get_value(x: XTensorVariable, borrow: bool = False) -> Any:

@@ -224,6 +224,13 @@ def test_updates_and_givens():
         bt.function([], None, updates={bt.shared(np.ones(2)): total.sum("b")})
 
 
+def test_printing():
+    x, v = x_and_v()
+    assert bt.dprint(x.sum("year"), id_type="", file="str").splitlines()[:2] == ["Sum{axis=1}.0: float64[country: ?]", "Sum{axis=1}"]
+    text = x.dprint(file="str")
+    assert text.startswith("x: float64[country: ?, year: ?]\n") and bt.dprint([x, v.values], file="str").count("float64") == 1
+
+
 def test_code_is_that_of_tensors():
     x, v = x_and_v()
     y = px.xtensor("y", dims=("year", "country"))
