@@ -113,6 +113,9 @@ def test_operations_on_nothing_but_literals_have_room():
     # Beside an operand with a dtype, a literal takes as few bits as it needs; what has a dtype keeps it.
     assert (pt.as_tensor(100) * b).dtype == "int8" and pt.switch(x > 0, b, 0).dtype == "int8"
     assert (pt.as_tensor(np.int8(100)) * 2).dtype == "int8"
+    assert pt.full((2,), 100, dtype="int8").dtype == (pt.cast(100, "int8") * 2).dtype == pt.full_like(x, 3, dtype="int8").dtype == "int8"
+    assert pt.alloc(pt.cast(100, "int8"), 2).dtype == pt.expand_dims(pt.constant(100, dtype="int8"), 0).dtype == "int8"
+    assert pt.exp(pt.cast(0.5, "float32")).dtype == pt.sqrt(pt.cast(2, "int8")).dtype == "float32"
     with bt.config.change_flags(cast_policy="pytensor"):
         for name, (make, _) in cases.items():
             assert make().dtype in ("int8", "int16"), name

@@ -3,6 +3,7 @@
 
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/literal.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/scalar/record.hpp"
 
@@ -54,7 +55,8 @@ Variable clip(const Operand& x, const Operand& low, const Operand& high) {
 }
 
 Variable cast(const Operand& x, DType dtype) {
-  if (x.dtype() == dtype) return x.variable;
+  // A literal that is converted to its own dtype has that dtype from now on.
+  if (x.dtype() == dtype) return is_literal(x.variable) ? constant(*x.variable.constant()) : x.variable;
   const LocationScope here(x.where);
   return apply_elemwise(cat("cast_", dtype_name(dtype)), {&x.variable, 1});
 }
