@@ -228,7 +228,7 @@ OutlinedLoops::OutlinedLoops(const program::Program& program) {
   std::map<Digest, std::size_t> known;
   std::vector<Kind> found;
   for (auto& step : program.steps) {
-    const auto* loop = std::get_if<program::Loop>(&step.what);
+    const auto* loop = program::as_loop(step);
     if (!loop) continue;
     auto cut = outline_loop(program, *loop);
     if (!cut || cut->size < min_size) continue;

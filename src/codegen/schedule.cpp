@@ -80,7 +80,7 @@ void note_repeated(const Step& step, std::vector<Expr>& indices, Buffers& repeat
       walk(at, [&](Expr expr) { found += std::find(indices.begin(), indices.end(), expr) != indices.end(); });
     if (found < indices.size()) repeated.insert(access.buffer);
   });
-  const auto* loop = std::get_if<Loop>(&step.what);
+  const auto* loop = program::as_loop(step);
   if (loop) indices.push_back(loop->index);
   program::for_each_body(step, [&](const Steps& body) {
     for (auto& inner : body) note_repeated(inner, indices, repeated);
@@ -91,7 +91,7 @@ void note_repeated(const Step& step, std::vector<Expr>& indices, Buffers& repeat
 // The results that a top-level loop writes once and that are not read again in the call. None where the loop is known
 // to move little, or where the amount depends on values computed before (chunks of the loop know only lengths).
 Buffers streamable(const Program& program, const Step& step, const Buffers& read_anywhere) {
-  if (!std::holds_alternative<Loop>(step.what)) return {};
+  if (!program::as_loop(step)) return {};
   Accesses here;
   here.note(step);
   Buffers repeated, out;
@@ -135,7 +135,7 @@ class Scheduler {
     for (auto& step : program.steps) all.note(step);
     read_anywhere_ = std::move(all.read);
     program::visit_steps(program.steps, [&](const Step& step) {
-      if (auto* loop = std::get_if<Loop>(&step.what))
+      if (auto* loop = program::as_loop(step))
         for (auto& carry : loop->carries)
           if (carry.kind == program::CarryKind::prefix) prefixes_.insert(carry.var.payload());
     });
@@ -145,7 +145,7 @@ class Scheduler {
     for (auto& step : program_.steps) {
       streamable_ = streamable(program_, step, read_anywhere_);
       const auto visit = [&](Step& each) {
-        auto* loop = std::get_if<Loop>(&each.what);
+        auto* loop = program::as_loop(each);
         if (loop && loop->vector) schedule(*loop);
       };
       visit(step);
@@ -201,9 +201,9 @@ std::int64_t poll_interval(const Loop& loop, bool outermost) {
       std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.is_state(); });
   int calls = 0, loops = 0, loops_in_loops = 0;
   for (auto& step : loop.body) {
-    const auto* inner = std::get_if<Loop>(&step.what);
+    const auto* inner = program::as_loop(step);
     if (inner)
-      program::visit_steps(inner->body, [&](auto& each) { loops_in_loops += std::holds_alternative<Loop>(each.what); });
+      program::visit_steps(inner->body, [&](auto& each) { loops_in_loops += program::as_loop(each) != nullptr; });
     loops += inner != nullptr;
     calls += std::holds_alternative<program::Call>(step.what);
   }

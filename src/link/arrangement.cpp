@@ -54,7 +54,7 @@ class Readers {
     program::for_each_access(step, [&](const program::Access& access) {
       if (access.reads() && !access.at) needs_rows(access.buffer);
     });
-    const int inside = depth + std::holds_alternative<program::Loop>(step.what);
+    const int inside = depth + (program::as_loop(step) != nullptr);
     program::for_each_body(step, [&](const Steps& body) {
       for (auto& inner : body) inspect(inner, inside);
     });

@@ -21,7 +21,7 @@ class Scan {
       program::for_each_body(step, [&](const program::Steps& body) {
         written_ = before;  // only one side of a branch runs
         good = good && writes_last(body);
-        if (good && written_ != before && std::holds_alternative<program::Loop>(step.what))
+        if (good && written_ != before && program::as_loop(step) != nullptr)
           good = writes_last(body);  // the next iteration
         by_any |= written_;
       });

@@ -39,7 +39,7 @@ Work WorkEstimate::operator()(const program::Step& step) {
   open(pool_.integer(1));
   std::visit([this](auto& s) { of(s); }, step.what);
   close();
-  if (auto* loop = std::get_if<program::Loop>(&step.what)) count_steps(*loop);
+  if (auto* loop = program::as_loop(step)) count_steps(*loop);
   // In the order of the buffers, so that equal Programs give equal code.
   for (auto* touched : {&read_, &written_}) {
     std::vector<std::int64_t> order;

@@ -53,7 +53,7 @@ bool only_reduces(const Loop& loop) {
 
 // The number of expressions of the step as straight code, or nothing where it cannot be straight code.
 std::optional<std::int64_t> straight_size(const Step& step) {
-  const auto* loop = std::get_if<Loop>(&step.what);
+  const auto* loop = program::as_loop(step);
   if (!loop) return program::is_simple(step) ? std::optional(expression_count(step)) : std::nullopt;
   if (!loop->extent.is_constant() || !only_reduces(*loop)) return {};
   const std::int64_t extent = loop->extent.payload();
@@ -80,8 +80,7 @@ std::optional<std::int64_t> body_size(const Loop& loop, Over what) {
   return size <= max_per_body ? std::optional(size) : std::nullopt;
 }
 bool holds_loops(const Loop& loop) {
-  return std::any_of(loop.body.begin(), loop.body.end(),
-                     [](auto& step) { return std::holds_alternative<Loop>(step.what); });
+  return std::any_of(loop.body.begin(), loop.body.end(), [](auto& step) { return program::as_loop(step) != nullptr; });
 }
 
 // What steps read and write; per buffer, the axes along which every access has the index of the step's own loop.
@@ -161,7 +160,7 @@ void replace_index(Steps& steps, const program::Substitution& by) {
 void give_way(Steps& steps, Expr index, Declarations& declare, const program::Program& program) {
   for (auto& step : steps) {
     program::for_each_body(step, [&](Steps& body) { give_way(body, index, declare, program); });
-    auto* loop = std::get_if<Loop>(&step.what);
+    auto* loop = program::as_loop(step);
     if (!loop || !(loop->index == index)) continue;
     const std::string name = program.index_names[std::size_t(index.payload())];
     const Expr other = declare.index(name, loop->extent);
@@ -184,7 +183,7 @@ Group group_of(Steps steps, Over what, Declarations& declare, const program::Pro
   Group out;
   Effects fused, after;
   for (auto& step : steps) {
-    auto* loop = std::get_if<Loop>(&step.what);
+    auto* loop = program::as_loop(step);
     const bool fits = loop && body_size(*loop, what) && (!out.fused || loop->extent == out.fused->extent);
     Effects here;
     here.add(step, loop ? loop->index : Expr());
@@ -235,7 +234,7 @@ class Batches {
     Steps out;
     for (auto& step : steps) {
       program::for_each_body(step, [&](Steps& body) { make_lanes_in_steps(body); });
-      auto* loop = std::get_if<Loop>(&step.what);
+      auto* loop = program::as_loop(step);
       if (loop && is_serial_loop(*loop)) {
         if (batch_gains(loop->body))
           loop->body = in_lanes(std::move(loop->body), Over::batch);
@@ -250,7 +249,7 @@ class Batches {
 
   static bool batch_gains(const Steps& steps) {
     return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
-      const auto* batch = std::get_if<Loop>(&step.what);
+      const auto* batch = program::as_loop(step);
       return batch && body_size(*batch, Over::batch) && (holds_loops(*batch) || reads_along_rows(*batch));
     });
   }
@@ -259,7 +258,7 @@ class Batches {
   static bool rows_gain(const Steps& steps) {
     std::int64_t scalars = 0;
     for (auto& step : steps)
-      if (const auto* rows = std::get_if<Loop>(&step.what); rows && holds_loops(*rows))
+      if (const auto* rows = program::as_loop(step); rows && holds_loops(*rows))
         scalars += body_size(*rows, Over::rows).value_or(0) * rows->extent.payload();
     return scalars >= worth_rows;
   }
@@ -342,7 +341,7 @@ class Batches {
       return var;
     });
     for (auto& step : loop.body) {
-      if (std::holds_alternative<Loop>(step.what))
+      if (program::as_loop(step) != nullptr)
         code.unroll(step, straight);
       else
         code.append(step, straight);
@@ -376,7 +375,7 @@ class Batches {
   void copy_inputs(Loop& loop, Steps& before) {
     std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> copies;  // by buffer and axis of the batch
     for (auto& step : loop.body) {
-      auto* lanes = std::get_if<Loop>(&step.what);
+      auto* lanes = program::as_loop(step);
       if (!lanes || !made_.contains(lanes->index.payload())) continue;
       move_elements(lanes->body, [&](std::int64_t buffer, std::vector<Expr>& at) -> std::optional<std::int64_t> {
         const auto batch = std::find(at.begin(), at.end(), lanes->index);
@@ -425,7 +424,7 @@ class Batches {
     std::set<std::int64_t> refused, read;
     std::map<std::int64_t, std::map<std::size_t, int>> along;
     program::visit_steps(program_.steps, [&](const Step& step) {
-      const auto* loop = std::get_if<Loop>(&step.what);
+      const auto* loop = program::as_loop(step);
       if (!loop || !made_.contains(loop->index.payload()) || holds_loops(*loop)) return;
       std::vector<Expr> indices;
       for (auto& inner : loop->body)
@@ -469,7 +468,7 @@ class Batches {
   void make_lanes_beside(Steps& steps) {
     Steps out;
     for (auto& step : steps) {
-      auto* loop = std::get_if<Loop>(&step.what);
+      auto* loop = program::as_loop(step);
       const bool touches =
           loop && is_over(Over::batch, loop->extent) && holds_loops(*loop) && touches_along_batch(*loop);
       const auto size = touches ? body_size(*loop, Over::batch) : std::nullopt;
@@ -487,7 +486,7 @@ class Batches {
   }
   // Whether each iteration of the loop is a long reduction loop, followed by simple steps that use its result.
   static bool sums_along(const Loop& loop) {
-    const auto* inner = std::get_if<Loop>(&loop.body[0].what);
+    const auto* inner = program::as_loop(loop.body[0]);
     if (!loop.carries.empty() || loop.until.defined() || !inner || !only_reduces(*inner) ||
         program::contains(inner->extent, loop.index))
       return false;
@@ -502,7 +501,7 @@ class Batches {
     }
     program::visit_steps(inner->body, [&](const Step& step) {
       const auto* update = std::get_if<program::Update>(&step.what);
-      const auto* within = std::get_if<Loop>(&step.what);
+      const auto* within = program::as_loop(step);
       good &= (update && carried.contains(update->var.payload()) && !update->position_var.defined()) ||
               (within && within->carries.empty());
     });
@@ -663,7 +662,7 @@ bool suits_lanes(const program::Steps& steps) {
       const auto* function = runtime::find_function(call->function);
       has_products |= function && function->meaning != runtime::SourceCall::other;
     }
-    if (const auto* loop = std::get_if<Loop>(&step.what)) has_batch |= body_size(*loop, Over::batch).has_value();
+    if (const auto* loop = program::as_loop(step)) has_batch |= body_size(*loop, Over::batch).has_value();
   });
   return has_batch && !has_products;
 }

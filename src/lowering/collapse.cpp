@@ -23,7 +23,7 @@ class Collapser {
   void run(Steps& steps) {
     for (auto& step : steps) {
       program::for_each_body(step, [&](Steps& body) { run(body); });  // recursion as deep as arrays have dimensions
-      if (auto* loop = std::get_if<Loop>(&step.what)) collapse(*loop);
+      if (auto* loop = program::as_loop(step)) collapse(*loop);
     }
   }
 
@@ -86,7 +86,7 @@ class Collapser {
 
   void collapse(Loop& outer) {
     if (outer.body.size() != 1) return;
-    auto* inner = std::get_if<Loop>(&outer.body[0].what);
+    auto* inner = program::as_loop(outer.body[0]);
     if (!inner || !inner->carries.empty() || inner->until.defined() || outer.until.defined()) return;
     // The inner extent must not depend on the outer index.
     bool possible = !program::contains(inner->extent, outer.index);

@@ -400,7 +400,7 @@ class LoopBody {
           ++writes;
           if (std::holds_alternative<program::Store>(step.what)) stored = now, stored_at = *access.at, around = indices;
         });
-        auto* loop = std::get_if<program::Loop>(&step.what);
+        auto* loop = program::as_loop(step);
         if (loop) indices.push_back(loop->index);
         program::for_each_body(step, [&](const Steps& inner) { self(self, inner); });
         if (loop) indices.pop_back();
@@ -523,7 +523,7 @@ class LoopBody {
       }
     }
     Step step = from;
-    auto* loop = std::get_if<program::Loop>(&step.what);
+    auto* loop = program::as_loop(step);
     if (loop)
       start(*loop);
     else

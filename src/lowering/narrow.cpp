@@ -49,7 +49,7 @@ class Narrower {
   }
   static bool holds_loops(const Loop& loop) {
     bool found = false;
-    program::visit_steps(loop.body, [&](const Step& step) { found |= std::holds_alternative<Loop>(step.what); });
+    program::visit_steps(loop.body, [&](const Step& step) { found |= program::as_loop(step) != nullptr; });
     return found;
   }
 

@@ -176,7 +176,7 @@ class Parallelizer {
     for (std::size_t at = 0; at < program_.steps.size(); ++at) {
       Step& step = program_.steps[at];
       Steps after;
-      if (auto* loop = std::get_if<Loop>(&step.what)) parallelize(*loop, at, after);
+      if (auto* loop = program::as_loop(step)) parallelize(*loop, at, after);
       steps.push_back(std::move(step));
       for (auto& each : after) steps.push_back(std::move(each));
     }
@@ -312,10 +312,10 @@ class Parallelizer {
   // Whether each addend is computed in the body itself, or by one vector loop in it whose sum is added as a whole.
   static bool can_defer(const Loop& loop, Expr sum) {
     for (auto& step : loop.body) {
-      auto* inner = std::get_if<Loop>(&step.what);
+      auto* inner = program::as_loop(step);
       if (!inner) continue;
       for (auto& deep : inner->body) {
-        if (std::holds_alternative<Loop>(deep.what) && updates(deep, sum)) return false;
+        if (program::as_loop(deep) != nullptr && updates(deep, sum)) return false;
         if (!inner->vector && updates(deep, sum)) return false;
       }
     }
@@ -374,7 +374,7 @@ class Parallelizer {
         continue;
       }
       std::vector<std::pair<Expr, Expr>> sums;  // sums of an inner loop, and what they are added to
-      if (auto* inner = std::get_if<Loop>(&step.what)) {
+      if (auto* inner = program::as_loop(step)) {
         for (auto& carry : adding.carries) {
           if (!updates(step, carry.var)) continue;
           const Expr sum = declare_.var(carry.var.dtype());
@@ -398,7 +398,7 @@ class Parallelizer {
     Steps out, body;
     const std::int64_t all = plain_operations(loop.body);
     for (auto& step : loop.body) {
-      auto* inner = std::get_if<Loop>(&step.what);
+      auto* inner = program::as_loop(step);
       if (!inner || !is_fixed(inner->extent)) {
         body.push_back(std::move(step));
         continue;
@@ -449,7 +449,7 @@ class Parallelizer {
   static std::int64_t plain_operations(const Steps& steps) {
     std::int64_t total = 0;
     for (auto& step : steps) {
-      auto* loop = std::get_if<Loop>(&step.what);
+      auto* loop = program::as_loop(step);
       if (!loop) total += program::operations(step);
       program::for_each_body(step, [&](const Steps& body) { total += plain_operations(body); });
     }
@@ -459,11 +459,11 @@ class Parallelizer {
   // Splits for i: for j: row[j] += ... into bands of j, each of which goes through all i.
   bool parallelize_columns(Loop& loop, const Footprint& footprint) {
     if (!loop.carries.empty() || loop.body.empty()) return false;
-    auto* first = std::get_if<Loop>(&loop.body[0].what);
+    auto* first = program::as_loop(loop.body[0]);
     if (!first || !is_fixed(first->extent)) return false;
     if (first->extent.is_constant() && first->extent.payload() <= band) return false;
     for (auto& step : loop.body) {
-      auto* inner = std::get_if<Loop>(&step.what);
+      auto* inner = program::as_loop(step);
       if (!inner || !inner->carries.empty() || !(inner->index == first->index) || !(inner->extent == first->extent))
         return false;
     }
@@ -504,8 +504,7 @@ class Parallelizer {
                              [&](Expr& root) { walk(root, [&](Expr expr) { calls += expr.code() == Code::call; }); });
       total = total + (program::operations(step) * (in_lanes ? 1 : scalar_weight) + calls * call_weight);
       if (auto* call = std::get_if<program::Call>(&step.what)) total = total + flops_of(*call);
-      if (auto* loop = std::get_if<Loop>(&step.what))
-        total = total + extent_of(*loop) * work_of(loop->body, loop->vector);
+      if (auto* loop = program::as_loop(step)) total = total + extent_of(*loop) * work_of(loop->body, loop->vector);
     }
     return total;
   }

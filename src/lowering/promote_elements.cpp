@@ -44,7 +44,7 @@ class Promoter {
   void run(Steps& steps, int depth) {
     for (std::size_t i = 0; i < steps.size(); ++i) {
       program::for_each_body(steps[i], [&](Steps& body) { run(body, depth + 1); });
-      auto* loop = std::get_if<Loop>(&steps[i].what);
+      auto* loop = program::as_loop(steps[i]);
       if (!loop || !is_serial(*loop)) continue;
       Steps after = promote(*loop, depth);
       steps.insert(steps.begin() + std::ptrdiff_t(i + 1), std::make_move_iterator(after.begin()),
@@ -60,7 +60,7 @@ class Promoter {
 
   // The number of expressions of the unrolled step, or nothing where it cannot be unrolled.
   static std::optional<std::int64_t> unrolled_size(const Step& step) {
-    const auto* loop = std::get_if<Loop>(&step.what);
+    const auto* loop = program::as_loop(step);
     if (!loop) {
       return program::is_simple(step) ? std::optional(expression_count(step)) : std::nullopt;
     }
@@ -73,7 +73,7 @@ class Promoter {
     for (auto& inner : loop->body) {
       const auto each = unrolled_size(inner);
       if (!each) return {};
-      const bool is_innermost = !std::holds_alternative<Loop>(inner.what);
+      const bool is_innermost = !program::as_loop(inner);
       if (is_innermost) straight += *each;
       if (is_innermost && (extent >= full_lanes || (straight > worth_lanes && extent >= enough_lanes))) return {};
       size += *each;
@@ -100,7 +100,7 @@ class Promoter {
     for (auto& step : loop.body) {
       InnerNest& nest = nests.emplace_back();
       const auto size = unrolled_size(step);
-      nest.unrolls = size && std::holds_alternative<Loop>(step.what);
+      nest.unrolls = size && program::as_loop(step) != nullptr;
       nest.size = size.value_or(0);
       bool has_bodies = false;
       program::for_each_body(step, [&](const Steps&) { has_bodies = true; });

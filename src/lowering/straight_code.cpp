@@ -64,7 +64,7 @@ void for_each_access_within(const Step& step, std::vector<Expr>& indices,
   });
   program::for_each_access(step,
                            [&](const program::Access& access) { visit(access.buffer, access.at, access.writes()); });
-  const auto* loop = std::get_if<Loop>(&step.what);
+  const auto* loop = program::as_loop(step);
   if (loop) indices.push_back(loop->index);
   program::for_each_body(step, [&](const Steps& body) {
     for (auto& inner : body) for_each_access_within(inner, indices, visit);

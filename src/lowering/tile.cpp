@@ -29,7 +29,7 @@ class Tiler {
 
   void run(Steps& steps) {
     for (auto& step : steps) {
-      auto* loop = std::get_if<Loop>(&step.what);
+      auto* loop = program::as_loop(step);
       if (!loop || !tile_loop(*loop)) program::for_each_body(step, [&](Steps& body) { run(body); });
     }
   }
@@ -66,7 +66,7 @@ class Tiler {
 
   bool tile_loop(Loop& outer) {
     if (outer.body.size() != 1 || !outer.carries.empty()) return false;
-    auto* inner = std::get_if<Loop>(&outer.body[0].what);
+    auto* inner = program::as_loop(outer.body[0]);
     if (!inner || !inner->carries.empty() || inner->until.defined() || outer.until.defined()) return false;
     if (is_short(outer.extent, height) || is_short(inner->extent, width / 2)) return false;
     if (contains(inner->extent, outer.index)) return false;

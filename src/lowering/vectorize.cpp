@@ -93,7 +93,7 @@ bool has_independent_iterations(program::Loop& loop) {
 void mark(const Program& program, program::Steps& steps) {
   for (auto& step : steps) {
     program::for_each_body(step, [&](program::Steps& body) { mark(program, body); });
-    auto* loop = std::get_if<program::Loop>(&step.what);
+    auto* loop = program::as_loop(step);
     if (!loop) continue;
     loop->vector = !loop->until.defined() && std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) &&
                    call_count(program, loop->body) <= max_calls && !only_runs(*loop) && !is_short_gather(*loop) &&

@@ -35,6 +35,18 @@ decltype(auto) match(S& step, Fs&&... fs) {
   return std::visit(Overloaded<std::decay_t<Fs>...>{std::forward<Fs>(fs)...}, step.what);
 }
 
+// The step as a loop, or null. Passes over loops ask here, so that a new kind that contains steps is considered once
+// for all of them.
+template <AnyStep S>
+auto* as_loop(S& step) {
+  using Found = std::conditional_t<std::is_const_v<S>, const Loop, Loop>;
+  return match(
+      step, [](Found& loop) -> Found* { return &loop; },
+      [](const OneOf<Store, Accumulate, Let, Update, Allocate, Fill, Call, Check, HostCall, Next, If> auto&) -> Found* {
+        return nullptr;
+      });
+}
+
 // Whether the IR allows a step in a loop; the verifier enforces it. Loops may only contain steps that emitters can
 // repeat; memory is allocated, and the host called, at the top level.
 inline bool may_be_in_loop(const Step& step) {

@@ -45,7 +45,7 @@ class ReadElements {
     for (auto& step : steps) {
       check_reads(step, certain);
       note_writes(step);
-      const auto* loop = std::get_if<Loop>(&step.what);
+      const auto* loop = as_loop(step);
       if (!loop) {
         for_each_body(step, [&](const Steps& body) { run(body, false); });
         continue;
@@ -59,7 +59,7 @@ class ReadElements {
 
   void note_writes_within(const Step& step) {
     note_writes(step);
-    const auto* loop = std::get_if<Loop>(&step.what);
+    const auto* loop = as_loop(step);
     if (loop) loops_.push_back(loop);
     for_each_body(step, [&](const Steps& body) {
       for (auto& inner : body) note_writes_within(inner);

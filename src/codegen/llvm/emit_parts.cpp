@@ -45,11 +45,11 @@ void Emitter::cut_if_long() {
 // A long loop and the code before it are put into separate functions if that code is long, too: the two can be compiled
 // in parallel.
 void Emitter::cut_before(const program::Step& step) {
-  if (built_ < worth_a_part || !std::holds_alternative<program::Loop>(step.what)) return cut_if_long();
+  if (built_ < worth_a_part || !program::as_loop(step)) return cut_if_long();
   std::size_t size = 0;
   program::ExprWalk walk;
   const auto count = [&](const program::Step& inner) {
-    size += std::holds_alternative<program::Loop>(inner.what) ? blocks_of_a_loop : 0;
+    size += program::as_loop(inner) != nullptr ? blocks_of_a_loop : 0;
     program::for_each_expr(inner, [&](Expr root) { walk(root, [&](Expr) { ++size; }); });
   };
   count(step);

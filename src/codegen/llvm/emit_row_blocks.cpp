@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "codegen/llvm/emit.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen {
 
@@ -19,7 +20,7 @@ constexpr std::size_t small_body = 24;  // expressions: the code of a larger bod
 // The loop over columns, if it is the whole body and only accumulates.
 const program::Loop* accumulated_columns(const Emitter& emitter, const program::Loop& rows) {
   if (rows.body.size() != 1 || !rows.carries.empty() || rows.until.defined()) return nullptr;
-  const auto* columns = std::get_if<program::Loop>(&rows.body[0].what);
+  const auto* columns = program::as_loop(rows.body[0]);
   if (!columns || !columns->vector || !columns->carries.empty()) return nullptr;
   if (rows.extent.is_constant() && rows.extent.payload() < 2 * block_rows) return nullptr;
   program::ExprWalk indices, values;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/llvm/emit.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen {
 
@@ -15,7 +16,7 @@ namespace {
 constexpr int max_rows = 16;
 
 const program::Loop* only_loop(const program::Steps& body) {
-  return body.size() == 1 ? std::get_if<program::Loop>(&body[0].what) : nullptr;
+  return body.size() == 1 ? program::as_loop(body[0]) : nullptr;
 }
 
 void transpose_blocks(Emitter& emitter, const program::Loop& rows, const program::Loop& columns,
