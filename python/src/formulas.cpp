@@ -113,7 +113,7 @@ array([[7., 7.],
         return full_like(as_variable(a), as_variable(fill_value), optional_dtype(dtype));
       },
       "a"_a, "fill_value"_a, "dtype"_a = nb::none(), R"(>>> pt.full_like(np.ones(3), 7).eval()
-array([7, 7, 7], dtype=int8))");
+array([7, 7, 7]))");
   define(
       m, "identity_like",
       [](const Like& x, const DTypeLike& dtype) { return identity_like(as_variable(x), optional_dtype(dtype)); }, "x"_a,

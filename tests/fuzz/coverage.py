@@ -104,6 +104,7 @@ NOT_DRAWN = {
     r"chi2sf|gamma[lu]|kn|special\.(factorial|poch|xlogx)": "tests/python/tensor/test_special_functions.py and test_elementwise.py compare it within its domain",
     r"complex_from_polar|fft\.\w+|linalg\.eig(vals)?": "of complex numbers: complex_graphs.py draws their ops",
     r"linalg\.(block_diag|eigh|lstsq|ordqz|qz|schur|solve_tridiagonal|tensorinv|tensorsolve)": "several results are right, or few matrices fit: tests/python/tensor/linalg",
+    r"jacfwd": "tests/python/gradient/test_gradient_functions.py compares it with jacobian, which is drawn",
     r"optimize\.\w+": "a solver: tests/python/tensor/test_optimize.py",
     r"random\.\w+": "distributions are compared with NumPy's bits by tests/python/tensor/random",
 }  # fmt: skip

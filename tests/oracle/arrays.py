@@ -136,15 +136,20 @@ def ones_like(x: Any, dtype: Any = None) -> Val:
     return Val(np.ones(val(x).shape, dtype or val(x).dtype))
 
 
+def _with_room(value: Any) -> Any:
+    """A Python integer that is only repeated has 64 bits."""
+    return ew.cast(value, "int64") if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 @formula()
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Val:
-    value = val(fill_value)
+    value = val(_with_room(fill_value))
     return alloc(ew.cast(value, dtype) if dtype is not None else value, lengths(shape))
 
 
 @formula()
 def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Val:
-    return ew.second(a, fill_value if dtype is None else ew.cast(fill_value, dtype))
+    return ew.second(a, _with_room(fill_value) if dtype is None else ew.cast(fill_value, dtype))
 
 
 @formula(ulps=1)
