@@ -7,7 +7,7 @@ from typing import Any, Callable
 import numpy as np
 from scipy import special as sp
 
-from .values import Val, formula, is_wide, val, working_dtype
+from .values import Val, formula, is_outermost, is_wide, val, working_dtype
 
 # ---- dtype rules -----------------------------------------------------------------------------------------------------
 
@@ -76,6 +76,13 @@ def to_working(x: Val, dtype: np.dtype) -> np.ndarray:
 Rule = Callable[..., np.dtype]
 
 
+def with_room(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numbers without a dtype among themselves have 64 bits, where a program writes them."""
+    if not args or not is_outermost() or any(type(each) not in (int, float) for each in args):
+        return args
+    return tuple(np.array(each, "int64" if type(each) is int else "float64") for each in args)
+
+
 def elementwise(rule: Rule, ulps: float = 0, out: Any = None, near_roots: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Val]]:
     """Makes a formula of a function of arrays, which receives them in the dtype that the rule gives. `out` is the dtype
     of the result. `near_roots`: the error of results below 1 is that of 1, as in SciPy's functions next to roots other
@@ -83,6 +90,7 @@ def elementwise(rule: Rule, ulps: float = 0, out: Any = None, near_roots: bool =
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Val]:
         def evaluate(*args: Any) -> Val:
+            args = with_room(args)
             xs = aligned(args)
             dtype = rule(*xs)
             result = function(*(to_working(x, dtype) for x in xs))

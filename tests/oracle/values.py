@@ -127,6 +127,14 @@ def in_any_order(array: np.ndarray, axis: int) -> np.ndarray:
 budgets: dict[str, tuple[float, float]] = {}
 
 
+_nested: list[Any] = []  # the formulas that are being evaluated, the outermost first
+
+
+def is_outermost() -> bool:
+    """Whether the formula that is being evaluated was not called by another one."""
+    return len(_nested) == 1
+
+
 def formula(
     ulps: float = 0, backward: float = 0, absolute: bool = False, whole: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -145,7 +153,11 @@ def formula(
         def evaluate(*args: Any, **named: Any) -> Any:
             if backward and _current.noise is not None:
                 args = tuple(_perturbed(arg, backward) for arg in args)
-            out = function(*args, **named)
+            _nested.append(function)
+            try:
+                out = function(*args, **named)
+            finally:
+                _nested.pop()
             if not ulps or _current.noise is None:
                 return out
             if isinstance(out, (list, tuple)):

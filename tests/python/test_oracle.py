@@ -16,7 +16,7 @@ from oracle.values import Val
 # Functions that create leaves, types or other functions, and thus compute nothing.
 makers = {
     "TensorType", "TensorVariable", "TensorConstant", "TensorSharedVariable", "Constant", "Variable", "Op", "ShapeError",
-    "NotScalarConstantError", "grad", "hessian", "jacobian", "tensor", "scalar", "scalars", "vector", "vectors", "matrix",
+    "NotScalarConstantError", "grad", "hessian", "jacfwd", "jacobian", "tensor", "scalar", "scalars", "vector", "vectors", "matrix",
     "matrices", "row", "rows", "col", "cols", "AxisError", "vectorize", "empty", "empty_like", "transfer", "pack", "unpack",
     "slice_at_axis", "broadcast_shape", "specify_broadcastable", "is_flat", "concat_with_broadcast",
     "get_scalar_constant_value", "get_underlying_scalar_constant_value", "interpolate1d", "make_slice",
