@@ -13,6 +13,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/known.hpp"
 #include "define.hpp"
+#include "graph/literal.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -121,7 +122,10 @@ Variable make_constant(nb::handle value, const std::optional<std::string>& name,
       throw ValueError(cat("constant: ndim is ", *rank, " but the value has ", data.ndim(), " dimensions"));
     while (data.ndim() < *rank) data = data.insert_axis(0);
   }
-  return constant(data.contiguous(), name.value_or(""));
+  if (!dtype.is_none() || !is_literal(variable)) return constant(data.contiguous(), name.value_or(""));
+  Variable out = literal(data.contiguous());  // a number that no dtype was given for
+  if (name) out.set_name(*name);
+  return out;
 }
 
 Variable as_tensor(nb::handle x, const std::optional<std::string>& name, nb::handle ndim, nb::handle dtype) {

@@ -4,6 +4,7 @@
 
 #include "bitale/core/config.hpp"
 #include "bitale/graph/type.hpp"
+#include "graph/rule_scope.hpp"
 
 namespace bitale {
 
@@ -24,7 +25,7 @@ Variable literal(Array value) {
 }
 
 bool is_literal(const Variable& v) {
-  return v.defined() && dynamic_cast<const LiteralData*>(v.node()->leaf.get()) != nullptr;
+  return v.defined() && !is_in_rule() && dynamic_cast<const LiteralData*>(v.node()->leaf.get()) != nullptr;
 }
 
 Variables with_literal_widths(std::span<const Variable> values) {

@@ -9,6 +9,7 @@
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/test_value.hpp"
 #include "graph/line_scope.hpp"
+#include "graph/rule_scope.hpp"
 
 namespace bitale {
 
@@ -211,6 +212,8 @@ Apply Apply::with_inputs(Variables inputs) const {
   if (!provenance.rule) provenance.rule = node_->provenance.rule;
   return out;
 }
+
+bool is_in_rule() { return current_rule != nullptr; }
 
 RuleScope::RuleScope(const char* rule) : before_(current_rule) { current_rule = rule; }
 RuleScope::~RuleScope() { current_rule = before_; }

@@ -102,6 +102,7 @@ def test_operations_on_nothing_but_literals_have_room():
         "expand_dims": (lambda: pt.expand_dims(100, 0) * 2, [200]),
         "reshape": (lambda: pt.reshape(100, (1,)) * 2, [200]),
         "atleast_1d": (lambda: pt.atleast_1d(100) * 2, [200]),
+        "constant": (lambda: pt.constant(100) * 2, 200),
     }
     for name, (make, right) in cases.items():
         result = make()

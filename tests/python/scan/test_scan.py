@@ -822,6 +822,19 @@ def test_a_gradient_stores_no_value_twice():
 
 
 @pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("number", [lambda: pt.as_tensor(3), lambda: pt.constant(3), lambda: pt.constant(3, dtype="int8"), lambda: pt.as_tensor(2.5)])
+def test_constant_traces_of_numbers_without_a_dtype(number, linker):
+    """Rules that move a number out of a loop keep its dtype: only a program's own operations on it widen it."""
+    x = pt.dvector("x")
+    with bt.config.change_flags(on_opt_error="raise"):
+        states, constants = bt.scan(lambda e, s: (pt.tanh(s * e), number()), x, [0.5, None], return_updates=False)
+        f = bt.function([x], [states, constants], mode=bt.Mode(linker=linker))
+    assert [re.search(r"(\d+) traces?", str(node.op))[1] for node in scans(f)] == ["1"]
+    found = f([2.0, 3.0])[1]
+    assert found.dtype == constants.dtype and found.tolist() == [number().data] * 2
+
+
+@pytest.mark.parametrize("linker", LINKERS)
 def test_equal_and_constant_traces(linker):
     x, a = pt.dvector("x"), pt.dvector("a")
     results = bt.scan(

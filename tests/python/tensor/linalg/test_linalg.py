@@ -154,7 +154,7 @@ def test_errors_name_the_singular_triangular_matrix(linker):
     A[1, 2, 2] = 0
     with pytest.raises(np.linalg.LinAlgError) as failed:
         f(A, B)
-    assert "place 2" in str(failed.value) and "in matrix [1] of [3]" in str(failed.value)
+    assert "in row 2" in str(failed.value) and "in matrix [1] of [3]" in str(failed.value)
 
 
 def test_mismatched_lengths():
