@@ -41,7 +41,6 @@ from bitale._core import (
 __version__ = _core.version()
 
 from bitale.configuration import config
-from bitale import random
 from bitale import tensor
 from bitale import graph
 from bitale import compile
@@ -50,7 +49,6 @@ from bitale import link
 from bitale import raise_op
 from bitale import typing
 from bitale.compile import Function, In, Mode, OpFromGraph, Out, function, get_mode, shared
-from bitale.tensor import random as _random  # after compile, which it uses to create shared variables
 from bitale.gradient import (
     Lop,
     Rop,
@@ -183,14 +181,14 @@ __all__ = [
 ]
 
 if _typing.TYPE_CHECKING:
-    from bitale import array_api, assumptions, breakpoint, checkpoint, printing, rewrite
+    from bitale import array_api, assumptions, breakpoint, checkpoint, printing, random, rewrite
     from bitale.printing import debugprint, dprint, pp, pprint
 
 # What the first function of a program does not need is imported when it is named. JAX's package may be missing.
 _LATER = {
     **{
         name: f"bitale.{name}"
-        for name in ("array_api", "assumptions", "breakpoint", "checkpoint", "jax", "printing", "profile", "rewrite", "scalar")
+        for name in ("array_api", "assumptions", "breakpoint", "checkpoint", "jax", "printing", "profile", "random", "rewrite", "scalar")
     },
     **dict.fromkeys(("debugprint", "dprint", "pp", "pprint"), "bitale.printing"),
 }

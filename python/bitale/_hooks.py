@@ -46,6 +46,7 @@ HOOKS = {
     "print_value": "bitale.printing:print_value",
     "stop_at_breakpoint": "bitale.breakpoint:stop",
     "exception_called": "bitale.raise_op:exception_called",
+    "generator_methods": "bitale.tensor.random.variable:METHODS",
     "words_of_generator": "bitale.tensor.random.state:words_of",
     "generator_of_words": "bitale.tensor.random.state:generator_of",
     "jax_fetched": "bitale.jax.linker:fetched",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from contextlib import ContextDecorator
 from typing import Any, Mapping
 
@@ -208,6 +207,8 @@ class Config:
     def get_config_hash(self) -> str:
         """A text that differs where a flag of the library differs."""
         flags = sorted((name, str(_core.config_get(name))) for name in _types)
+        import hashlib  # which few programs need
+
         return hashlib.sha256(repr(flags).encode()).hexdigest()
 
     def __str__(self) -> str:

@@ -27,8 +27,8 @@ inline constexpr std::string_view hook_names[] = {
     // printing and debugging
     "debugprint", "function_dprint", "notebook_svg", "notebook_html", "char_from_number", "print_value",
     "stop_at_breakpoint", "exception_called",
-    // states of random generators
-    "words_of_generator", "generator_of_words",
+    // random generators: their methods, and their states
+    "generator_methods", "words_of_generator", "generator_of_words",
     // JAX
     "jax_fetched", "jax_is_within", "jax_begin_to_fetch", "jax_platform", "jax_compile_module", "jax_to_device",
     "jax_copied", "jax_is_on_device"};

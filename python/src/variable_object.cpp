@@ -14,6 +14,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
+#include "hooks.hpp"
 #include "python_op.hpp"
 #include "python_type.hpp"
 
@@ -108,8 +109,9 @@ nb::object wrap(const Variable& variable) {
   const void* node = variable.node();
   if (!as_tensor(variable.type())) {
     if (const nb::object cls = class_of_variable(variable); cls.is_valid()) return wrap_by_class(variable, cls);
-    return as_random(variable.type()) ? wrap_once<RandomVariableObject>(node, variable)
-                                      : wrap_once<VariableObject>(node, variable);
+    if (!as_random(variable.type())) return wrap_once<VariableObject>(node, variable);
+    hook("generator_methods");  // which the package adds to the class when the first generator needs them
+    return wrap_once<RandomVariableObject>(node, variable);
   }
   if (variable.is_constant()) return wrap_once<TensorConstantObject>(node, variable);
   if (is_shared(variable)) return wrap_once<TensorSharedVariableObject>(node, variable);

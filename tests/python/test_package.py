@@ -259,3 +259,30 @@ def test_a_second_import_in_one_process_says_so():
     answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     last = answer.stderr.strip().splitlines()[-1]
     assert answer.returncode == 1 and last.startswith("ImportError: bitale") and "one copy can be used in a process" in last, answer.stderr
+
+
+def in_a_new_process(program):
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    return answer.stdout.strip()
+
+
+def test_what_a_first_function_does_not_need_is_not_imported():
+    program = (
+        "import sys, bitale as bt, bitale.tensor as pt\n"
+        "x = pt.dvector('x')\n"
+        "assert bt.function([x], bt.grad((x**2).sum(), x))([1.0, 2.0]).tolist() == [2.0, 4.0]\n"
+        "print(*sys.modules)"
+    )
+    rare = {"numpy.random", "hashlib", "json", "bitale.random", "bitale.tensor.random", "bitale.tensor.optimize", "bitale.rewrite", "bitale.printing", "bitale.profile"}
+    assert rare & set(in_a_new_process(program).split()) == set()
+
+
+@pytest.mark.parametrize("value", ["np.random.default_rng(1)", "bt.random.stream(1)"])
+def test_generators_come_with_their_methods(value, tmp_path):
+    """Their module is imported when one is met: by shared, or when a graph with one is loaded."""
+    path = str(tmp_path / "graph")
+    shared = f"import pickle, numpy as np, bitale as bt\nrng = bt.shared({value})\n"
+    draw = "print(rng.normal(size=3)[1].eval().tolist())"
+    drawn = in_a_new_process(f"{shared}pickle.dump(rng, open({path!r}, 'wb'))\n{draw}")
+    assert drawn == in_a_new_process(f"import pickle, bitale\nrng = pickle.load(open({path!r}, 'rb'))\n{draw}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
+import importlib
+import sys
 from collections.abc import Iterator
 from typing import Any, overload
 
@@ -102,12 +104,19 @@ def shared(
     return noted(shared_constructor(value, name=name, strict=strict, borrow=borrow, shape=shape, **kwargs))
 
 
+# A module that registers itself for generators, and where their classes are: few programs need it, and it needs NumPy's.
+_LATER, _OF_GENERATORS = "bitale.tensor.random", ("numpy.random", "bitale.random")
+
+
 @functools.singledispatch
 def shared_constructor(
     value: Any, name: str | None = None, strict: bool = False, allow_downcast: bool | None = None, **kwargs: Any
 ) -> Any:
     """Makes the shared variable for a value; `shared_constructor.register(cls)` says how for values of a class of yours."""
     refuse("shared", {"allow_downcast": allow_downcast})
+    if _LATER not in sys.modules and any(cls.__module__.startswith(_OF_GENERATORS) for cls in type(value).__mro__):
+        importlib.import_module(_LATER)
+        return shared_constructor(value, name=name, strict=strict, allow_downcast=allow_downcast, **kwargs)
     borrow, shape, broadcastable = kwargs.pop("borrow", False), kwargs.pop("shape", None), kwargs.pop("broadcastable", None)
     if shape is None and broadcastable is not None:  # PyTensor's older way to specify lengths of 1
         shape = tuple(1 if each else None for each in broadcastable)

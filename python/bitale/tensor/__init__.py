@@ -117,7 +117,7 @@ _OF_THE_STANDARD = (
 
 
 def __getattr__(name: str) -> object:
-    if name in ("optimize", "signal"):  # few programs need these
+    if name in ("optimize", "random", "signal"):  # few programs need these
         return _importlib.import_module(f"bitale.tensor.{name}")
     if name in _OF_THE_STANDARD:
         return getattr(_importlib.import_module("bitale.array_api"), name)
