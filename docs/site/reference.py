@@ -3,8 +3,6 @@ per subject, which lists them; and the overview."""
 
 from __future__ import annotations
 
-import csv
-import importlib
 import inspect
 import json
 import pathlib
@@ -19,67 +17,17 @@ import docstrings
 import plots
 from pages import DOCS, ROOT, Stage
 
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tools")]
+sys.path[:0] = [str(ROOT / "tests")]
 
 import numpy as np
 import scipy.special
 
 import bitale
 from api.arguments import names as argument_names
-from api_subjects import SECTIONS
+from api.table import names as pytensor_names
+from names import LISTED, MODULES, SECTIONS, Entry, entries, listed
 
-# The modules of the reference, and the titles of what tools/api_subjects.py has in none of its sections. Of equal objects in
-# several modules the first has the page.
-MODULES = {
-    "bitale": "Classes and errors",
-    "bitale.tensor": "Constructors and types of variables",
-    "bitale.tensor.linalg": "More linear algebra",
-    "bitale.tensor.special": "More special functions",
-    "bitale.tensor.fft": "More Fourier transforms",
-    "bitale.tensor.signal": "More signals",
-    "bitale.tensor.optimize": "More optimisation",
-    "bitale.tensor.random": "Types of generators",
-    "bitale.random": "Random generators",
-    "bitale.sparse": "Sparse matrices",
-    "bitale.sparse.linalg": "Sparse linear algebra",
-    "bitale.xtensor": "Labelled dimensions",
-    "bitale.gradient": "More about gradients",
-    "bitale.scan": "More loops",
-    "bitale.ifelse": "More choices",
-    "bitale.compile": "Compilation and modes",
-    "bitale.link": "Linkers",
-    "bitale.graph": "Graphs",
-    "bitale.graph.traversal": "Traversal of graphs",
-    "bitale.graph.features": "Features of graphs",
-    "bitale.rewrite": "Rewriting",
-    "bitale.assumptions": "Assumptions",
-    "bitale.printing": "Printing and pictures",
-    "bitale.profile": "Profiles",
-    "bitale.checkpoint": "Checkpoints",
-    "bitale.breakpoint": "Breakpoints",
-    "bitale.raise_op": "Checks at run time",
-    "bitale.typed_list": "Typed lists",
-    "bitale.jax": "JAX and XLA",
-    "bitale.array_api": "The array-API standard",
-}
 _OPEN = ("bitale.tensor", "bitale", "bitale.tensor.linalg", "bitale.tensor.special", "bitale.sparse", "bitale.gradient", "bitale.graph", "bitale.compile")
-
-
-@dataclass
-class Entry:
-    """A function or class, and all names by which it is public."""
-
-    value: Any
-    names: list[str]
-    subject: str
-
-    @property
-    def page(self) -> str:
-        return self.names[0]
-
-    @property
-    def module(self) -> str:
-        return self.names[0].rpartition(".")[0]
 
 
 @dataclass
@@ -87,40 +35,6 @@ class Subject:
     page: str
     title: str
     entries: list[Entry] = field(default_factory=list)
-
-
-def _is_public(module: Any, name: str, value: Any) -> bool:
-    own = str(getattr(value, "__module__", "")).startswith("bitale")
-    if name[0] == "_" or not own or not (inspect.isclass(value) or inspect.isroutine(value)):
-        return False
-    return bool(inspect.getdoc(value))
-
-
-def _sections() -> dict[int, str]:
-    """By the identity of a function: the title of its section."""
-    found: dict[int, str] = {}
-    for section in SECTIONS:
-        module = importlib.import_module(f"bitale.{section.module}".rstrip("."))
-        for name in section.names:
-            found.setdefault(id(getattr(module, name)), section.title)
-    return found
-
-
-def entries() -> list[Entry]:
-    sections = _sections()
-    found: dict[int, Entry] = {}
-    for module_name in MODULES:
-        module = importlib.import_module(module_name)
-        names = [each for each in getattr(module, "__all__", None) or dir(module) if _is_public(module, each, getattr(module, each))]
-        # The function's own name first, then its aliases.
-        for name in sorted(names, key=lambda each: (getattr(getattr(module, each), "__name__", "") != each, each)):
-            value = getattr(module, name)
-            full = f"{module_name}.{name}"
-            if id(value) not in found:
-                found[id(value)] = Entry(value, [full], sections.get(id(value), MODULES[module_name]))
-            elif module_name == found[id(value)].module:
-                found[id(value)].names.append(full)
-    return list(found.values())
 
 
 def _slug(title: str) -> str:
@@ -151,8 +65,8 @@ def rows_of_api_page() -> dict[str, dict[str, str]]:
 
 
 def names_in_pytensor() -> set[str]:
-    with open(ROOT / "tests" / "api" / "names.csv", newline="") as file:
-        return {row["name"] for row in csv.DictReader(file)}
+    """What pytensor.tensor has; "linalg.svd" is in a submodule."""
+    return {".".join([*row.module.split(".")[1:], row.name]) for row in pytensor_names() if row.module.split(".")[0] == "tensor"}
 
 
 def name_in_numpy(entry: Entry) -> str:
@@ -191,6 +105,7 @@ class Reference:
         self.entries = entries()
         self.by_name = {name: entry for entry in self.entries for name in entry.names}
         self.subjects = by_subject(self.entries)
+        self.listed = listed()
         self.rows = rows_of_api_page()
         self.pytensor = names_in_pytensor()
 
@@ -246,7 +161,7 @@ class Reference:
         kind = "class" if inspect.isclass(entry.value) else "function"
         head = [f".. py:{kind}:: {signature(entry.value, entry.names[0])}"]
         head += [" " * len(f".. py:{kind}:: ") + signature(entry.value, name) for name in entry.names[1:]]
-        between = "\n\n".join(part for part in (self.formulas(entry), self.facts(entry)) if part)
+        between = "\n\n".join(part for part in (self.formulas(entry), self.facts(entry), error_link(entry.value)) if part)
         body = docstrings.rendered(doc, resolve, between)
         if kind == "class":
             body += self.members(entry, resolve)
@@ -289,7 +204,25 @@ class Reference:
             lines += [f"   * - {shown}", f"     - {docstrings.inline(docstrings.summary(doc), self.resolve(entry.module)) or chr(92)}"]
         return "\n".join(lines) + "\n"
 
+    def listed_page(self, module: str, found: list[Entry]) -> str:
+        """The names of a module with their first sentences; a function that is one of tensors as well has a link to it."""
+        title = LISTED[module]
+        lines = [title, "=" * len(title), "", f"Names of ``{module}``.", ""]
+        for entry in found:
+            doc = docstrings.parsed(inspect.getdoc(entry.value) or "")
+            kind = "class" if inspect.isclass(entry.value) else "function"
+            heads = [signature(entry.value, name) for name in entry.names]
+            lines += [f".. py:{kind}:: {heads[0]}", *(" " * len(f".. py:{kind}:: ") + head for head in heads[1:]), ""]
+            lines += ["   " + docstrings.inline(docstrings.summary(doc), self.resolve(module)), ""]
+            part, _, name = entry.page.removeprefix("bitale.").removeprefix("xtensor.").removeprefix("array_api.").rpartition(".")
+            same = next((each for each in (f"bitale.tensor.{part}.{name}", f"bitale.tensor.{name}") if each in self.by_name), "")
+            if same and kind == "function":
+                lines += [f"   The function of tensors: :py:obj:`{same}`.", ""]
+        return "\n".join(lines)
+
     def write(self) -> None:
+        for module, found in self.listed.items():
+            self.stage.write(f"reference/{module}.rst", self.listed_page(module, found))
         for subject in self.subjects:
             self.stage.write(f"reference/{subject.page}.rst", self.subject_page(subject))
             for entry in subject.entries:
@@ -311,17 +244,24 @@ class Reference:
     def overview(self) -> str:
         titles = {section.title for section in SECTIONS}
         functions = [each.page for each in self.subjects if each.title in titles]
-        others = [each.page for each in self.subjects if each.title not in titles]
+        others = [*(each.page for each in self.subjects if each.title not in titles), *self.listed]
         intro = (pathlib.Path(__file__).parent / "reference.rst").read_text(encoding="utf-8")
 
         def tree(caption: str, pages: list[str]) -> str:
             return f".. toctree::\n   :maxdepth: 1\n   :caption: {caption}\n\n" + "".join(f"   {page}\n" for page in pages)
 
-        return "\n".join([intro, tree("Functions", functions), tree("Modules", others), tree("Settings and tables", ["flags", "ops"]), self.cpp_link()])
+        return "\n".join([intro, tree("Functions", functions), tree("Modules", others), tree("Settings and tables", ["flags", "/errors/index", "ops"]), self.cpp_link()])
 
     def cpp_link(self) -> str:
         """Doxygen's pages are no documents of Sphinx, which can't check the link."""
         return "The `C++ reference <../cpp/index.html>`__ describes the headers.\n" if self.in_cpp else ""
+
+
+def error_link(value: Any) -> str:
+    """The page of docs/errors on a class of errors."""
+    if not (inspect.isclass(value) and issubclass(value, BaseException)):
+        return ""
+    return f"How it looks, and what to do: :doc:`/errors/{value.__name__}`."
 
 
 def flags_page() -> str:

@@ -1,5 +1,7 @@
 """The code of README.md and of the pages in docs/ runs as written."""
 
+import importlib
+import inspect
 import os
 import re
 import shutil
@@ -165,15 +167,33 @@ def pages_of(*folders):
     return [page.relative_to(DOCS).as_posix() for folder in folders for page in sorted((DOCS / folder).glob("*.md"))]
 
 
-@pytest.mark.parametrize("page", ["pipeline.md", *pages_of("tutorial", "start", "howto")])
-def test_output_shown_on_pages(page):
-    """Runs each page in a separate process, since some pages register ops and rewrites. Programs are printed for
-    vectors of 256 bits."""
+@pytest.mark.parametrize("pages", [[each] for each in ("pipeline.md", *pages_of("tutorial", "start", "howto"))] + [pages_of("errors")],
+                         ids=lambda pages: pages[0])  # fmt: skip
+def test_output_shown_on_pages(pages):
+    """Runs each page in a separate process, since some pages register ops and rewrites; those of errors are short.
+    Programs are printed for vectors of 256 bits."""
     tool = DOCS.parent / "tools" / "tutorial.py"
-    ran = subprocess.run([sys.executable, tool, "python", DOCS / page], cwd=DOCS.parent, capture_output=True, text=True,
+    ran = subprocess.run([sys.executable, tool, "python", *(DOCS / page for page in pages)], cwd=DOCS.parent, capture_output=True, text=True,
                          env={**os.environ, "PYTHONPATH": str(Path(bt.__file__).parents[1]),
                               "BITALE_FLAGS": os.environ.get("BITALE_FLAGS", "") + ",target=x86-64-v3"})
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_each_class_of_errors_has_a_page():
+    """Those that the library defines, and those of Python and NumPy that it raises."""
+    pages = {page.stem: page.read_text() for page in (DOCS / "errors").glob("*.md") if page.stem != "README"}
+    modules = [bt, *(importlib.import_module(f"bitale.{each}") for each in ("compile", "link", "graph.features", "assumptions", "configparser"))]
+    found = {value: f"{module.__name__}.{name}" for module in reversed(modules) for name, value in vars(module).items()
+             if inspect.isclass(value) and issubclass(value, Exception) and value.__module__.startswith("bitale")}  # fmt: skip
+    assert len(found) >= 21
+    for error, name in found.items():
+        text = pages[error.__name__]
+        assert f"`{name}`, a" in text and f"{error.__base__.__name__}." in text.partition("\n## ")[0], name
+    python = {"AssertionError", "AttributeError", "AxisError", "IndexError", "KeyError", "KeyboardInterrupt", "LinAlgError", "MemoryError",
+              "NotImplementedError", "TypeError", "ValueError"}  # fmt: skip
+    assert set(pages) == {error.__name__ for error in found} | python
+    for name, text in pages.items():
+        assert text.startswith(f"# {name}\n") and "## How it looks" in text and "## What to do" in text
 
 
 @pytest.mark.skipif(shutil.which("doxygen") is None, reason="Doxygen is not installed")

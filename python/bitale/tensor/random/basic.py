@@ -529,7 +529,6 @@ def betabinom(source: _Source, n: TensorLike, a: TensorLike, b: TensorLike, size
 
 nbinom = negative_binomial
 METHODS["nbinom"] = nbinom
-__all__.append("nbinom")
 
 
 # ---- distributions of vectors ----------------------------------------------------------------------------------------
