@@ -15,6 +15,7 @@ import sys
 import time
 from pathlib import Path
 
+import versions
 from pages import ROOT, Stage
 
 
@@ -61,6 +62,7 @@ def main() -> int:
     strict = [] if options.without_reference else ["-W", "--keep-going"]
     arguments = ["-q", *strict, "-j", str(os.cpu_count() or 1), "-b", "html", "-d", str(doctrees), "-c", str(Path(__file__).parent)]
     failed = build_main([*arguments, str(source), str(output)])
+    versions.write(ROOT / "CHANGELOG.md", output / "switcher.json", os.environ.get("BITALE_SITE_URL", ""))
     if failed:  # pages that were read are not read again, and their warnings would be missing from the next build
         shutil.rmtree(doctrees, ignore_errors=True)
     print(f"{sum(1 for _ in output.rglob('*.html'))} pages in {time.monotonic() - start:.0f} s: {output.relative_to(Path.cwd()) if output.is_relative_to(Path.cwd()) else output}/index.html", flush=True)

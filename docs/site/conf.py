@@ -37,7 +37,9 @@ html_extra_path = [each for each in (os.environ["BITALE_SITE_EXTRA"],) if each]
 html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
-html_baseurl = os.environ.get("BITALE_SITE_URL", "")  # where given, pages name their canonical address
+# Where the address of all versions is given, pages name their canonical address, and can switch to other versions.
+_address = os.environ.get("BITALE_SITE_URL", "").rstrip("/")
+html_baseurl = f"{_address}/{release}/" if _address else ""
 html_show_sourcelink = False
 html_copy_source = False
 html_domain_indices = False
@@ -64,6 +66,12 @@ html_theme_options = {
     "pygments_light_style": "default",
     "pygments_dark_style": "monokai",
 }
+if _address:
+    html_theme_options |= {
+        "navbar_end": ["version-switcher", "theme-switcher"],
+        "switcher": {"json_url": f"{_address}/switcher.json", "version_match": release},
+        "check_switcher": False,
+    }
 
 
 def add_names_of_subject(app, pagename, templatename, context, doctree):

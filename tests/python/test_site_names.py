@@ -2,6 +2,7 @@
 needs Sphinx, checks that the pages are there."""
 
 import importlib
+import json
 import pkgutil
 import re
 import sys
@@ -13,6 +14,7 @@ import bitale as bt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "site"))
 import names
+import versions
 
 sys.path.pop(0)
 
@@ -53,3 +55,13 @@ def test_names_of_the_reference_are_unique(described):
     all_names = [name for entry in described for name in entry.names]
     assert len(set(all_names)) == len(all_names)
     assert {"bitale.function", "bitale.tensor.exp", "bitale.xtensor.XTensorVariable", "bitale.xtensor.math.exp", "bitale.ShapeError"} <= set(all_names)
+
+
+def test_versions():
+    """The switcher's file: the version that is built and the releases, of which the newest is preferred."""
+    changelog = "# Changelog\n\n## [0.3.0] - unreleased\n\n## [0.2.1] - 2025-03-01\n\n### Added\n\n## [0.2.0] - 2025-01-01\n"
+    first, second, third = json.loads(versions.switcher(changelog, "https://example.org/bitale/"))
+    assert first == {"name": "0.3.0 (development)", "version": "0.3.0", "url": "https://example.org/bitale/0.3.0/"}
+    assert second["preferred"] and second["name"] == "0.2.1" and "preferred" not in third
+    own = versions.of_changelog((Path(__file__).resolve().parents[2] / "CHANGELOG.md").read_text(encoding="utf-8"))
+    assert own[0][0] == bt.__version__
