@@ -4,7 +4,7 @@ import numpy as np
 
 import bitale as bt
 import bitale.tensor as pt
-from bitale.graph import Apply, Op, as_op
+from bitale.graph import Apply, Op, wrap_py
 
 
 class Ranks(Op):
@@ -29,7 +29,7 @@ class Ranks(Op):
         return [input_shapes[0]]
 
 
-@as_op(itypes=[pt.dvector], otypes=[pt.dscalar])
+@wrap_py(itypes=[pt.dvector], otypes=[pt.dscalar])
 def spread(x):
     return np.ptp(x)
 

@@ -8,6 +8,7 @@ from typing import Any, Union, overload
 import numpy as np
 
 from bitale import _core
+from bitale._deprecation import warn_deprecated
 from bitale._core import (
     DisconnectedInputError,
     DisconnectedType,
@@ -96,7 +97,7 @@ def Lop(
     disconnected_inputs: str = "raise",
     return_disconnected: str = "zero",
 ) -> TensorVariable | list[TensorVariable]:
-    """Vector-Jacobian product; an older name of `pullback`.
+    """Vector-Jacobian product; a deprecated name of `pullback`.
 
     Parameters
     ----------
@@ -130,6 +131,7 @@ def Lop(
     >>> bt.Lop(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
     array([2., 4.])
     """
+    warn_deprecated("Lop", "pullback")
     return pullback(f, wrt, eval_points, consider_constant, disconnected_inputs, return_disconnected)
 
 
@@ -155,7 +157,7 @@ def Rop(
     return_disconnected: str = "zero",
     use_op_rop_implementation: bool = True,
 ) -> TensorVariable | list[TensorVariable]:
-    """Jacobian-vector product; an older name of `pushforward`.
+    """Jacobian-vector product; a deprecated name of `pushforward`.
 
     Parameters
     ----------
@@ -190,6 +192,7 @@ def Rop(
     >>> bt.Rop(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
     array([2., 4.])
     """
+    warn_deprecated("Rop", "pushforward")
     return pushforward(f, wrt, eval_points, disconnected_outputs, return_disconnected)
 
 

@@ -11,6 +11,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "define.hpp"
+#include "deprecated.hpp"
 #include "flag.hpp"
 #include "numpy_bridge.hpp"
 #include "variable_lists.hpp"
@@ -146,7 +147,11 @@ void bind_decompositions(nb::module_& m) {
       m, "matrix_power", [](const Like& x, std::int64_t n) { return matrix_power(as_variable(x), n); },
       nb::call_guard<AtCaller>(), "M"_a, "n"_a);
   add_function(
-      m, "matrix_dot", [](const nb::args& args) { return matrix_dot(Operands(variables_of_arguments(args))); },
+      m, "matrix_dot",
+      [](const nb::args& args) {
+        warn_deprecated("matrix_dot", "the operator @ or matmul");
+        return matrix_dot(Operands(variables_of_arguments(args)));
+      },
       nb::call_guard<AtCaller>(), "args"_a);
   add_function(
       m, "block_diag", [](const nb::args& matrices) { return block_diag(Operands(variables_of_arguments(matrices))); },

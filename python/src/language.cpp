@@ -19,6 +19,7 @@
 #include "bitale/ops/quantile.hpp"
 #include "bitale/ops/search.hpp"
 #include "define.hpp"
+#include "deprecated.hpp"
 #include "flag.hpp"
 #include "hooks.hpp"
 #include "numpy_bridge.hpp"
@@ -132,7 +133,10 @@ void bind_complex(nb::module_& m) {
       "real"_a, "imag"_a);
   define(
       m, "complex_from_polar",
-      [](const Like& abs, const Like& angle) { return complex_from_polar(as_variable(abs), as_variable(angle)); },
+      [](const Like& abs, const Like& angle) {
+        warn_deprecated("complex_from_polar", "complex(abs * cos(angle), abs * sin(angle))");
+        return complex_from_polar(as_variable(abs), as_variable(angle));
+      },
       "abs"_a, "angle"_a);
 }
 

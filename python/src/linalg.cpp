@@ -12,6 +12,7 @@
 #include "bitale/ops/complex.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "define.hpp"
+#include "deprecated.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -157,6 +158,7 @@ void bind_linalg(nb::module_& m) {
   define(
       m, "extract_diag",
       [](const Like& a, int offset, int axis1, int axis2, bool) {
+        warn_deprecated("extract_diag", "diagonal");
         return diagonal(as_variable(a), offset, axis1, axis2);
       },
       "x"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "view"_a = false);

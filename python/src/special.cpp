@@ -14,6 +14,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "define.hpp"
+#include "deprecated.hpp"
 #include "instance.hpp"
 
 namespace bitale::python {
@@ -63,7 +64,13 @@ void bind_special(nb::module_& m) {
       },
       "a"_a, "mode"_a = nb::none());
   define(m, "round_half_away_from_zero", one(round_half_away_from_zero), "x"_a);
-  define(m, "sgn", one(sign), "a"_a);
+  define(
+      m, "sgn",
+      [](const Like& a) {
+        warn_deprecated("sgn", "sign");
+        return sign(as_variable(a));
+      },
+      "a"_a);
   // Functions of bitale.tensor.special.
   const auto caller = nb::call_guard<AtCaller>();
   add_function(m, "beta", two(beta), caller, "a"_a, "b"_a);

@@ -7,6 +7,7 @@ from typing import Any
 
 from bitale import _core
 from bitale._core import Op, TensorConstant, TensorVariable, Variable
+from bitale._deprecation import warn_deprecated
 
 __all__ = ["OpFromGraph", "infer_shape"]
 
@@ -162,6 +163,8 @@ class OpFromGraph(Op):
         for given, old, kind in ((pullback, lop_overrides, "pullback"), (pushforward, rop_overrides, "pushforward")):
             if given is not None and old is not None:
                 raise ValueError(f"OpFromGraph: give {kind} or its older name, not both")
+            if old is not None:
+                warn_deprecated({"pullback": "lop_overrides", "pushforward": "rop_overrides"}[kind], kind)
 
         def default() -> Op:
             return _core.make_op_from_graph(inputs, outputs, inline, name or "", None, None)

@@ -9,6 +9,7 @@ import numpy as np
 
 from bitale import _core
 from bitale._core import Apply, Op, Type
+from bitale._deprecation import warn_deprecated
 from bitale.graph.traversal import io_toposort
 
 __all__ = ["HasInnerGraph", "Op", "as_op", "io_connection_pattern", "wrap_py"]
@@ -20,7 +21,7 @@ def _types(given: Any, what: str) -> tuple[Type, ...]:
     types = tuple(given) if isinstance(given, (list, tuple)) else (given,)
     for type_ in types:
         if not isinstance(type_, Type):
-            raise TypeError(f"as_op: {what} must be types such as pt.dvector, got {type_!r}")
+            raise TypeError(f"wrap_py: {what} must be types such as pt.dvector, got {type_!r}")
     return types
 
 
@@ -79,7 +80,7 @@ def wrap_py(
 ) -> Callable[[Callable[..., Any]], FromFunctionOp]:
     """Make an op of a function of arrays.
 
-    Used as a decorator, ``@as_op([pt.dmatrix], [pt.dvector])``. The op has no
+    Used as a decorator, ``@wrap_py([pt.dmatrix], [pt.dvector])``. The op has no
     derivative.
 
     Parameters
@@ -104,7 +105,7 @@ def wrap_py(
 
     Examples
     --------
-    >>> @bt.as_op([pt.dvector], [pt.dvector])
+    >>> @bt.wrap_py([pt.dvector], [pt.dvector])
     ... def flipped(x):
     ...     return x[::-1].copy()
     >>> x = pt.dvector("x")
@@ -119,7 +120,27 @@ def wrap_py(
     return decorate
 
 
-as_op = wrap_py
+def as_op(itypes: Any, otypes: Any, infer_shape: Callable[..., Any] | None = None) -> Callable[[Callable[..., Any]], FromFunctionOp]:
+    """Make an op of a function of arrays; a deprecated name of `wrap_py`.
+
+    Parameters
+    ----------
+    itypes, otypes : sequence of Type
+        Types of the inputs and of the outputs.
+    infer_shape : callable, optional
+        See `wrap_py`.
+
+    Returns
+    -------
+    callable
+        Decorator that returns the op.
+
+    See Also
+    --------
+    wrap_py
+    """
+    warn_deprecated("as_op", "wrap_py")
+    return wrap_py(itypes, otypes, infer_shape)
 
 
 class _HasInnerGraph(type):

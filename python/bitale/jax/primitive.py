@@ -93,7 +93,7 @@ class Graph:
         outputs = [self.outputs[k] for k in given]
         cotangents = [v.type() for v in outputs]
         wrt = [self.inputs[i] for i in active]
-        made = bt.Lop(outputs, wrt, cotangents, disconnected_inputs="ignore")
+        made = bt.pullback(outputs, wrt, cotangents, disconnected_inputs="ignore")
         return Graph([*self.inputs, *cotangents], made, None, (self, active, given))
 
 

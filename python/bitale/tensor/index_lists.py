@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from bitale._deprecation import warn_deprecated
 from bitale.typing import Operand
 
 import numpy as np
@@ -202,14 +203,17 @@ def basic_subtensor(x: Operand, *index_variables: Operand) -> TensorVariable:
 
 def advanced_subtensor1(x: Operand, ilist: Operand) -> TensorVariable:
     """x[ilist], ilist being a vector of integers."""
+    warn_deprecated("advanced_subtensor1", "x[ilist]")
     return as_tensor_variable(x)[as_tensor_variable(ilist)]
 
 
 def advanced_set_subtensor1(x: Operand, y: Operand, ilist: Operand) -> TensorVariable:
     """x with x[ilist] set to y."""
+    warn_deprecated("advanced_set_subtensor1", "x[ilist].set(y)")
     return set_subtensor(as_tensor_variable(x)[as_tensor_variable(ilist)], y)
 
 
 def advanced_inc_subtensor1(x: Operand, y: Operand, ilist: Operand) -> TensorVariable:
     """x with y added to x[ilist]; positions that are given twice count twice."""
+    warn_deprecated("advanced_inc_subtensor1", "x[ilist].inc(y)")
     return inc_subtensor(as_tensor_variable(x)[as_tensor_variable(ilist)], y)

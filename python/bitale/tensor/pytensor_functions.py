@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from bitale._deprecation import warn_deprecated
 from bitale.typing import DTypeLike, Operand
 
 import numpy as np
@@ -130,6 +131,7 @@ def extract_constant(x: Any, elemwise: bool = True, only_process_constants: bool
     """
     from bitale._core import get_underlying_scalar_constant_value
 
+    warn_deprecated("extract_constant", "get_underlying_scalar_constant_value")
     try:
         return get_underlying_scalar_constant_value(x, elemwise=elemwise, only_process_constants=only_process_constants)
     except NotScalarConstantError:

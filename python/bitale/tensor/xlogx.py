@@ -1,6 +1,22 @@
 """PyTensor's module for xlogx, and for xlogy under its older name."""
 
-from bitale.tensor.special import xlogx
-from bitale.tensor.special import xlogy as xlogy0
+from __future__ import annotations
+
+from bitale._core import TensorVariable
+from bitale._deprecation import warn_deprecated
+from bitale.tensor import special
+from bitale.typing import Operand
 
 __all__ = ["xlogx", "xlogy0"]
+
+
+def xlogx(x: Operand) -> TensorVariable:
+    """x * log(x), and 0 at 0."""
+    warn_deprecated("xlogx.xlogx", "special.xlogy(x, x)")
+    return special.xlogx(x)
+
+
+def xlogy0(x: Operand, y: Operand) -> TensorVariable:
+    """x * log(y), and 0 where x is 0."""
+    warn_deprecated("xlogx.xlogy0", "special.xlogy(x, y)")
+    return special.xlogy(x, y)

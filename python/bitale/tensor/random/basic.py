@@ -14,6 +14,7 @@ from typing import Any, Callable, Literal, Protocol, Union, overload
 import numpy as np
 
 from bitale import _core
+from bitale._deprecation import warn_deprecated
 from bitale._geography import finder
 from bitale._core import RandomGeneratorVariable, TensorVariable
 from bitale.configuration import config
@@ -233,6 +234,7 @@ def gamma(source: _Source, shape: TensorLike, rate: TensorLike | None = None, sc
     if (rate is None) == (scale is None):
         raise ValueError("gamma: expected either scale or rate, " + ("got none" if rate is None else "got both"))
     if scale is None:
+        warn_deprecated("gamma's argument rate", "scale, its inverse", stacklevel=4)
         (inverse,) = _parameters(rate)
         scale = 1.0 / _core.cast(inverse, "float64")
     return source.draw("gamma", (shape, scale), size)

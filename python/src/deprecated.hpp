@@ -1,0 +1,18 @@
+// Functions that PyTensor deprecates: they work here, and warn as they do there (see bitale/_deprecation.py).
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+#include "bitale/core/text.hpp"
+
+namespace bitale::python {
+
+// A FutureWarning at the line that called the function; the exception, where the program turns warnings into errors.
+inline void warn_deprecated(const char* name, const char* instead) {
+  const std::string message = cat(name, " is deprecated in PyTensor; use ", instead);
+  if (PyErr_WarnEx(PyExc_FutureWarning, message.c_str(), 1) != 0) nanobind::raise_python_error();
+}
+
+}  // namespace bitale::python
