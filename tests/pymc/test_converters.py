@@ -288,3 +288,11 @@ def test_symbolic_ops_that_hold_an_op_that_is_called_back():
 
     x = pt.dvector("x")
     np.testing.assert_array_equal(pytensor.function([x], Odd()(x), mode="BITALE")([1.0, 2.0]), [3, 5])
+
+
+def test_sums_of_a_number_over_an_axis():
+    """NumPy allows them, and the Jacobians of PyMC's transforms have them before PyTensor rewrites the graph."""
+    x = pt.dscalar("x")
+    known = {}
+    total, largest = bitale.pytensor.from_pytensor([pt.sum(x, axis=0), pt.max(x, axis=-1)], known, strict=True)
+    np.testing.assert_array_equal(bitale.function([known[x]], [total, largest])(2.5), [2.5, 2.5])

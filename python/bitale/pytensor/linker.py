@@ -17,8 +17,8 @@ from bitale.pytensor.conversion import Conversion, ConversionError, Report
 
 # PyTensor 2 requests the shape of a replaced node unless ShapeOpt is present. This keeps the node alive, and it is
 # replaced again without end.
-_SHAPES = ["ShapeOpt"] if pytensor.__version__.startswith("2.") else []
-QUERY = RewriteDatabaseQuery(include=["canonicalize", "stabilize", "scan_save_mem_no_prealloc", *_SHAPES])
+SHAPES = ["ShapeOpt"] if pytensor.__version__.startswith("2.") else []
+QUERY = RewriteDatabaseQuery(include=["canonicalize", "stabilize", "scan_save_mem_no_prealloc", *SHAPES])
 
 
 class BitaleLinker(JITLinker):

@@ -62,7 +62,8 @@ _REDUCTIONS = (
 
 @converts(CAReduce)
 def _reduce(op: Any, node: Any, x: Any) -> Any:
-    if op.axis == ():
+    # PyMC's graphs have sums over an axis of a number, as NumPy allows; PyTensor's rewriting removes them.
+    if op.axis == () or (x.ndim == 0 and not getattr(op, "initial", False)):
         return x
     for scalar_op, reduce in _REDUCTIONS:
         if isinstance(op.scalar_op, scalar_op):

@@ -1,0 +1,149 @@
+"""The log density of a PyMC model as Bitale's graph of one vector: the free variables on the unconstrained scale, one after another."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import threading
+from typing import Any, Callable, Iterable, Sequence
+
+import numpy as np
+from pymc import Model
+from pymc.initial_point import convert_str_to_rv_dict, make_initial_point_expression
+from pymc.pytensorf import compile as compile_pymc, find_rng_nodes, replace_rng_nodes, reseed_rngs
+from pytensor.compile.mode import FAST_COMPILE, Mode
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.tensor import as_tensor
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale.rewrite import rewrite_graph
+from bitale.pytensor.conversion import Conversion
+from bitale.pytensor.linker import SHAPES, BitaleLinker
+
+Start = Callable[[Any], list[np.ndarray]]  # of a seed: the start values
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Where variables lie in one vector."""
+
+    names: list[str]
+    shapes: list[tuple[int, ...]]
+
+    @property
+    def slices(self) -> list[slice]:
+        ends = [0, *itertools.accumulate(map(math.prod, self.shapes))]
+        return [slice(start, end) for start, end in zip(ends, ends[1:])]
+
+    @property
+    def size(self) -> int:
+        return sum(map(math.prod, self.shapes))
+
+    def __add__(self, other: Layout) -> Layout:
+        return Layout(self.names + other.names, self.shapes + other.shapes)
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelGraph:
+    """point: the vector, laid out as `free` says. log_density: a scalar of float64. expanded: the variables called `names`.
+    shared: Bitale's counterparts of the model's shared data. start: start values of the free variables."""
+
+    point: pt.TensorVariable
+    free: Layout
+    log_density: pt.TensorVariable
+    names: list[str]
+    expanded: list[pt.TensorVariable]
+    shared: dict[Any, Any]
+    start: Start
+
+    def flat_start(self, seed: Any = None) -> np.ndarray:
+        """The start values as one vector. ValueError where a shape is another than that of the first start."""
+        values = self.start(seed)
+        for value, name, shape in zip(values, self.free.names, self.free.shapes):
+            if value.shape != shape:
+                raise ValueError(f"the initial value of {name} has shape {value.shape}; expected {shape}")
+        return np.concatenate([np.ravel(x) for x in values]).astype("float64", copy=False)
+
+    def expanded_shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of `expanded`, evaluated at a start where types don't know them."""
+        shapes = {x: x.type.shape for x in self.expanded}
+        if unknown := [x for x in self.expanded if None in x.type.shape]:
+            evaluate = bt.function([self.point], [x.shape for x in unknown], mode="FAST_COMPILE", on_unused_input="ignore")
+            shapes.update((x, tuple(map(int, shape))) for x, shape in zip(unknown, evaluate(self.flat_start(0))))
+        return [shapes[x] for x in self.expanded]
+
+
+def _what_changes_meaning(model: Model) -> Callable[[Any], None]:
+    """Rewrites a FunctionGraph in place by those of PyTensor's rewrites, and of PyMC's among them, without which it would be another function.
+
+    A parameter outside its domain gives -inf, unless the model does not check bounds: PyMC's graphs raise an error there until this rewrite.
+    Labelled tensors become tensors (`minimum_compile`, which the linker requires). Scans keep only the steps that are used, without which those
+    of long series would need memory for all of them. The rest, simpler and stabler forms of the same function, is left to Bitale.
+    """
+    bounds = "local_check_parameter_to_ninf_switch" if model.check_bounds else "local_remove_check_parameter"
+    query = RewriteDatabaseQuery(
+        include=["canonicalize", "scan_save_mem_no_prealloc", *SHAPES], subquery={"canonicalize": RewriteDatabaseQuery(include=[bounds])}
+    )
+    optimizer = Mode(BitaleLinker(), query).optimizer
+    return lambda fgraph: optimizer.rewrite(fgraph)
+
+
+def initial_values(model: Model, overrides: Any = None, jitter_rvs: Any = None, strategy: str = "support_point") -> Start:
+    """A function of a seed: the start values of the free variables, by PyMC's expressions of them. PyTensor's own Python linker runs it,
+    which compiles nothing. PyTensor's functions are not re-entrant, and nutpie's threads call it at the same time."""
+    jitter = (set(model.free_RVs) if strategy == "support_point" else set()) if jitter_rvs is None else jitter_rvs
+    strategies = {**model.rvs_to_initial_values, **convert_str_to_rv_dict(model, overrides or {})}
+    values = make_initial_point_expression(
+        free_rvs=model.free_RVs, rvs_to_transforms=model.rvs_to_transforms, initval_strategies=strategies, jitter_rvs=jitter,
+        default_strategy=strategy, return_transformed=True,
+    )
+    function = compile_pymc([], replace_rng_nodes(values), mode=Mode("py", FAST_COMPILE.provided_optimizer))
+    generators = find_rng_nodes(function.maker.fgraph.outputs)
+    lock = threading.Lock()
+
+    def evaluate(seed: Any) -> list[np.ndarray]:
+        with lock:
+            reseed_rngs(generators, seed)
+            return [np.asarray(x) for x in function()]
+
+    return evaluate
+
+
+def require_continuous(model: Any, who: str, var_names: Iterable[str] = ()) -> None:
+    """TypeError, ValueError or KeyError where it is no model with continuous free variables, or has no variables of these names."""
+    if not isinstance(model, Model):
+        raise TypeError(f"bitale.pytensor.{who} needs a PyMC model, got {type(model).__name__}")
+    if not model.free_RVs:
+        raise ValueError("the model has no free variables, so there is nothing to sample")
+    discrete = [f"{v.name} ({v.dtype})" for v in model.free_RVs if not v.dtype.startswith("float")]
+    if discrete:
+        raise ValueError(f"{who} samples continuous variables, and these are discrete: {', '.join(discrete)}; sum over them, or use pm.sample")
+    known = {v.name for v in model.unobserved_value_vars}
+    if unknown := [name for name in var_names if name not in known]:
+        raise KeyError(f"the model has no variables {', '.join(map(repr, unknown))}; there are: {', '.join(sorted(known))}")
+
+
+def model_graph(model: Model, start: Start, var_names: Sequence[str] | None) -> ModelGraph:
+    """The graph of a model that `require_continuous` accepts. var_names: which variables besides the free ones; None: all."""
+    values = [model.rvs_to_values[v] for v in model.free_RVs]
+    free = Layout([v.name for v in values], [x.shape for x in start(0)])
+    others = [v for v in model.unobserved_value_vars if v.name not in free.names and (var_names is None or v.name in var_names)]
+    point = bt.tensor.tensor("_unconstrained_point", dtype="float64", shape=(free.size,))
+    rewrite = _what_changes_meaning(model)
+    conversion = Conversion(prepare=rewrite)
+    for value, where, shape in zip(values, free.slices, free.shapes):
+        conversion.variables[value] = point[where].reshape(shape).astype(value.dtype)
+    wanted = [model.logp(), *(as_tensor(v, allow_xtensor_conversion=True) for v in others)]
+    fgraph = FunctionGraph(outputs=wanted, clone=True, copy_inputs=False)
+    rewrite(fgraph)
+    logp, *expanded = conversion(fgraph.outputs)
+    shared = {variable: made for variable, made in conversion.inputs.items() if isinstance(variable, SharedVariable)}
+    if missing := [str(v) for v in conversion.inputs if v not in shared]:
+        raise bt.MissingInputError(f"the model depends on variables without a value: {', '.join(missing)}")
+    # Stable forms come first, as some formulas are differentiable only in these.
+    logp = rewrite_graph(logp.astype("float64"), include=("canonicalize", "stabilize"))
+    return ModelGraph(point, free, logp, [v.name for v in others], expanded, shared, start)
