@@ -1,8 +1,10 @@
-"""PyTensor's graphs, and so PyMC's models, compiled by Bitale. Importing it registers the mode and the linker ``BITALE`` with PyTensor.
+"""PyTensor's graphs, and so PyMC's models, compiled by Bitale. Importing it registers the mode and the linker ``BITALE`` with PyTensor, and the
+backend ``bitale`` with nutpie.
 
 >>> import bitale.pytensor
 >>> f = pytensor.function([x], y, mode="BITALE")
->>> idata = pm.sample(backend="BITALE")
+>>> idata = pm.sample(nuts_sampler="nutpie", backend="BITALE")
+>>> pytensor.config.mode = "BITALE"     # for everything that is compiled from here on
 
 `from_pytensor` gives the Bitale graph of PyTensor variables; `converts` registers a converter for a class of ops.
 """
@@ -11,16 +13,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from bitale.pytensor import versions as _versions
+from bitale.pytensor import _flags, versions as _versions
 
+_is_default = _flags.take_mode()
 _versions.check()
 
 from bitale.pytensor.registry import NotConverted, converts, converts_later as _converts_later
 from bitale.pytensor.conversion import ConversionError, Report, from_pytensor
 from bitale.pytensor import elemwise, reductions, shapes, indexing, linalg, decompositions, special, control, scan, random, pymc_random, pymc_car, extra_ops  # registers converters
 from bitale.pytensor.linker import BitaleLinker, function
+from bitale.pytensor import default_mode as _default_mode, pymc_calls as _pymc_calls
 
 _converts_later("pytensor.xtensor", "bitale.pytensor.labels")
+_default_mode.accept_name()
+_default_mode.keep_inner_graphs_from_the_c_compiler()
+_default_mode.keep_virtual_machines_from_the_c_compiler()
+_pymc_calls.extend()
+if _is_default:
+    _default_mode.set_default()
 
 __all__ = ["BitaleLinker", "ConversionError", "NotConverted", "Report", "converts", "from_pytensor", "function", "nutpie"]
 
@@ -29,7 +39,8 @@ def nutpie(model: Any, **options: Any) -> Any:
     """A PyMC model, compiled by Bitale for ``nutpie.sample``; no Numba is needed.
 
     Shared data have the values of this moment; the result's `with_data` gives a model with others. var_names: which variables the trace has
-    besides the free ones (default: all); initial_points, jitter_rvs: as nutpie's own ``compile_pymc_model``. ImportError without PyMC or nutpie;
+    besides the free ones (default: all); initial_points, jitter_rvs, default_initialization_strategy, freeze_model: as nutpie's own
+    ``compile_pymc_model``, to which this is the backend ``bitale``. ImportError without PyMC or nutpie;
     ValueError for a model with discrete free variables, or none; KeyError for names of `var_names` that it does not have; ConversionError for
     random variables among those of the trace. Where a call fails while nutpie samples, the first error is a warning.
     """
