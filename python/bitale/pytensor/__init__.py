@@ -32,7 +32,7 @@ _pymc_calls.extend()
 if _is_default:
     _default_mode.set_default()
 
-__all__ = ["BitaleLinker", "ConversionError", "NotConverted", "Report", "converts", "from_pytensor", "function", "nutpie"]
+__all__ = ["BitaleLinker", "ConversionError", "NotConverted", "Report", "batched", "converts", "from_pytensor", "function", "nutpie"]
 
 
 def nutpie(model: Any, **options: Any) -> Any:
@@ -49,3 +49,17 @@ def nutpie(model: Any, **options: Any) -> Any:
     from bitale.pytensor.nutpie_model import compile_model
 
     return compile_model(model, **options)
+
+
+def batched(model: Any, chains: int | None = None, **options: Any) -> Any:
+    """A PyMC model whose log density and gradient are evaluated at many points by one call, for samplers of many chains.
+
+    chains: how many points; None: any number. The result is called with a matrix, whose rows are points on the unconstrained scale, and returns
+    their log densities and gradients; `logp(points)` returns only the former, `initial_points(seed)` start values, and `variables(points)` the
+    model's variables by name. Options: var_names, initial_points and jitter_rvs, as of `nutpie`. Shared data have the values of this moment.
+    ImportError without PyMC; TypeError, ValueError and KeyError as `nutpie`.
+    """
+    _versions.check("pymc", "bitale.pytensor.batched")
+    from bitale.pytensor.batched_model import batched_model
+
+    return batched_model(model, chains, **options)

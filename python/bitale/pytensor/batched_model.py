@@ -1,0 +1,78 @@
+"""Log densities and gradients of a PyMC model at many points in one call, for samplers that move many chains together."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytensor
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale.pytensor.linker import BITALE
+from bitale.pytensor.model_graph import ModelGraph, initial_values, model_graph, require_continuous
+
+
+@dataclasses.dataclass(frozen=True)
+class BatchedModel:
+    """A model at many points at once. A point is a row: the free variables on the unconstrained scale, one after another."""
+
+    chains: int | None
+    graph: ModelGraph
+    function: bt.Function
+    density: bt.Function
+    expand: bt.Function
+
+    @property
+    def size(self) -> int:
+        """How many numbers a point has."""
+        return self.graph.free.size
+
+    def __call__(self, points: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The log density of each point, and its gradient. TypeError where `points` is no matrix of numbers of shape (chains, size)."""
+        values, gradients = self.function(points)
+        return values, gradients
+
+    def logp(self, points: Any) -> np.ndarray:
+        """The log density of each point."""
+        values: np.ndarray = self.density(points)
+        return values
+
+    def initial_points(self, seed: Any = None, chains: int | None = None) -> np.ndarray:
+        """Start values, jittered as PyMC does, one row for each chain."""
+        count = self.chains if chains is None else chains
+        if count is None:
+            raise TypeError("initial_points: the model was compiled for any number of chains, so chains= is needed")
+        seeds = np.random.SeedSequence(seed).generate_state(count)
+        return np.stack([self.graph.flat_start(int(one)) for one in seeds])
+
+    def variables(self, points: Any) -> dict[str, np.ndarray]:
+        """The model's variables at these points, those on the unconstrained scale among them, by name. The first dimension is that of the
+        points, of which there may be any number."""
+        points = np.asarray(points, dtype="float64")
+        free = self.graph.free
+        found = {name: points[:, at].reshape(-1, *shape) for name, at, shape in zip(free.names, free.slices, free.shapes)}
+        return {**found, **dict(zip(self.graph.names, self.expand(points)))}
+
+
+def batched_model(
+    model: Any, chains: int | None = None, *, var_names: Any = None, initial_points: Any = None, jitter_rvs: Any = None
+) -> BatchedModel:
+    """See `bitale.pytensor.batched`."""
+    var_names = None if var_names is None else list(var_names)
+    require_continuous(model, "batched", var_names or ())
+    if chains is not None and (isinstance(chains, bool) or not isinstance(chains, (int, np.integer)) or chains < 1):
+        raise ValueError(f"batched: chains must be a positive number, or None for any, got {chains!r}")
+    with pytensor.config.change_flags(mode=BITALE):
+        graph = model_graph(model, initial_values(model, initial_points, jitter_rvs), var_names)
+    points = pt.tensor("points", dtype="float64", shape=(None if chains is None else int(chains), graph.free.size))
+    any_number = pt.tensor("points", dtype="float64", shape=(None, graph.free.size))
+    values = bt.vectorize_graph(graph.log_density, {graph.point: points})
+    expanded = bt.vectorize_graph(graph.expanded, {graph.point: any_number})
+    gradients = bt.grad(values.sum(), points)  # of each value, as no other depends on its row
+    options: dict[str, Any] = {"on_unused_input": "ignore"}
+    return BatchedModel(
+        chains, graph, bt.function([points], [values, gradients], **options), bt.function([points], values, **options),
+        bt.function([any_number], expanded, **options),
+    )
