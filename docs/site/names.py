@@ -26,6 +26,8 @@ MODULES = {
     "bitale.tensor.optimize": "More optimisation",
     "bitale.tensor.random": "Types of generators",
     "bitale.random": "Random generators",
+    "bitale.stats": "Log densities",
+    "bitale.stats.transforms": "Transforms of constrained variables",
     "bitale.sparse": "Sparse matrices",
     "bitale.sparse.linalg": "Sparse linear algebra",
     "bitale.xtensor": "Labelled dimensions",

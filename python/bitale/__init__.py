@@ -47,6 +47,7 @@ from bitale import compile
 from bitale import gradient
 from bitale import link
 from bitale import raise_op
+from bitale import stats
 from bitale import typing
 from bitale.compile import Function, In, Mode, OpFromGraph, Out, function, get_mode, shared
 from bitale.gradient import (

@@ -13,6 +13,7 @@
 #include "numpy_bridge.hpp"
 #include "numpy_functions.hpp"
 #include "sparse.hpp"
+#include "stats.hpp"
 #include "values.hpp"
 
 namespace {
@@ -74,6 +75,7 @@ NB_MODULE(_core, m) {
   bind_xtensor(m);
   bind_xtensor_windows(m);
   bind_random(m);
+  bind_stats(m);
   bind_ifelse(m);
   bind_op_from_graph(m);
   bind_scan(m);

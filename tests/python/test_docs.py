@@ -72,6 +72,12 @@ def test_sparse():
         execute(code, "sparse.md", names)
 
 
+def test_stats():
+    names = {}
+    for code in blocks("stats.md", "python"):
+        execute(code, "stats.md", names)
+
+
 def test_xtensor():
     names = {}
     for code in blocks("xtensor.md", "python"):

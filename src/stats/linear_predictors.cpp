@@ -1,0 +1,75 @@
+// Probabilities of counts by a linear predictor: the logit of a probability, or the logarithm of a mean. Nothing is
+// rounded to 0 or 1 on the way, so they are exact in both tails.
+#include "bitale/ops/special.hpp"
+#include "bitale/stats/densities.hpp"
+#include "stats/arguments.hpp"
+#include "stats/counts.hpp"
+
+namespace bitale::stats {
+
+using V = const Variable&;
+
+Variable bernoulli_logit_logpmf(const Operand& x, const Operand& logit) {
+  return density(
+      "bernoulli_logit_logpmf",
+      [](V x, V logit) {
+        const Variable outside = and_(neq(x, 0), and_(neq(x, 1), eq(x, x)));
+        return switch_(outside, -infinity, -softplus((1 - 2 * x) * logit));
+      },
+      x, logit);
+}
+
+Variable binomial_logit_logpmf(const Operand& x, const Operand& n, const Operand& logit) {
+  return density(
+      "binomial_logit_logpmf",
+      [](V x, V n, V logit) {
+        const Variable valid = and_(ge(n, 0), eq(n, floor(n)));
+        const Variable value = within_support(or_(is_no_count(x), gt(x, n)), x, 0, [&](V x) {
+          return log_binomial(n, x) - (x * softplus(-logit) + (n - x) * softplus(logit));
+        });
+        return in_domain(valid, value);
+      },
+      x, n, logit);
+}
+
+Variable poisson_log_logpmf(const Operand& x, const Operand& log_lam) {
+  return density(
+      "poisson_log_logpmf",
+      [](V x, V log_lam) {
+        return within_support(is_no_count(x), x, 0, [&](V x) { return x * log_lam - exp(log_lam) - gammaln(x + 1); });
+      },
+      x, log_lam);
+}
+
+namespace {
+
+// mu^x phi^phi / (mu + phi)^(x + phi), by the ratio r = mu / phi and its logarithm.
+Variable negative_binomial_by(V x, V phi, V log_ratio) {
+  return log_choices_of_failures(phi, x) -
+         (x * softplus(-log_ratio) + in_domain(gt(phi, 0), phi) * softplus(log_ratio));
+}
+
+}  // namespace
+
+Variable negative_binomial_2_logpmf(const Operand& x, const Operand& mu, const Operand& phi) {
+  return density(
+      "negative_binomial_2_logpmf",
+      [](V x, V mu, V phi) {
+        return within_support(is_no_count(x), x, 0, [&](V x) {
+          const Variable ratio = in_domain(and_(gt(mu, 0), gt(phi, 0)), mu / phi);
+          return log_choices_of_failures(phi, x) + x * (log(ratio) - log1p(ratio)) - phi * log1p(ratio);
+        });
+      },
+      x, mu, phi);
+}
+Variable negative_binomial_2_log_logpmf(const Operand& x, const Operand& log_mu, const Operand& phi) {
+  return density(
+      "negative_binomial_2_log_logpmf",
+      [](V x, V log_mu, V phi) {
+        return within_support(is_no_count(x), x, 0,
+                              [&](V x) { return negative_binomial_by(x, phi, log_mu - log(phi)); });
+      },
+      x, log_mu, phi);
+}
+
+}  // namespace bitale::stats

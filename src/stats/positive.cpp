@@ -1,0 +1,122 @@
+// Densities of positive numbers. Terms of the parameters alone are grouped, so that they are computed once.
+#include "bitale/ops/special.hpp"
+#include "bitale/stats/densities.hpp"
+#include "stats/arguments.hpp"
+
+namespace bitale::stats {
+
+using V = const Variable&;
+
+namespace {
+
+// By the logarithm of the rate, which both parametrisations have at hand.
+Variable gamma_density(V x, V shape, V rate, V log_rate) {
+  const Variable constant = in_domain(gt(shape, 0), shape * log_rate - gammaln(shape));
+  return within_support(or_(lt(x, 0), eq(x, infinity)), x, 1,
+                        [&](V x) { return constant + xlogy(shape - 1, x) - rate * x; });
+}
+
+}  // namespace
+
+Variable exponential_logpdf(const Operand& x, const Operand& scale) {
+  return density(
+      "exponential_logpdf", [](V x, V scale) { return switch_(lt(x, 0), -infinity, -(x / scale + log(scale))); }, x,
+      scale);
+}
+
+Variable truncexpon_logpdf(const Operand& x, const Operand& b, const Operand& loc, const Operand& scale) {
+  return density(
+      "truncexpon_logpdf",
+      [](V x, V b, V loc, V scale) {
+        const Variable z = (x - loc) / scale, constant = log(scale) + log1mexp(-b);
+        return in_domain(gt(b, 0), switch_(or_(lt(z, 0), gt(z, b)), -infinity, -(z + constant)));
+      },
+      x, b, loc, scale);
+}
+
+Variable gamma_logpdf(const Operand& x, const Operand& shape, const Operand& scale) {
+  return density(
+      "gamma_logpdf", [](V x, V shape, V scale) { return gamma_density(x, shape, reciprocal(scale), -log(scale)); }, x,
+      shape, scale);
+}
+Variable gamma_rate_logpdf(const Operand& x, const Operand& shape, const Operand& rate) {
+  return density(
+      "gamma_logpdf", [](V x, V shape, V rate) { return gamma_density(x, shape, rate, log(rate)); }, x, shape, rate);
+}
+Variable chisquare_logpdf(const Operand& x, const Operand& df) {
+  return density(
+      "chisquare_logpdf",
+      [](V x, V df) { return gamma_density(x, 0.5 * df, constant_like_of(df, 0.5), constant_like_of(df, -log_two)); },
+      x, df);
+}
+
+// The power p of x / lambd is a gamma variable of shape alpha / p.
+Variable gengamma_logpdf(const Operand& x, const Operand& alpha, const Operand& p, const Operand& lambd) {
+  return density(
+      "gengamma_logpdf",
+      [](V x, V alpha, V p, V lambd) {
+        const Variable constant = in_domain(gt(alpha, 0), log(p) - log(lambd) - gammaln(alpha / p));
+        return within_support(or_(lt(x, 0), eq(x, infinity)), x, 1, [&](V x) {
+          const Variable z = x / lambd;
+          return constant + xlogy(alpha - 1, z) - pow(z, p);
+        });
+      },
+      x, alpha, p, lambd);
+}
+
+Variable invgamma_logpdf(const Operand& x, const Operand& shape, const Operand& scale) {
+  return density(
+      "invgamma_logpdf",
+      [](V x, V shape, V scale) {
+        const Variable constant = in_domain(gt(shape, 0), shape * log(scale) - gammaln(shape));
+        return within_support(le(x, 0), x, 1, [&](V x) { return constant - (shape + 1) * log(x) - scale / x; });
+      },
+      x, shape, scale);
+}
+
+Variable weibull_logpdf(const Operand& x, const Operand& shape, const Operand& scale) {
+  return density(
+      "weibull_logpdf",
+      [](V x, V shape, V scale) {
+        const Variable constant = log(shape) - log(scale);
+        return within_support(or_(lt(x, 0), eq(x, infinity)), x, 1, [&](V x) {
+          const Variable z = x / scale;
+          return constant + xlogy(shape - 1, z) - pow(z, shape);
+        });
+      },
+      x, shape, scale);
+}
+
+Variable pareto_logpdf(const Operand& x, const Operand& b, const Operand& scale) {
+  return density(
+      "pareto_logpdf",
+      [](V x, V b, V scale) {
+        const Variable constant = log(b) + b * log(scale), outside = lt(x, scale);
+        const Variable value = constant - (b + 1) * log(switch_(outside, 1, x));
+        return in_domain(and_(gt(b, 0), gt(scale, 0)), switch_(outside, -infinity, value));
+      },
+      x, b, scale);
+}
+
+Variable rayleigh_logpdf(const Operand& x, const Operand& scale) {
+  return density(
+      "rayleigh_logpdf",
+      [](V x, V scale) {
+        return within_support(or_(le(x, 0), eq(x, infinity)), x, 1,
+                              [&](V x) { return log(x) - 0.5 * sqr(x / scale) - 2 * log(scale); });
+      },
+      x, scale);
+}
+
+Variable wald_logpdf(const Operand& x, const Operand& mean, const Operand& scale) {
+  return density(
+      "wald_logpdf",
+      [](V x, V mean, V scale) {
+        const Variable constant = in_domain(gt(mean, 0), 0.5 * (log(scale) - log_two_pi));
+        return within_support(or_(le(x, 0), eq(x, infinity)), x, 1,
+                              [&](V x) { return constant - 1.5 * log(x) - 0.5 * scale * sqr((x - mean) / mean) / x; });
+      },
+      x, mean, scale);
+}
+
+}  // namespace bitale::stats

@@ -1,0 +1,168 @@
+// Logarithms of distribution functions and of survival functions, each by the formula that keeps its digits in the tail
+// where it is small: a pair for each distribution.
+#include <cmath>
+#include <numbers>
+
+#include "bitale/ops/special.hpp"
+#include "bitale/stats/densities.hpp"
+#include "stats/arguments.hpp"
+
+namespace bitale::stats {
+
+using V = const Variable&;
+
+namespace {
+
+Variable checked_scale(V scale) { return in_domain(gt(scale, 0), scale); }
+
+// log(1 - exp(-y)) for y >= 0: of the distribution function of a survival function exp(-y). Below 0 there is nothing.
+Variable log_of_rest(V y) {
+  return within_support(le(y, 0), y, 1, [](V y) { return log1mexp(-y); });
+}
+Variable log_of_survival(V y) { return switch_(le(y, 0), zeros_like(y), -y); }
+
+// log of (1/2 + atan(z) / pi), which for z far below 0 is atan(-1 / z) / pi.
+Variable log_cauchy(V z) {
+  const Variable is_far = lt(z, -1);
+  const Variable far = arctan(-reciprocal(switch_(is_far, z, -1))) / std::numbers::pi;
+  return log(switch_(is_far, far, 0.5 + arctan(switch_(is_far, 0, z)) / std::numbers::pi));
+}
+Variable log_laplace(V z) { return switch_(lt(z, 0), z - log_two, log1p(-0.5 * exp(-switch_(lt(z, 0), 0, z)))); }
+Variable log_share(V part, V whole) {
+  const Variable share = clip(part / in_domain(gt(whole, 0), whole), 0, 1);
+  return within_support(le(share, 0), share, 1, [](V s) { return log(s); });
+}
+
+// A function of z = (x - loc) / scale.
+template <class Function>
+Variable located(const char* who, const Operand& x, const Operand& loc, const Operand& scale, Function of_z) {
+  return density(
+      who, [&](V x, V loc, V scale) { return of_z((x - loc) / checked_scale(scale)); }, x, loc, scale);
+}
+
+}  // namespace
+
+Variable normal_logcdf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("normal_logcdf", x, loc, scale, [](V z) { return log_ndtr(z); });
+}
+Variable normal_logsf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("normal_logsf", x, loc, scale, [](V z) { return log_ndtr(-z); });
+}
+
+Variable halfnormal_logcdf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("halfnormal_logcdf", x, loc, scale, [](V z) {
+    return within_support(le(z, 0), z, 1, [](V z) { return log(erf(z * std::numbers::sqrt2 / 2)); });
+  });
+}
+Variable halfnormal_logsf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("halfnormal_logsf", x, loc, scale,
+                 [](V z) { return switch_(le(z, 0), zeros_like(z), log_ndtr(-z) + log_two); });
+}
+
+Variable lognormal_logcdf(const Operand& x, const Operand& mean, const Operand& sigma) {
+  return density(
+      "lognormal_logcdf",
+      [](V x, V mean, V sigma) {
+        return within_support(le(x, 0), x, 1, [&](V x) { return log_ndtr((log(x) - mean) / checked_scale(sigma)); });
+      },
+      x, mean, sigma);
+}
+Variable lognormal_logsf(const Operand& x, const Operand& mean, const Operand& sigma) {
+  return density(
+      "lognormal_logsf",
+      [](V x, V mean, V sigma) {
+        const Variable outside = le(x, 0);
+        const Variable value = log_ndtr((mean - log(switch_(outside, 1, x))) / checked_scale(sigma));
+        return switch_(outside, zeros_like(value), value);
+      },
+      x, mean, sigma);
+}
+
+Variable cauchy_logcdf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("cauchy_logcdf", x, loc, scale, log_cauchy);
+}
+Variable cauchy_logsf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("cauchy_logsf", x, loc, scale, [](V z) { return log_cauchy(-z); });
+}
+
+Variable laplace_logcdf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("laplace_logcdf", x, loc, scale, log_laplace);
+}
+Variable laplace_logsf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("laplace_logsf", x, loc, scale, [](V z) { return log_laplace(-z); });
+}
+
+Variable logistic_logcdf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("logistic_logcdf", x, loc, scale, log_sigmoid);
+}
+Variable logistic_logsf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("logistic_logsf", x, loc, scale, [](V z) { return log_sigmoid(-z); });
+}
+
+Variable gumbel_logcdf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("gumbel_logcdf", x, loc, scale, [](V z) { return -exp(-z); });
+}
+Variable gumbel_logsf(const Operand& x, const Operand& loc, const Operand& scale) {
+  return located("gumbel_logsf", x, loc, scale, [](V z) { return log1mexp(-exp(-z)); });
+}
+
+Variable uniform_logcdf(const Operand& x, const Operand& low, const Operand& high) {
+  return density(
+      "uniform_logcdf", [](V x, V low, V high) { return log_share(x - low, high - low); }, x, low, high);
+}
+Variable uniform_logsf(const Operand& x, const Operand& low, const Operand& high) {
+  return density(
+      "uniform_logsf", [](V x, V low, V high) { return log_share(high - x, high - low); }, x, low, high);
+}
+
+Variable exponential_logcdf(const Operand& x, const Operand& scale) {
+  return density(
+      "exponential_logcdf", [](V x, V scale) { return log_of_rest(x / checked_scale(scale)); }, x, scale);
+}
+Variable exponential_logsf(const Operand& x, const Operand& scale) {
+  return density(
+      "exponential_logsf", [](V x, V scale) { return log_of_survival(x / checked_scale(scale)); }, x, scale);
+}
+
+namespace {
+
+Variable half_square(V x, V scale) {
+  return switch_(lt(x, 0), zeros_like(x), 0.5 * sqr(switch_(lt(x, 0), 0, x) / checked_scale(scale)));
+}
+Variable power(V x, V shape, V scale) {
+  const Variable outside = le(x, 0);
+  return switch_(outside, 0, pow(switch_(outside, 1, x) / checked_scale(scale), in_domain(gt(shape, 0), shape)));
+}
+Variable pareto_exponent(V x, V b, V scale) {
+  const Variable outside = le(x, scale);
+  return switch_(outside, 0, in_domain(gt(b, 0), b) * log(switch_(outside, 1, x / checked_scale(scale))));
+}
+
+}  // namespace
+
+Variable rayleigh_logcdf(const Operand& x, const Operand& scale) {
+  return density(
+      "rayleigh_logcdf", [](V x, V scale) { return log_of_rest(half_square(x, scale)); }, x, scale);
+}
+Variable rayleigh_logsf(const Operand& x, const Operand& scale) {
+  return density(
+      "rayleigh_logsf", [](V x, V scale) { return log_of_survival(half_square(x, scale)); }, x, scale);
+}
+Variable weibull_logcdf(const Operand& x, const Operand& shape, const Operand& scale) {
+  return density(
+      "weibull_logcdf", [](V x, V shape, V scale) { return log_of_rest(power(x, shape, scale)); }, x, shape, scale);
+}
+Variable weibull_logsf(const Operand& x, const Operand& shape, const Operand& scale) {
+  return density(
+      "weibull_logsf", [](V x, V shape, V scale) { return log_of_survival(power(x, shape, scale)); }, x, shape, scale);
+}
+Variable pareto_logcdf(const Operand& x, const Operand& b, const Operand& scale) {
+  return density(
+      "pareto_logcdf", [](V x, V b, V scale) { return log_of_rest(pareto_exponent(x, b, scale)); }, x, b, scale);
+}
+Variable pareto_logsf(const Operand& x, const Operand& b, const Operand& scale) {
+  return density(
+      "pareto_logsf", [](V x, V b, V scale) { return log_of_survival(pareto_exponent(x, b, scale)); }, x, b, scale);
+}
+
+}  // namespace bitale::stats
