@@ -4,6 +4,7 @@
 
 #include "arguments.hpp"
 #include "bitale/sparse/cholesky.hpp"
+#include "bitale/sparse/lu.hpp"
 #include "define.hpp"
 #include "sparse.hpp"
 
@@ -26,6 +27,24 @@ void bind_sparse_linalg(nb::module_& m) {
       .def(
           "sample", [](const Cholesky& self, const Like& z) { return self.sample(as_variable(z)); }, "z"_a, caller,
           "From standard normal numbers, a sample of the Gaussian with precision A and mean 0.");
+  using sparse::Lu;
+  nb::class_<Lu>(m, "SparseLU", "The LU factors of a general sparse matrix, by partial pivoting.")
+      .def(nb::init<const sparse::Matrix&>(), "A"_a, caller)
+      .def_prop_ro("column_order", &Lu::column_order, "The order in which columns are eliminated.")
+      .def(
+          "solve", [](const Lu& self, const Like& b, bool trans) { return self.solve(as_variable(b), trans); }, "b"_a,
+          "trans"_a = false, caller,
+          "x with A @ x == b, or A.T @ x == b if trans is true, for a vector or the columns of a matrix.")
+      .def(
+          "slogdet",
+          [](const Lu& self) {
+            const Variables both = self.slogdet();
+            return nb::make_tuple(both[0], both[1]);
+          },
+          caller, "The sign of the determinant, and the logarithm of its absolute value.")
+      .def(
+          "logdet", [](const Lu& self) { return self.slogdet()[1]; }, caller,
+          "The logarithm of the determinant's absolute value.");
 }
 
 }  // namespace bitale::python

@@ -1,6 +1,5 @@
 #include "runtime/sparse_cholesky.hpp"
 
-#include <cmath>
 #include <vector>
 
 namespace bitale::runtime {
@@ -39,42 +38,6 @@ void add_multiple(const T* x, T factor, std::int64_t count, T* y) {
 }
 
 }  // namespace
-
-template <class T>
-std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values) {
-  const auto [n, bounds, rows] = pattern;
-  // The columns whose next row is j, as a list that begins at first[j]; `at` is the position of that row.
-  std::vector<std::int64_t> first(std::size_t(n), -1), next(std::size_t(n), -1), at(std::size_t(n), 0);
-  std::vector<std::int64_t> offset(std::size_t(n), 0);  // of the element in each row of column j
-  const auto wait_for_row = [&](std::int64_t column, std::int64_t position) {
-    if (position == bounds[column + 1]) return;
-    const auto row = std::size_t(rows[position]);
-    at[std::size_t(column)] = position;
-    next[std::size_t(column)] = first[row];
-    first[row] = column;
-  };
-  for (std::int64_t j = 0; j < n; ++j) {
-    const std::int64_t start = bounds[j], end = bounds[j + 1];
-    for (std::int64_t p = start; p < end; ++p) offset[std::size_t(rows[p])] = p;
-    for (std::int64_t k = first[std::size_t(j)]; k >= 0;) {
-      const std::int64_t following = next[std::size_t(k)], position = at[std::size_t(k)], last = bounds[k + 1];
-      const T factor = values[position];
-      if (last - position == end - start)
-        add_multiple(values + position, -factor, end - start, values + start);
-      else
-        for (std::int64_t p = position; p < last; ++p) values[offset[std::size_t(rows[p])]] -= values[p] * factor;
-      wait_for_row(k, position + 1);
-      k = following;
-    }
-    const T pivot = values[start];
-    if (!(pivot > 0) || !std::isfinite(pivot)) return j + 1;
-    const T root = std::sqrt(pivot);
-    values[start] = root;
-    for (std::int64_t p = start + 1; p < end; ++p) values[p] /= root;
-    wait_for_row(j, start + 1);
-  }
-  return 0;
-}
 
 template <class T>
 void sparse_cholesky_gradient(const FactorPattern& pattern, const T* factor, T* gradient) {
@@ -117,35 +80,9 @@ void sparse_solve_triangular(const FactorPattern& pattern, const T* factor, bool
   }
 }
 
-template <class T>
-void sparse_selected_inverse(const FactorPattern& pattern, const T* factor, T* inverse) {
-  const auto [n, bounds, rows] = pattern;
-  std::vector<T> sums;
-  for (std::int64_t j = n; j-- > 0;) {
-    const std::int64_t start = bounds[j], end = bounds[j + 1];
-    sums.assign(std::size_t(end - start), T(0));
-    for (std::int64_t p = start + 1; p < end; ++p) {
-      T own = inverse[bounds[rows[p]]] * factor[p];
-      for_common_rows(pattern, p, end, [&](std::int64_t q, std::int64_t r, std::int64_t count) {
-        add_multiple(inverse + q, factor[p], count, sums.data() + (r - start));
-        own += sum_of_products(inverse + q, factor + r, count);
-      });
-      sums[std::size_t(p - start)] += own;
-    }
-    T on_diagonal = 1 / factor[start];
-    for (std::int64_t p = start + 1; p < end; ++p) {
-      inverse[p] = -sums[std::size_t(p - start)] / factor[start];
-      on_diagonal -= factor[p] * inverse[p];
-    }
-    inverse[start] = on_diagonal / factor[start];
-  }
-}
-
-#define BITALE_INSTANTIATE(T)                                                                       \
-  template std::int64_t sparse_cholesky<T>(const FactorPattern&, T*);                               \
-  template void sparse_cholesky_gradient<T>(const FactorPattern&, const T*, T*);                    \
-  template void sparse_solve_triangular<T>(const FactorPattern&, const T*, bool, std::int64_t, T*); \
-  template void sparse_selected_inverse<T>(const FactorPattern&, const T*, T*);
+#define BITALE_INSTANTIATE(T)                                                    \
+  template void sparse_cholesky_gradient<T>(const FactorPattern&, const T*, T*); \
+  template void sparse_solve_triangular<T>(const FactorPattern&, const T*, bool, std::int64_t, T*);
 BITALE_INSTANTIATE(float)
 BITALE_INSTANTIATE(double)
 #undef BITALE_INSTANTIATE

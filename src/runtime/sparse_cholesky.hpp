@@ -14,8 +14,7 @@ struct FactorPattern {
 };
 
 // `values` has the lower triangle of the matrix, and then that of its factor. Returns 0, or 1 + the first column at
-// which the matrix turns out not to be positive definite. Left-looking: column j takes the columns before it that have
-// row j.
+// which the matrix turns out not to be positive definite, or -1 for a pattern that is not closed (sparse_fronts.cpp).
 template <class T>
 std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values);
 // `gradient` has that by the elements of the factor, and then that by the elements of the lower triangle: the factor's
@@ -26,8 +25,9 @@ void sparse_cholesky_gradient(const FactorPattern& pattern, const T* factor, T* 
 template <class T>
 void sparse_solve_triangular(const FactorPattern& pattern, const T* factor, bool transposed, std::int64_t columns,
                              T* x);
-// The elements of the inverse in the factor's pattern (Takahashi, Fagan and Chin 1973).
+// The elements of the inverse in the factor's pattern (Takahashi, Fagan and Chin 1973). False for a pattern that is not
+// closed.
 template <class T>
-void sparse_selected_inverse(const FactorPattern& pattern, const T* factor, T* inverse);
+bool sparse_selected_inverse(const FactorPattern& pattern, const T* factor, T* inverse);
 
 }  // namespace bitale::runtime

@@ -25,6 +25,19 @@ std::vector<std::int64_t> minimum_degree(const Neighbours& neighbours) {
   return {order.indices().begin(), order.indices().end()};
 }
 
+std::vector<std::int64_t> column_minimum_degree(const std::vector<std::int64_t>& bounds,
+                                                const std::vector<std::int64_t>& rows) {
+  const auto n = std::int64_t(bounds.size()) - 1;
+  const std::vector<signed char> ones(rows.size(), 1);
+  const Eigen::Map<const Eigen::SparseMatrix<signed char, Eigen::ColMajor, std::int64_t>> pattern(
+      n, n, std::int64_t(rows.size()), bounds.data(), rows.data(), ones.data());
+  Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, std::int64_t> place;
+  Eigen::COLAMDOrdering<std::int64_t>()(pattern, place);
+  std::vector<std::int64_t> order(std::size_t(n), 0);
+  for (std::int64_t j = 0; j < n; ++j) order[std::size_t(place.indices()[j])] = j;
+  return order;
+}
+
 // A column has the rows of the matrix, and those of the columns whose first row below the diagonal it is.
 FactorColumns factor_columns(const Neighbours& neighbours) {
   const std::size_t n = neighbours.size();

@@ -1,4 +1,4 @@
-// Orderings of symmetric sparse matrices in which their Cholesky factors stay sparse, and the patterns of the factors.
+// Orderings of sparse matrices in which their factors stay sparse, and the patterns of Cholesky factors.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,11 @@ using Neighbours = std::vector<std::vector<std::int64_t>>;
 // The rows in the order of elimination: always one that has (nearly) the fewest neighbours that are left. Eigen's
 // approximate minimum degree (Amestoy, Davis and Duff 1996).
 std::vector<std::int64_t> minimum_degree(const Neighbours& neighbours);
+
+// The columns of a square matrix in an order of elimination by which LU factors stay sparse, whichever rows are pivots:
+// Eigen's column approximate minimum degree (Davis, Gilbert, Larimore and Ng 2004). `rows` are compressed columns.
+std::vector<std::int64_t> column_minimum_degree(const std::vector<std::int64_t>& bounds,
+                                                const std::vector<std::int64_t>& rows);
 
 // Compressed columns of the factor's lower triangle, each with its diagonal element first and its rows ascending.
 struct FactorColumns {

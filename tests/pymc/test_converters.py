@@ -221,22 +221,6 @@ def test_singular_systems_are_nan(kind):
     np.testing.assert_allclose(f(2 * np.eye(2), np.eye(2)), np.eye(2) / 2)
 
 
-def test_constant_sparse_matrices():
-    """Products with sparse matrices are called back; the rest of the graph is native."""
-    from scipy.sparse import csr_matrix
-
-    matrix = pytensor.sparse.as_sparse_variable(csr_matrix(np.array([[0, 2.0, 0], [1, 0, 0], [0, 0, 0], [0, 3, 4.0]])))
-    product = pytensor.sparse.dot(matrix, pt.exp(x))
-    outputs = [pt.log1p(product), pytensor.grad(product.sum(), x)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ours = pytensor.function([x], outputs, mode="BITALE")
-    report = ours.maker.linker.report()
-    assert report.interpreted is None and report.native > 0 and set(report.callbacks) <= {"Dot", "StructuredDot"}
-    for found, expected in zip(ours(VALUES[x]), pytensor.function([x], outputs, mode=ORACLE)(VALUES[x])):
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
-
-
 def test_draws_from_one_shared_state_warn_as_pymc_does():
     rng = pytensor.shared(np.random.default_rng(1))
     draws = [pt.random.normal(0, 1, rng=rng, size=size) for size in (2, 3)]

@@ -25,6 +25,7 @@ from bitale.pytensor.linker import BitaleLinker, function
 from bitale.pytensor import default_mode as _default_mode, pymc_calls as _pymc_calls
 
 _converts_later("pytensor.xtensor", "bitale.pytensor.labels")
+_converts_later("pytensor.sparse", "bitale.pytensor.sparse")
 _default_mode.accept_name()
 _default_mode.keep_inner_graphs_from_the_c_compiler()
 _default_mode.keep_virtual_machines_from_the_c_compiler()

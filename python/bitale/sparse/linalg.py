@@ -1,15 +1,15 @@
-"""Systems, determinants and inverses of sparse matrices, by Cholesky factors whose pattern is found when expressions are built."""
+"""Systems, determinants and inverses of sparse matrices, by Cholesky or LU factors whose order is found when expressions are built."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from bitale._core import SparseCholesky
+from bitale._core import SparseCholesky, SparseLU
 from bitale.sparse.basic import as_sparse_variable, block_diag
 
-__all__ = ["SparseCholesky", "block_diag", "cholesky", "logdet", "lu", "quadratic_form", "sample", "selected_inverse", "solve", "spsolve"]
+__all__ = ["SparseCholesky", "SparseLU", "block_diag", "cholesky", "logdet", "lu", "quadratic_form", "sample", "selected_inverse", "solve", "spsolve"]
 
-SparseCholesky.__module__ = __name__
+SparseCholesky.__module__ = SparseLU.__module__ = __name__
 
 
 def cholesky(A: Any) -> SparseCholesky:
@@ -30,9 +30,11 @@ def cholesky(A: Any) -> SparseCholesky:
 
 
 def solve(A: Any, b: Any, assume_a: str = "pos") -> Any:
-    """x with A @ x == b, of a symmetric positive definite A (assume_a="pos")."""
+    """x with A @ x == b, of a symmetric positive definite A (assume_a="pos"), or of a general one ("gen")."""
+    if assume_a == "gen":
+        return spsolve(A, b)
     if assume_a != "pos":
-        raise NotImplementedError(f'sparse: solve: only assume_a="pos" is implemented, not {assume_a!r}')
+        raise NotImplementedError(f'sparse: solve: assume_a is "pos" or "gen", not {assume_a!r}')
     return cholesky(A).solve(b)
 
 
@@ -56,11 +58,24 @@ def quadratic_form(A: Any, x: Any) -> Any:
     return (as_sparse_variable(A) @ x * x).sum()
 
 
-def lu(A: Any) -> Any:
-    """NotImplementedError: LU factors of general sparse matrices."""
-    raise NotImplementedError("sparse: LU factors of general matrices are not implemented; cholesky(A) is, of positive definite ones")
+def lu(A: Any) -> SparseLU:
+    """The factors of a general square matrix with a static pattern, by partial pivoting.
+
+    solve(b), solve(b, trans=True), logdet() and slogdet() of the result share one factorisation in a call. numpy.linalg.LinAlgError
+    names the column at which a matrix turns out to be singular.
+
+    >>> import scipy.sparse
+    >>> from bitale import sparse
+    >>> value = scipy.sparse.csr_array([[0.0, 2.0], [4.0, 1.0]])
+    >>> A, b = sparse.matrix("csr", "A", pattern=value), pt.dvector("b")
+    >>> f = bt.function([A, b], [sparse.linalg.lu(A).solve(b), *sparse.linalg.lu(A).slogdet()])
+    >>> x, sign, logdet = f(value, [2.0, 5.0])
+    >>> x, sign * np.exp(logdet)
+    (array([1., 1.]), np.float64(-8.0))
+    """
+    return SparseLU(as_sparse_variable(A))
 
 
 def spsolve(A: Any, b: Any) -> Any:
-    """NotImplementedError: systems with general sparse matrices."""
-    raise NotImplementedError("sparse: systems with general matrices are not implemented; solve(A, b) is, with positive definite ones")
+    """x with A @ x == b, of a general square matrix."""
+    return lu(A).solve(b)

@@ -58,6 +58,7 @@ class SparseCholesky final : public Op {
     const std::int64_t failed = with_float(
         out[0].dtype(), [&]<class T>(T) { return runtime::sparse_cholesky(columns.pattern(), out[0].data_as<T>()); });
     if (failed == 0) return;
+    if (failed < 0) sparse_factor::refuse_open_pattern();
     const std::int64_t position[] = {failed - 1};
     const Array order = in[3].astype(DType::Int64);
     throw LinAlgError(cat("cholesky: the sparse matrix is not positive definite: elimination fails at row ",

@@ -26,6 +26,12 @@ runtime::FactorPattern Columns::pattern() const {
   return {bounds.size() - 1, bounds.data_as<std::int64_t>(), rows.data_as<std::int64_t>()};
 }
 
+void refuse_open_pattern() {
+  throw ValueError(
+      "sparse factor: expected the pattern of a factor: where a column has two rows, the column of the upper one has "
+      "the other");
+}
+
 Variables checked_values(std::string_view who, std::span<const Variable> values, std::span<const Variable> pattern) {
   DType dtype = DType::Float32;
   for (auto& value : values) {

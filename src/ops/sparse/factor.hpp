@@ -33,6 +33,7 @@ struct Columns {
   runtime::FactorPattern pattern() const;
   Array bounds, rows;
 };
+[[noreturn]] void refuse_open_pattern();  // ValueError
 // Common type of the value inputs, float32 or float64. TypeError for complex ones and for ranks other than `ranks`.
 Variables checked_values(std::string_view who, std::span<const Variable> values, std::span<const Variable> pattern);
 // A node of the op, and values of its inputs by these letters: the lower triangle of a matrix of three rows (t), its

@@ -25,9 +25,10 @@ class SparseSelectedInverse final : public Op {
     const sparse_factor::Columns columns(in[1], in[2], in[0].size());
     const Array factor = in[0].contiguous();
     out[0] = Array::zeros(factor.dtype(), factor.shape());
-    with_float(factor.dtype(), [&]<class T>(T) {
-      runtime::sparse_selected_inverse(columns.pattern(), factor.data_as<T>(), out[0].data_as<T>());
+    const bool is_closed = with_float(factor.dtype(), [&]<class T>(T) {
+      return runtime::sparse_selected_inverse(columns.pattern(), factor.data_as<T>(), out[0].data_as<T>());
     });
+    if (!is_closed) sparse_factor::refuse_open_pattern();
   }
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
     return blockwise(OpRef(this), "(p),(b),(p)->(p)", batched);

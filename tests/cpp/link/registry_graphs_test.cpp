@@ -259,10 +259,11 @@ constexpr WithoutGraph without_graph[] = {
     {"*", "FFT IRFFT", "the length of the transform is an attribute"},
     {"*", "LUFactorTridiagonal SolveLUFactorTridiagonal SolveTridiagonal", "diagonals differ in length"},
     {"*",
-     "SparseCholesky SparseCholeskyGradient SparseLogDeterminant SparseSelectedInverse SparseSolve "
-     "SparseSolveTriangular",
+     "SparseCholesky SparseCholeskyGradient SparseLogDeterminant SparseLu SparseLuDeterminant SparseLuSelectedInverse "
+     "SparseLuSolve SparseSelectedInverse SparseSolve SparseSolveTriangular",
      "the number of stored elements is an attribute"},
-    {"SparseSolve SparseSolveTriangular", "RandomDomain SegmentSum", "the length of the vector is an attribute"},
+    {"SparseLuSolve SparseSolve SparseSolveTriangular", "RandomDomain SegmentSum",
+     "the length of the vector is an attribute"},
     {"SolveTridiagonal", "SegmentSum", "the bounds of segments are values"},
     {"*", "Alloc Reshape", "the values are lengths"},
     {"*", "AdvancedSubtensor AdvancedIncSubtensor", "the values are positions"},

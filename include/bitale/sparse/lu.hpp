@@ -1,0 +1,32 @@
+// LU factors of general sparse matrices, and what they give: solutions and determinants. The order of the columns is
+// found when an instance is made, so the matrix needs a static pattern; rows are exchanged for pivots when a function
+// is called, so the factors' pattern depends on the values.
+#pragma once
+
+#include <vector>
+
+#include "bitale/sparse/matrix.hpp"
+
+namespace bitale::sparse {
+
+class Lu {
+ public:
+  // ShapeError for a matrix that is not square, NotImplementedError without a static pattern; a call raises
+  // LinAlgError, naming the column, where the matrix is singular.
+  explicit Lu(const Matrix& a);
+
+  // The order in which columns are eliminated.
+  const std::vector<std::int64_t>& column_order() const { return order_; }
+  // x with A @ x == b, for a vector or the columns of a matrix; or with A.T @ x == b.
+  Variable solve(const Operand& b, bool transposed = false) const;
+  // The sign of the determinant, and the logarithm of its absolute value.
+  Variables slogdet() const;
+
+ private:
+  Matrix matrix_;  // csc
+  std::vector<std::int64_t> order_;
+  Variable permutation_;                         // order_ as a constant
+  Variable values_, bounds_, rows_, row_order_;  // of the factors
+};
+
+}  // namespace bitale::sparse

@@ -1,0 +1,58 @@
+// Ops on LU factors of general sparse matrices. A matrix is its elements in compressed columns and the order in which
+// its columns are eliminated; its factors are the outputs of SparseLu (runtime/sparse_lu.hpp), whose lengths depend on
+// the values. Ops on factors also get the matrix: derivatives are by its elements, and the factors only save work.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+#include "bitale/graph/variable.hpp"
+#include "ops/registry.hpp"
+#include "runtime/sparse_lu.hpp"
+
+namespace bitale {
+
+struct SparseLuMatrix {
+  Variable values, bounds, rows, order;
+};
+struct SparseLuFactors {
+  Variable values, bounds, rows, row_order;
+};
+
+// LinAlgError that names the column in a call where the matrix is singular.
+SparseLuFactors sparse_lu(const SparseLuMatrix& a);
+// x with A x == b, or A^T x == b.
+Variable sparse_lu_solve(const SparseLuMatrix& a, const SparseLuFactors& factors, const Variable& b, bool transposed);
+// The sign of the determinant, and the logarithm of its absolute value.
+Variables sparse_lu_slogdet(const SparseLuMatrix& a, const SparseLuFactors& factors);
+// For each stored element (i, j) of the matrix the element (j, i) of its inverse.
+Variable sparse_lu_selected_inverse(const SparseLuMatrix& a, const SparseLuFactors& factors);
+
+namespace sparse_lu_inputs {
+
+constexpr int count = 8;  // of the matrix and its factors
+Variables of(const SparseLuMatrix& a, const SparseLuFactors& factors);
+SparseLuMatrix matrix(const Apply& node);
+SparseLuFactors factors(const Apply& node);
+// The first of these inputs, of which some are values, in float32 or float64. TypeError, NotImplementedError.
+Variables checked(std::string_view who, std::span<const Variable> inputs, std::span<const int> values);
+
+// The matrix in a call. ValueError unless it has positions in range and the order is a permutation.
+struct Matrix {
+  explicit Matrix(std::span<const Array> inputs);
+  runtime::SparseColumns columns() const;
+  const std::int64_t* column_order() const { return order.data_as<std::int64_t>(); }
+  Array values, bounds, rows, order;
+};
+// Its factors. ValueError unless they have the parts that LuPattern describes.
+struct Factors {
+  Factors(std::span<const Array> inputs, std::int64_t size);
+  runtime::LuPattern pattern() const;
+  const std::int64_t* order() const { return row_order.data_as<std::int64_t>(); }
+  Array values, bounds, rows, row_order;
+};
+
+// A node of the op on a matrix of three rows, with its factors if asked for, and a right-hand side of so many
+// dimensions, if any.
+Sample sample(const OpRef& op, bool with_factors, int right_hand_side);
+
+}  // namespace sparse_lu_inputs
+}  // namespace bitale

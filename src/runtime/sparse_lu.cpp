@@ -1,0 +1,275 @@
+#include "runtime/sparse_lu.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace bitale::runtime {
+
+namespace {
+
+constexpr double least_share = 0.1;  // of the largest element, for a pivot in the column's own row
+
+// The elimination under way. Elements of L have the matrix's rows until all rows have their places.
+template <class T>
+class Elimination {
+ public:
+  Elimination(const SparseColumns& a, const T* values, const std::int64_t* column_order)
+      : a_(a),
+        values_(values),
+        order_(column_order),
+        place_(length(a), -1),
+        row_of_(length(a)),
+        mark_(length(a), -1),
+        column_(length(a), T(0)),
+        searched_(length(a)) {
+    lower_bounds_.push_back(0);
+    upper_bounds_.push_back(0);
+  }
+
+  std::int64_t run() {
+    for (std::int64_t k = 0; k < a_.size; ++k) {
+      find_rows(k);
+      update_column(k);
+      if (!choose_pivot(k)) return k + 1;
+      shorten_searches(k);
+    }
+    return 0;
+  }
+
+  void store(LuFactors<T>& out) const {
+    const std::size_t n = length(a_), count = lower_rows_.size() + upper_rows_.size() + n;
+    out.bounds.resize(2 * n + 1);
+    out.rows.resize(count);
+    out.values.resize(count);
+    out.row_order = row_of_;
+    std::size_t to = 0;
+    const auto put = [&](std::int64_t row, T value) {
+      out.rows[to] = row;
+      out.values[to++] = value;
+    };
+    for (std::size_t k = 0; k < n; ++k) {
+      out.bounds[2 * k] = std::int64_t(to);
+      for (auto p = std::size_t(upper_bounds_[k]); p < std::size_t(upper_bounds_[k + 1]); ++p)
+        put(upper_rows_[p], upper_values_[p]);
+      out.bounds[2 * k + 1] = std::int64_t(to);
+      put(std::int64_t(k), pivots_[k]);
+      for (auto p = std::size_t(lower_bounds_[k]); p < std::size_t(lower_bounds_[k + 1]); ++p)
+        put(place_[std::size_t(lower_rows_[p])], lower_values_[p]);
+    }
+    out.bounds[2 * n] = std::int64_t(to);
+  }
+
+ private:
+  static std::size_t length(const SparseColumns& a) { return std::size_t(a.size); }
+
+  // The rows of column k of L U: all that can be reached from the matrix's own along columns of L. Those with a place
+  // are in found_, each after the ones that it depends on, from the end; the others are in candidates_.
+  void find_rows(std::int64_t k) {
+    found_.clear();
+    candidates_.clear();
+    const std::int64_t j = order_[k];
+    for (std::int64_t p = a_.bounds[j]; p < a_.bounds[j + 1]; ++p) search_from(a_.rows[p], k);
+  }
+
+  void search_from(std::int64_t start, std::int64_t k) {
+    const auto enter = [&](std::int64_t row) {
+      if (std::exchange(mark_[std::size_t(row)], k) == k) return;
+      const std::int64_t place = place_[std::size_t(row)];
+      if (place < 0)
+        candidates_.push_back(row);
+      else
+        path_.push_back({place, lower_bounds_[std::size_t(place)]});
+    };
+    enter(start);
+    while (!path_.empty()) {
+      auto& [place, position] = path_.back();
+      if (position == searched_[std::size_t(place)]) {
+        found_.push_back(place);
+        path_.pop_back();
+      } else {
+        enter(lower_rows_[std::size_t(position++)]);
+      }
+    }
+  }
+
+  void update_column(std::int64_t k) {
+    const std::int64_t j = order_[k];
+    for (std::int64_t p = a_.bounds[j]; p < a_.bounds[j + 1]; ++p) column_[std::size_t(a_.rows[p])] += values_[p];
+    for (auto at = found_.rbegin(); at != found_.rend(); ++at) {
+      const T value = std::exchange(column_[std::size_t(row_of_[std::size_t(*at)])], T(0));
+      upper_rows_.push_back(*at);
+      upper_values_.push_back(value);
+      const auto end = std::size_t(lower_bounds_[std::size_t(*at) + 1]);
+      for (auto p = std::size_t(lower_bounds_[std::size_t(*at)]); p < end; ++p)
+        column_[std::size_t(lower_rows_[p])] -= lower_values_[p] * value;
+    }
+    upper_bounds_.push_back(std::int64_t(upper_rows_.size()));
+  }
+
+  // The column's own row, or that of the largest element; one that is nan, if there is one.
+  bool choose_pivot(std::int64_t k) {
+    std::int64_t pivot = -1;
+    T largest = 0;
+    for (const std::int64_t row : candidates_) {
+      const T size = std::abs(column_[std::size_t(row)]);
+      if (size <= largest) continue;
+      pivot = row;
+      if (std::isnan(size)) break;
+      largest = size;
+    }
+    if (pivot < 0) return false;
+    const auto own = std::size_t(order_[k]);
+    if (mark_[own] == k && place_[own] < 0 && std::abs(column_[own]) >= T(least_share) * largest && largest > 0)
+      pivot = std::int64_t(own);
+    const T value = column_[std::size_t(pivot)];
+    for (const std::int64_t row : candidates_) {
+      const T element = std::exchange(column_[std::size_t(row)], T(0));
+      if (row == pivot) continue;
+      lower_rows_.push_back(row);
+      lower_values_.push_back(element / value);
+    }
+    lower_bounds_.push_back(std::int64_t(lower_rows_.size()));
+    pivots_.push_back(value);
+    place_[std::size_t(pivot)] = k;
+    row_of_[std::size_t(k)] = pivot;
+    searched_[std::size_t(k)] = lower_bounds_.back();
+    return true;
+  }
+
+  // Where column j of L has row k and row j of U has column k, what column j reaches below row k is also reached by way
+  // of column k. So searches leave it out, once.
+  void shorten_searches(std::int64_t k) {
+    const std::int64_t pivot = row_of_[std::size_t(k)];
+    for (auto u = std::size_t(upper_bounds_[std::size_t(k)]); u < upper_rows_.size(); ++u) {
+      const auto j = std::size_t(upper_rows_[u]);
+      const auto begin = std::size_t(lower_bounds_[j]), end = std::size_t(lower_bounds_[j + 1]);
+      if (searched_[j] != std::int64_t(end)) continue;
+      bool has_pivot = false;
+      for (std::size_t p = begin; p < end && !has_pivot; ++p) has_pivot = lower_rows_[p] == pivot;
+      if (!has_pivot) continue;
+      std::size_t head = begin, tail = end;
+      while (head < tail) {
+        if (place_[std::size_t(lower_rows_[head])] >= 0) {
+          ++head;
+        } else {
+          --tail;
+          std::swap(lower_rows_[head], lower_rows_[tail]);
+          std::swap(lower_values_[head], lower_values_[tail]);
+        }
+      }
+      searched_[j] = std::int64_t(tail);
+    }
+  }
+
+  struct Step {
+    std::int64_t place, position;
+  };
+
+  const SparseColumns a_;
+  const T* values_;
+  const std::int64_t* order_;
+  std::vector<std::int64_t> place_, row_of_;  // of each row in the order of elimination, -1 for none yet; and inversely
+  std::vector<std::int64_t> mark_;            // the step at which each row was found last
+  std::vector<T> column_;                     // the current one, by the matrix's rows
+  std::vector<std::int64_t> searched_;        // up to where each column of L is searched
+  std::vector<std::int64_t> found_, candidates_;
+  std::vector<Step> path_;
+  std::vector<std::int64_t> lower_bounds_, lower_rows_, upper_bounds_, upper_rows_;
+  std::vector<T> lower_values_, upper_values_, pivots_;
+};
+
+}  // namespace
+
+template <class T>
+std::int64_t sparse_lu(const SparseColumns& a, const T* values, const std::int64_t* column_order, LuFactors<T>& out) {
+  Elimination<T> elimination(a, values, column_order);
+  const std::int64_t failed = elimination.run();
+  if (failed == 0) elimination.store(out);
+  return failed;
+}
+
+template <class T>
+void sparse_lu_solve(const LuPattern& pattern, const T* factors, bool transposed, std::int64_t columns, T* x) {
+  const auto [n, bounds, rows] = pattern;
+  // A column of one of the factors: what is known of x is taken from the rows below (or above), or these from it.
+  const auto subtract = [&, rows = rows](std::int64_t k, std::int64_t begin, std::int64_t end) {
+    T* own = x + k * columns;
+    for (std::int64_t p = begin; p < end; ++p) {
+      T* other = x + rows[p] * columns;
+      T* to = transposed ? own : other;
+      const T* from = transposed ? other : own;
+      for (std::int64_t c = 0; c < columns; ++c) to[c] -= factors[p] * from[c];
+    }
+  };
+  const auto lower = [&, bounds = bounds](std::int64_t k) { subtract(k, bounds[2 * k + 1] + 1, bounds[2 * k + 2]); };
+  const auto upper = [&, bounds = bounds](std::int64_t k) { subtract(k, bounds[2 * k], bounds[2 * k + 1]); };
+  const auto divide = [&, bounds = bounds](std::int64_t k) {
+    for (std::int64_t c = 0; c < columns; ++c) x[k * columns + c] /= factors[bounds[2 * k + 1]];
+  };
+  if (transposed) {
+    for (std::int64_t k = 0; k < n; ++k) upper(k), divide(k);
+    for (std::int64_t k = n; k-- > 0;) lower(k);
+  } else {
+    for (std::int64_t k = 0; k < n; ++k) lower(k);
+    for (std::int64_t k = n; k-- > 0;) divide(k), upper(k);
+  }
+}
+
+// With Z the inverse, U Z = L^-1 gives its elements to the right of the diagonal from the rows below, and Z L = U^-1
+// those below the diagonal from the columns to the right. Column m of `inverse` holds row m of Z.
+template <class T>
+void sparse_lu_selected_inverse(const LuPattern& pattern, const T* factors, T* inverse) {
+  const auto [n, bounds, rows] = pattern;
+  // The rows of U to the right of the diagonal: where their elements are, and in which column.
+  std::vector<std::int64_t> begin(std::size_t(n) + 1, 0);
+  const auto for_upper = [&, n = n, bounds = bounds](auto&& visit) {
+    for (std::int64_t m = 0; m < n; ++m)
+      for (std::int64_t p = bounds[2 * m]; p < bounds[2 * m + 1]; ++p) visit(m, p);
+  };
+  for_upper([&, rows = rows](std::int64_t, std::int64_t p) { ++begin[std::size_t(rows[p]) + 1]; });
+  for (std::size_t k = 0; k < std::size_t(n); ++k) begin[k + 1] += begin[k];
+  struct Element {
+    std::int64_t column, position;
+  };
+  std::vector<Element> upper(std::size_t(begin.back()));
+  std::vector<std::int64_t> to(begin.begin(), begin.end() - 1);
+  for_upper([&, rows = rows](std::int64_t m, std::int64_t p) {
+    upper[std::size_t(to[std::size_t(rows[p])]++)] = {m, p};
+  });
+
+  std::vector<T> lower(std::size_t(n), T(0)), sums(std::size_t(n), T(0));  // column k of L, and what its rows add up to
+  for (std::int64_t k = n; k-- > 0;) {
+    const std::int64_t diagonal = bounds[2 * k + 1], end = bounds[2 * k + 2];
+    for (std::int64_t p = diagonal + 1; p < end; ++p) {
+      lower[std::size_t(rows[p])] = factors[p];
+      sums[std::size_t(rows[p])] = 0;
+    }
+    T on_diagonal = 1;
+    for (auto e = std::size_t(begin[std::size_t(k)]); e < std::size_t(begin[std::size_t(k) + 1]); ++e) {
+      const auto [m, position] = upper[e];
+      T below = 0;
+      for (std::int64_t p = bounds[2 * m]; p < bounds[2 * m + 2]; ++p) {
+        below -= inverse[p] * lower[std::size_t(rows[p])];
+        sums[std::size_t(rows[p])] += factors[position] * inverse[p];
+      }
+      inverse[position] = below;
+      on_diagonal -= factors[position] * below;
+    }
+    // An element of U in column m is written before column m is read again, by an earlier row.
+    for (std::int64_t p = diagonal + 1; p < end; ++p) {
+      inverse[p] = -sums[std::size_t(rows[p])] / factors[diagonal];
+      lower[std::size_t(rows[p])] = 0;
+    }
+    inverse[diagonal] = on_diagonal / factors[diagonal];
+  }
+}
+
+#define BITALE_INSTANTIATE(T)                                                                             \
+  template std::int64_t sparse_lu<T>(const SparseColumns&, const T*, const std::int64_t*, LuFactors<T>&); \
+  template void sparse_lu_solve<T>(const LuPattern&, const T*, bool, std::int64_t, T*);                   \
+  template void sparse_lu_selected_inverse<T>(const LuPattern&, const T*, T*);
+BITALE_INSTANTIATE(float)
+BITALE_INSTANTIATE(double)
+#undef BITALE_INSTANTIATE
+
+}  // namespace bitale::runtime

@@ -1,0 +1,91 @@
+#include "bitale/sparse/lu.hpp"
+
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "ops/analysis/lengths.hpp"
+#include "ops/sparse/lu.hpp"
+#include "sparse/ordering.hpp"
+
+namespace bitale::sparse {
+
+namespace {
+
+// Of a matrix whose elements mostly have a partner on the other side of the diagonal, which is itself not empty, the
+// order of a symmetric one; pivots are then mostly on the diagonal. Otherwise one that is good for all choices of
+// pivots.
+std::vector<std::int64_t> order_of_columns(const Elements& elements) {
+  const auto n = std::size_t(elements.lengths[0]);
+  Neighbours columns(n), neighbours(n);
+  std::size_t on_diagonal = 0;
+  for (std::size_t k = 0; k < elements.rows.size(); ++k) {
+    const std::int64_t i = elements.rows[k], j = elements.columns[k];
+    columns[std::size_t(j)].push_back(i);
+    if (i == j) {
+      ++on_diagonal;
+      continue;
+    }
+    neighbours[std::size_t(i)].push_back(j);
+    neighbours[std::size_t(j)].push_back(i);
+  }
+  std::size_t symmetric = 0;  // both sides of the diagonal together
+  for (auto& list : neighbours) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+    symmetric += list.size();
+  }
+  const std::size_t off_diagonal = elements.rows.size() - on_diagonal;
+  if (on_diagonal == n && 4 * symmetric <= 5 * off_diagonal) return minimum_degree(neighbours);
+  std::vector<std::int64_t> bounds = {0}, rows;
+  for (auto& list : columns) {
+    std::sort(list.begin(), list.end());
+    rows.insert(rows.end(), list.begin(), list.end());
+    bounds.push_back(std::int64_t(rows.size()));
+  }
+  return column_minimum_degree(bounds, rows);
+}
+
+// The matrix in compressed columns. ShapeError, NotImplementedError.
+Matrix in_columns(const Matrix& a) {
+  const Elements elements = elements_of(a.pattern(), "lu");
+  if (elements.lengths[0] != elements.lengths[1])
+    throw ShapeError(cat("sparse: lu: expected a square matrix, got ", a.str()));
+  return a.to(Format::csc);
+}
+
+}  // namespace
+
+Lu::Lu(const Matrix& a) : matrix_(in_columns(a)), order_(order_of_columns(elements_of(matrix_.pattern(), "lu"))) {
+  permutation_ = constant(Array(order_));
+  const Pattern& pattern = matrix_.pattern();
+  const SparseLuFactors factors = sparse_lu({matrix_.data(), pattern.indptr(), pattern.indices(), permutation_});
+  values_ = factors.values;
+  bounds_ = factors.bounds;
+  rows_ = factors.rows;
+  row_order_ = factors.row_order;
+}
+
+Variable Lu::solve(const Operand& b, bool transposed) const {
+  const LocationScope here(b.where);
+  if (b.ndim() != 1 && b.ndim() != 2)
+    throw TypeError(cat("sparse: lu: expected a vector or a matrix, got ", b.variable.str(), " of type ",
+                        b.variable.type()->str()));
+  const auto given = known_integer(length_of(b.variable, 0)), expected = known_integer(matrix_.length(0));
+  if (given && *given != *expected)
+    throw ShapeError(cat("sparse: lu: expected length ", *expected, ", got ", b.variable.str(), " with ", *given));
+  std::vector<std::optional<Operand>> lengths(std::size_t(b.ndim()));
+  lengths[0] = matrix_.length(0);
+  const Pattern& pattern = matrix_.pattern();
+  return sparse_lu_solve({matrix_.data(), pattern.indptr(), pattern.indices(), permutation_},
+                         {values_, bounds_, rows_, row_order_}, specify_shape(b, lengths), transposed);
+}
+
+Variables Lu::slogdet() const {
+  const Pattern& pattern = matrix_.pattern();
+  return sparse_lu_slogdet({matrix_.data(), pattern.indptr(), pattern.indices(), permutation_},
+                           {values_, bounds_, rows_, row_order_});
+}
+
+}  // namespace bitale::sparse

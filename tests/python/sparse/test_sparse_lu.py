@@ -1,0 +1,214 @@
+"""LU factors of general sparse matrices against dense ones: solutions, determinants, derivatives, and singular matrices."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale import sparse
+
+sp = pytest.importorskip("scipy.sparse")
+
+
+def random_matrix(n, seed, per_row=3):
+    """Without a diagonal, so that rows have to be exchanged."""
+    rng = np.random.default_rng(seed)
+    spread = sp.coo_array((rng.normal(size=n * per_row), rng.integers(0, n, (2, n * per_row))), shape=(n, n))
+    shifted = sp.coo_array((rng.normal(size=n) + 3, (np.arange(n), np.roll(np.arange(n), 1))), shape=(n, n))
+    return sp.csr_array(spread + shifted)
+
+
+def convection(n):
+    """A grid with a wind: a symmetric pattern of elements that are not symmetric."""
+    wind = sp.diags_array([np.full(n - 1, -1.6), np.full(n, 2.0), np.full(n - 1, -0.4)], offsets=[-1, 0, 1])
+    path = sp.diags_array([-np.ones(n - 1), np.full(n, 2.1), -np.ones(n - 1)], offsets=[-1, 0, 1])
+    return sp.csr_array(sp.kron(wind, sp.eye_array(n)) + sp.kron(sp.eye_array(n), path))
+
+
+MATRICES = {
+    "random": random_matrix(30, 0), "denser": random_matrix(25, 1, 8), "convection": convection(6), "one": sp.csr_array([[-4.0]]), "none": sp.csr_array((0, 0)),
+    "permutation": sp.csr_array(np.eye(5)[[3, 0, 4, 1, 2]]), "small pivot": sp.csr_array([[1e-20, 1.0], [1.0, 1.0]]),
+    "upper": sp.csr_array(np.triu(np.full((5, 5), 2.0))), "zeros that are stored": sp.csr_array(([0.0, 2.0, 3.0, 0.0], [0, 1, 0, 1], [0, 2, 4]), shape=(2, 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MATRICES)
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_values(name, format):
+    value = MATRICES[name].asformat(format)
+    n, dense = value.shape[0], value.toarray()
+    rng = np.random.default_rng(1)
+    b, B = rng.normal(size=n), rng.normal(size=(n, 3))
+    A, vb, vB = sparse.matrix(format, "A", pattern=value), pt.dvector("b"), pt.dmatrix("B")
+    factors = sparse.linalg.lu(A)
+    f = bt.function([A, vb, vB], [factors.solve(vb), factors.solve(vB), factors.solve(vb, trans=True), factors.solve(vB, trans=True), *factors.slogdet(), factors.logdet()])
+    x, X, y, Y, sign, logdet, again = f(value, b, B)
+    np.testing.assert_allclose(dense @ x, b, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(dense @ X, B, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(dense.T @ y, b, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(dense.T @ Y, B, rtol=1e-9, atol=1e-11)
+    expected = np.linalg.slogdet(dense)
+    assert sign == expected[0] and logdet == again
+    np.testing.assert_allclose(logdet, expected[1], rtol=1e-10, atol=1e-12)
+    assert sorted(factors.column_order) == list(range(n))
+
+
+@pytest.mark.parametrize("name", ["random", "denser", "convection", "permutation"])
+def test_the_gradient_of_slogdet_is_the_transposed_inverse(name):
+    value = MATRICES[name]
+    A = sparse.matrix("csr", "A", pattern=value)
+    sign, logdet = sparse.linalg.lu(A).slogdet()
+    g = bt.function([A], A.with_data(pt.grad(3 * logdet, A.data)))(value).toarray()
+    np.testing.assert_allclose(g, 3 * np.linalg.inv(value.toarray()).T * (value.toarray() != 0), rtol=1e-8, atol=1e-11)
+    assert not np.any(bt.function([A], pt.grad(sign, A.data, disconnected_inputs="ignore"))(value))
+
+
+def test_derivatives_of_any_order():
+    value = convection(3)
+    dense, n = value.toarray(), 9
+    theta, b = pt.dscalar("theta"), pt.dvector("b")
+    scale = np.random.default_rng(0).normal(size=value.nnz)
+    weights = value.copy()
+    weights.data = scale
+    A = sparse.constant(value).with_data(value.data + theta**2 * scale)
+    D = pt.constant(dense) + theta**2 * pt.constant(weights.toarray())
+    results = []
+    for solve, transposed in (
+        (sparse.linalg.lu(A).solve, lambda v: sparse.linalg.lu(A).solve(v, trans=True)),
+        (lambda v: pt.linalg.solve(D, v), lambda v: pt.linalg.solve(D.T, v)),
+    ):
+        cost = (solve(b) ** 2).sum() + (transposed(b) * b[::-1]).sum()
+        first = pt.grad(cost, theta)
+        second = pt.grad(first, theta)
+        f = bt.function([theta, b], [cost, first, second, pt.grad(second, theta), pt.grad(first, b), bt.hessian(cost, b)])
+        results.append(f(0.3, np.arange(1.0, n + 1)))
+    for own, other in zip(*results):
+        np.testing.assert_allclose(own, other, rtol=1e-7)
+
+
+def test_second_derivatives_that_are_missing_are_named():
+    theta = pt.dscalar("theta")
+    first = pt.grad(sparse.linalg.lu(sparse.constant(convection(3)) * theta).logdet(), theta)
+    with pytest.raises(Exception, match="second derivatives of slogdet"):
+        pt.grad(first, theta)
+
+
+def test_value_and_gradient_share_one_factorisation():
+    theta, b = pt.dscalar("theta"), pt.dvector("b")
+    factors = sparse.linalg.lu(sparse.constant(convection(3)) * theta)
+    cost = factors.logdet() + (factors.solve(b) * b).sum()
+    f = bt.function([theta, b], [cost, pt.grad(cost, theta)])
+    assert [type(node.op).__name__ for node in f.fgraph.toposort()].count("SparseLu") == 1
+
+
+def test_batches():
+    value = random_matrix(8, 3)
+    theta, thetas, b, B = pt.dscalar("theta"), pt.dvector("thetas"), pt.dvector("b"), pt.dmatrix("B")
+    factors = sparse.linalg.lu(sparse.constant(value) * theta)
+    right = np.random.default_rng(0).normal(size=(2, 8))
+    x, logdet = bt.function([thetas, B], bt.graph.replace.vectorize_graph([factors.solve(b), factors.logdet()], {theta: thetas, b: B}))([1.0, 2.0], right)
+    alone = bt.function([theta, B], bt.graph.replace.vectorize_graph(factors.solve(b), {b: B}))(2.0, right)
+    for k, scale in enumerate((1.0, 2.0)):
+        np.testing.assert_allclose(scale * value.toarray() @ x[k], right[k], rtol=1e-9)
+        np.testing.assert_allclose(2 * value.toarray() @ alone[k], right[k], rtol=1e-9)
+        np.testing.assert_allclose(logdet[k], np.linalg.slogdet(scale * value.toarray())[1], rtol=1e-9)
+
+
+def test_pickle():
+    theta = pt.dscalar("theta")
+    factors = sparse.linalg.lu(sparse.constant(convection(3)) * theta)
+    cost = factors.logdet() + factors.solve(np.arange(9.0)).sum() + factors.solve(np.ones(9), trans=True)[0]
+    stored = pickle.loads(pickle.dumps((theta, cost)))
+    np.testing.assert_array_equal(stored[1].eval({stored[0]: 2.0}), cost.eval({theta: 2.0}))
+
+
+def test_functions_and_single_precision():
+    value = random_matrix(12, 4).astype("float32")
+    A, b = sparse.matrix("csr", "A", "float32", pattern=value), pt.fvector("b")
+    x, y = bt.function([A, b], [sparse.linalg.spsolve(A, b), sparse.linalg.solve(A, b, assume_a="gen")])(value, np.ones(12, "float32"))
+    assert x.dtype == np.float32
+    np.testing.assert_array_equal(x, y)
+    np.testing.assert_allclose(value.toarray() @ x, np.ones(12), rtol=1e-3)
+
+
+def test_a_larger_matrix_has_as_few_elements_as_its_peers():
+    value = random_matrix(400, 5, 2)
+    b = np.random.default_rng(0).normal(size=400)
+    x, rows = bt.function([], [(x := sparse.linalg.spsolve(sparse.constant(value), b)), x.owner.inputs[6].size])()
+    np.testing.assert_allclose(value @ x, b, rtol=1e-8, atol=1e-8)
+    from scipy.sparse.linalg import splu
+
+    peer = splu(value.tocsc())
+    assert rows <= 1.3 * (peer.L.nnz + peer.U.nnz)
+
+
+def test_singular_matrices():
+    structural = sp.csr_array(([1.0, 2.0, 3.0], [0, 2, 0], [0, 1, 2, 3]), shape=(3, 3))
+    with pytest.raises(np.linalg.LinAlgError, match="singular.*column [01]"):
+        bt.function([], sparse.linalg.spsolve(sparse.constant(structural), np.ones(3)))()
+    stored = sp.csr_array(([1.0, 0.0, 2.0], [0, 1, 2], [0, 1, 2, 3]), shape=(3, 3))
+    A = sparse.matrix("csr", "A", pattern=stored)
+    f = bt.function([A], sparse.linalg.lu(A).logdet())
+    with pytest.raises(np.linalg.LinAlgError, match="column 1"):
+        f(stored)
+    stored.data[1] = -1.0
+    np.testing.assert_allclose(f(stored), np.log(2))
+    numeric = sp.csr_array(np.array([[1.0, 2.0], [2.0, 4.0]]))
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        sparse.linalg.lu(sparse.constant(numeric)).logdet().eval()
+
+
+def test_nan_gives_nan():
+    value = convection(3)
+    value.data[4] = np.nan
+    factors = sparse.linalg.lu(sparse.constant(value))
+    x, sign, logdet = bt.function([], [factors.solve(np.ones(9)), *factors.slogdet()])()
+    assert np.isnan(x).any() and np.isnan(sign) and np.isnan(logdet)
+
+
+def test_what_is_refused():
+    A = sparse.constant(convection(3))
+    with pytest.raises(ValueError, match="square"):
+        sparse.linalg.lu(sparse.constant(sp.csr_array((3, 4))))
+    with pytest.raises(NotImplementedError, match="pattern"):
+        sparse.linalg.lu(sparse.matrix("csr", "A"))
+    with pytest.raises(NotImplementedError, match="complex"):
+        sparse.linalg.lu(A.astype("complex128"))
+    with pytest.raises(NotImplementedError, match="assume_a"):
+        sparse.linalg.solve(A, np.ones(9), "sym")
+    with pytest.raises(TypeError, match="vector or a matrix"):
+        sparse.linalg.spsolve(A, 1.0)
+    b = pt.dvector("b")
+    f = bt.function([b], sparse.linalg.spsolve(A, b))
+    for length in (8, 10):
+        with pytest.raises(ValueError, match="length 9"):
+            sparse.linalg.spsolve(A, np.ones(length))
+        with pytest.raises(ValueError):
+            f(np.ones(length))
+
+
+def test_inputs_of_ops_are_checked_in_calls():
+    """What replaces a part of a graph may be anything, and is never read out of bounds."""
+    A, b = sparse.constant(convection(3)), pt.dvector("b")
+    factors = sparse.linalg.lu(A)
+    x = factors.solve(b)
+    inputs = x.owner.inputs
+    values = [v.eval() for v in inputs[:8]]
+    bad = {1: [values[1][:-1], values[1] + 1, values[1][::-1]], 2: [values[2] + 5, values[2] - 5, values[2][1:]], 3: [values[3][1:], values[3] + 1, 0 * values[3]],
+           4: [values[4][1:]], 5: [values[5][1:], values[5] + 1, values[5][::-1]], 6: [values[6] + 1, values[6] * 0, -values[6]], 7: [values[7] + 1, values[7] * 0]}  # fmt: skip
+    given = [pt.vector(f"input{k}", dtype=v.dtype) for k, v in enumerate(values)]
+    solve = x.owner.op(*given, b)
+    determinant = factors.logdet().owner.op(*given)[1]
+    inverse = pt.grad(determinant, given[0])
+    functions = [bt.function([*given, b], output, on_unused_input="ignore") for output in (solve, determinant, inverse)]
+    for f in functions:
+        assert np.isfinite(f(*values, np.ones(9))).all()
+    for k, replacements in bad.items():
+        for each in replacements:
+            arguments = list(values)
+            arguments[k] = each
+            for f in functions:
+                with pytest.raises(ValueError):
+                    f(*arguments, np.ones(9))
