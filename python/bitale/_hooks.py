@@ -65,4 +65,10 @@ def _find(name: str) -> Callable[..., Any]:
     return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
 
 
+def _report(what: str, *of: Any) -> None:
+    """Passes reports on compilations on to a module that few programs need."""
+    getattr(importlib.import_module("bitale._progress"), what)(*of)
+
+
 _core.register_hooks(_find)
+_core.register_progress(_report)

@@ -6,12 +6,25 @@ import os
 import warnings
 from typing import Any, Mapping
 
+import numpy as np
+
 from bitale import _core
 
 _in_notebook = 200  # nodes; a larger picture is unreadable there
 
 
+def without_names(fct: Any) -> Any:
+    """The tensor of a labelled one, and the function of the tensors of one that has labelled ones; others as they are."""
+    if isinstance(fct, _core.XTensorVariable):
+        return fct.values
+    function = getattr(fct, "function", None)
+    return function if isinstance(function, _core.Function) else fct
+
+
 def _outputs(fct: Any, who: str) -> list[Any]:
+    if isinstance(fct, (list, tuple)):
+        fct = [without_names(each) for each in fct]
+    fct = without_names(fct)
     if isinstance(fct, _core.Function):
         return fct.fgraph.outputs
     if isinstance(fct, (_core.FunctionGraph, _core.Apply)):
@@ -24,6 +37,12 @@ def _outputs(fct: Any, who: str) -> list[Any]:
 
 
 def _output_names(fct: Any) -> list[str]:
+    """What is written at the outputs; of labelled tensors their dimensions."""
+    if not isinstance(fct, (list, tuple)):
+        fct = [fct]
+    if any(isinstance(each, _core.XTensorVariable) for each in fct):
+        return [", ".join(each.dims) if isinstance(each, _core.XTensorVariable) else "" for each in fct]
+    fct = without_names(fct[0]) if len(fct) == 1 else None
     return fct._output_labels if isinstance(fct, _core.Function) else []
 
 
@@ -196,6 +215,7 @@ def html(fct: Any, outfile: Any = None, *, title: str = "", times: Mapping[Any, 
     --------
     node_times, pydotprint
     """
+    fct = without_names(fct)
     if isinstance(fct, _core.Function):
         page = _core.function_html(fct, title, times)
     else:
@@ -248,9 +268,38 @@ def notebook_svg(graph: Any) -> str | None:
         return None
 
 
-def notebook_html(graph: Any) -> str:
-    """What a notebook shows of a function or FunctionGraph: the page, in a frame of its own."""
+def _shape_text(lengths: Any) -> str:
+    return " × ".join("?" if length is None else str(length) for length in lengths) or "scalar"
+
+
+def _shared_html(variable: Any) -> str:
+    from html import escape
+
+    value = variable.get_value(borrow=True)
+    with np.printoptions(threshold=30, edgeitems=2, precision=6):
+        text = str(value)
+    head = f"<b>{escape(variable.name or 'shared variable')}</b>: {value.dtype}, {_shape_text(value.shape)}"
+    return f"<div>{head}, type <code>{escape(repr(variable.type))}</code><pre>{escape(text)}</pre></div>"
+
+
+def type_html(type: Any) -> str:
+    """What a notebook shows of the type of tensors: dtype, rank and lengths."""
+    from html import escape
+
+    names = {0: "scalar", 1: "vector", 2: "matrix"}
+    lengths = f", {_shape_text(type.shape)}" if type.ndim else ""
+    return f"<div><b>{names.get(type.ndim, f'tensor of {type.ndim} dimensions')}</b> of {type.dtype}{lengths}: <code>{escape(repr(type))}</code></div>"
+
+
+_core.TensorType._repr_html_ = type_html  # type: ignore[attr-defined]
+
+
+def notebook_html(graph: Any) -> str | None:
+    """What a notebook shows of a function or FunctionGraph: the page, in a frame of its own. Of a shared variable its value, and
+    nothing of other variables, which are typeset as mathematics."""
     from html import escape  # rarely needed
 
+    if isinstance(graph, _core.Variable):
+        return _shared_html(graph) if isinstance(graph, _core.TensorSharedVariable) else None
     page = escape(html(graph), quote=True)
     return f'<iframe srcdoc="{page}" style="width: 100%; height: 600px; border: 1px solid #ccc"></iframe>'

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 from bitale import _core
 from bitale._core import latex
-from bitale._picture import dot_text, html, node_times, pydotprint
+from bitale._picture import dot_text, html, node_times, pydotprint, without_names
 from bitale._pprinter import (
     ConstantPrinter,
     DefaultPrinter,
@@ -71,14 +71,15 @@ def __getattr__(name: str) -> Any:
 
 
 def _without_names(graph_like: Any) -> tuple[Any, str]:
-    """The tensors in place of labelled ones, and a line for each of these with its dimensions, which a graph does not have."""
+    """The tensors in place of labelled ones and of their functions, and a line for each labelled tensor with its dimensions, which a
+    graph does not have."""
     several = isinstance(graph_like, (list, tuple))
     items = list(graph_like) if several else [graph_like]
-    lines = "".join(f"{each!r}\n" for each in items if isinstance(each, _core.XTensorVariable))
-    if not lines:
+    plain = [without_names(each) for each in items]
+    if all(one is other for one, other in zip(plain, items)):
         return graph_like, ""
-    tensors = [each.values if isinstance(each, _core.XTensorVariable) else each for each in items]
-    return tensors if several else tensors[0], lines
+    lines = "".join(f"{line}\n" for one, each in zip(plain, items) if one is not each for line in each._described())
+    return plain if several else plain[0], lines
 
 
 def debugprint(

@@ -16,6 +16,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "caller.hpp"
+#include "core/compile_stage.hpp"
 #include "debug_mode.hpp"
 #include "define.hpp"
 #include "flag.hpp"
@@ -209,6 +210,7 @@ FunctionMakerObject& maker_of(nb::handle function) {
 }
 
 nb::object make_function(const GivenArguments& given) {
+  const CompileStageScope whole("compiling");
   const nb::object mode = given.mode.is_none() ? nb::none() : mode_object(given.mode);
   const nb::object kind = mode.is_none() ? maker_class(get_default_mode()) : nb::object(mode.attr("function_maker"));
   if (kind.is(usual_maker())) {

@@ -8,6 +8,8 @@
 #include <atomic>
 
 #include "bitale/core/interruption.hpp"
+#include "codegen/llvm/background.hpp"
+#include "progress.hpp"
 
 namespace bitale::python {
 
@@ -25,6 +27,7 @@ void raise_for_signals() {
   if (PyThread_get_thread_ident() != main_thread || !Py_IsInitialized()) return;
   const nb::gil_scoped_acquire locked;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  show_progress();
 }
 
 }  // namespace
@@ -34,6 +37,10 @@ void begin_interruption() {
   main_thread = nb::cast<unsigned long>(main.attr("ident"));
   pthread_atfork(nullptr, nullptr, after_fork);
   set_interruption_check(raise_for_signals);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
+    const nb::gil_scoped_release unlocked;
+    codegen::wait_for_background_work();
+  }));
 }
 
 }  // namespace bitale::python

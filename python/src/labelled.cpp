@@ -122,7 +122,15 @@ std::optional<XVariable> try_as_labelled(nb::handle object) {
   if (is_data_array(object)) return XVariable(as_variable(object.attr("values")), dims_of_data_array(object));
   const auto scalar = try_as_variable(object);
   if (!scalar) return {};
-  return XOperand(*scalar).variable;
+  try {
+    return XOperand(*scalar).variable;
+  } catch (TypeError& error) {
+    if (is_ndarray(object))
+      error.add("hint",
+                "an xarray.DataArray on the left of an operator passes on its values without names: "
+                "as_xtensor(array) + x keeps them, and so does x + array");
+    throw;
+  }
 }
 
 XVariable as_labelled(nb::handle object) {

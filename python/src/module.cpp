@@ -12,6 +12,7 @@
 #include "labelled.hpp"
 #include "numpy_bridge.hpp"
 #include "numpy_functions.hpp"
+#include "progress.hpp"
 #include "sparse.hpp"
 #include "stats.hpp"
 #include "values.hpp"
@@ -42,6 +43,7 @@ NB_MODULE(_core, m) {
       "set_package_folder", [](std::string folder) { set_package_folder(std::move(folder)); }, nb::arg("folder"),
       "Lines of files in this folder are not the user's.");
   bind_hooks(m);
+  bind_progress(m);
   bind_errors(m);
   bind_config(m);
   bind_types(m);

@@ -24,6 +24,7 @@
 #include "function_object.hpp"
 #include "hooks.hpp"
 #include "numpy_bridge.hpp"
+#include "printing/notebook.hpp"
 
 namespace bitale::python {
 
@@ -249,8 +250,11 @@ void bind_printing(nb::module_& m) {
       "def dprint(self, stage: str = 'graph', *, file: typing.Any = None, **options: typing.Any) -> str | None",
       "Prints the compiled function: its graph, or another stage such as \"program\".");
   variable.def(
-      "_repr_latex_", [](const VariableObject& self) { return cat("$\\displaystyle ", latex(self.variable), "$"); },
-      "The expression as a notebook typesets it.");
+      "_repr_latex_",
+      [](const VariableObject& self) { return cat("$\\displaystyle ", notebook_latex(self.variable), "$"); },
+      "The expression as a notebook typesets it: parts with names as their names, which are then defined.");
+  define_in_python(variable, "_repr_html_", "notebook_html", "def _repr_html_(self) -> str | None",
+                   "Of a shared variable: its value, its shape and its type. None for others.");
   define_in_python(apply, "_repr_svg_", "notebook_svg", "def _repr_svg_(self) -> str | None",
                    "The graph as a notebook shows it.");
   define_in_python(graph, "_repr_html_", "notebook_html", "def _repr_html_(self) -> str | None",

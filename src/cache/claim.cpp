@@ -9,6 +9,8 @@
 #include <cstring>
 #include <thread>
 
+#include "bitale/core/interruption.hpp"
+
 namespace bitale::cache {
 
 namespace {
@@ -39,6 +41,12 @@ Claim::Claim(const Store& store, const Digest& key, double patience) {
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) return;
     if (store.is_intact(key) || steady_clock::now() > give_up) return;
     std::this_thread::sleep_for(pause);
+    try {
+      throw_if_interrupted();
+    } catch (...) {
+      ::close(file_);  // no destructor runs
+      throw;
+    }
   }
 }
 

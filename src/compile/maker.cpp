@@ -11,6 +11,7 @@
 #include "compile/function_impl.hpp"
 #include "compile/shared_states.hpp"
 #include "compile/vector_width_due.hpp"
+#include "core/compile_stage.hpp"
 
 namespace bitale {
 
@@ -212,6 +213,7 @@ void FunctionMaker::rewrite() {
   if (is_linked()) throw ValueError("FunctionMaker: the graph is linked and can't be rewritten any more");
   const auto start = Clock::now();
   const TestValuesOff while_rewriting;
+  const CompileStageScope stage("rewriting", state_->graph->node_count());
   RewriteReport& report = state_->compiled.report;
   do_rewrite(*state_->graph, report);
   state_->compiled.times.rewrite += milliseconds(start, Clock::now());
@@ -222,6 +224,7 @@ bool FunctionMaker::is_linked() const { return state_->compiled.thunk != nullptr
 void FunctionMaker::link() {
   if (is_linked()) return;
   const TestValuesOff while_linking;
+  const CompileStageScope stage("linking", state_->graph->node_count());
   Compiled& made = state_->compiled;
   made.thunk = do_link(made.graph, {.threads = made.threads, .profile = made.report.time_rules, .updates = updates()});
   for (std::size_t i = 0; i < made.output_count; ++i) made.output_types.push_back(&made.graph->outputs()[i].storage());
@@ -298,6 +301,7 @@ std::unique_ptr<FunctionMaker> make_maker(const Variables& inputs, const Variabl
 }
 
 Function function(const Variables& inputs, const Variables& outputs, const FunctionOptions& options) {
+  const CompileStageScope whole("compiling");
   const auto maker = make_maker(inputs, outputs, options);
   maker->rewrite();
   return maker->create();

@@ -222,6 +222,11 @@ const std::vector<Flag>& declarations() {
        "8",
        "How many lines of Python are kept to say where a variable was made: the one that made it, and its callers as "
        "far as they are the user's. -1: all of them; 0: none."},
+      {"progress_after",
+       "float",
+       {},
+       "2.0",
+       "Seconds after which a compilation shows its stage in a line of the terminal or notebook. inf: never."},
       {"profile", "bool", {}, "False", "Measure what compiling and calls of each function take, and print it at exit."},
       {"profiling__destination", "str", {}, "stderr", "Where profiles are printed at exit: stderr, stdout or a file."},
       {"profiling__n_ops", "int", {}, "20", "Rows of each table of a profile that is printed at exit."},
@@ -244,10 +249,15 @@ struct Range {
 };
 constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max(), mebibytes = any >> 20;
 constexpr Range ranges[] = {
-    {"cache__size", 0, mebibytes},    {"memory__kept", 0, mebibytes},
-    {"num_threads", 1, 1024},         {"stream_from", 0, any},
-    {"optdb__max_use_ratio", 0, any}, {"traceback__limit", -1, any},
-    {"DebugMode__patience", 1, any},  {"DebugMode__check_preallocated_output_ndim", 0, any},
+    {"cache__size", 0, mebibytes},
+    {"memory__kept", 0, mebibytes},
+    {"num_threads", 1, 1024},
+    {"stream_from", 0, any},
+    {"progress_after", 0, any},
+    {"optdb__max_use_ratio", 0, any},
+    {"traceback__limit", -1, any},
+    {"DebugMode__patience", 1, any},
+    {"DebugMode__check_preallocated_output_ndim", 0, any},
 };
 
 std::string platform() {

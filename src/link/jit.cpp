@@ -15,6 +15,7 @@
 #include "bitale/core/text.hpp"
 #include "codegen/code.hpp"
 #include "codegen/schedule.hpp"
+#include "core/compile_stage.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/interpreted.hpp"
 #include "link/arrangement.hpp"
@@ -66,10 +67,14 @@ class JitThunk final : public Thunk {
         threads_(options.eager_threads ? options.threads : std::min(options.threads, runtime::processor_count())),
         layouts_(std::move(layouts)) {
     auto start = std::chrono::steady_clock::now();
-    lowered_ = lowering::lower(*graph, layouts_, threads_ > 1);
+    {
+      const CompileStageScope stage("lowering", graph->node_count());
+      lowered_ = lowering::lower(*graph, layouts_, threads_ > 1);
+    }
     times.lower = milliseconds_since(start);
     start = std::chrono::steady_clock::now();
     if (options.profile) profiler_ = std::make_unique<Profiler>(lowered_, *graph);
+    const CompileStageScope stage("generating code", graph->node_count());
     code_ =
         codegen::compile(profiler_ ? profiler_->program() : lowered_.program, target(), generator_, options_.cached);
     times.codegen = milliseconds_since(start);

@@ -8,6 +8,7 @@
 
 #include "bitale/graph/variable.hpp"
 #include "bitale/printing/printing.hpp"
+#include "ops/reductions/recognise.hpp"
 
 namespace bitale {
 
@@ -24,9 +25,14 @@ struct Notation {
   FormulaPiece (*leaf)(const Variable& leaf);
   std::string (*output)(const FormulaPiece& piece, int index);  // of a node with several outputs
   std::string left_out;                                         // in place of parts that are too deep or too long
+  // A call of a function that is composed of others, to be shown instead of its nodes. Null: nodes are shown.
+  FormulaPiece (*call)(const StatisticCall& call, const FormulaPiece& x) = nullptr;
 };
 
 std::string write_formula(const Variable& root, const Notation& notation, const PprintOptions& options);
+// Variables with names, other than the root, are written as their names. They are added to `named`, in order.
+std::string write_formula_by_names(const Variable& root, const Notation& notation, const PprintOptions& options,
+                                   Variables& named);
 
 // "sum" and {"axis=1"} of "Sum{axis=1}".
 struct LabelParts {

@@ -12,6 +12,7 @@
 #include "ops/elementwise/elemwise.hpp"
 #include "printing/formula.hpp"
 #include "printing/leaf_text.hpp"
+#include "printing/notebook.hpp"
 
 namespace bitale {
 
@@ -195,7 +196,32 @@ std::string latex_output(const FormulaPiece& piece, int index) {
   return cat("{", bracketed_if(piece.precedence < binds_as_atom, piece), "}_{", index, "}");
 }
 
+FormulaPiece latex_call(const StatisticCall& call, const FormulaPiece& x) {
+  std::vector<std::string> texts{x.text};
+  for (auto& setting : call.settings) texts.push_back(translated(setting, {}));
+  return {function_text(std::string(call.function), texts)};
+}
+
 }  // namespace
+
+std::string notebook_latex(const Variable& variable) {
+  if (!variable.defined()) throw ValueError("notebook_latex: expected a variable, got none");
+  constexpr std::size_t max_names = 12;
+  const Notation notation{latex_node, latex_leaf, latex_output, "\\ldots{}", latex_call};
+  const PprintOptions options{.depth = 40, .max_length = 1500};
+  Variables shown{variable};
+  std::vector<std::string> formulas;
+  for (std::size_t i = 0; i < shown.size() && i < max_names; ++i)
+    formulas.push_back(write_formula_by_names(Variable(shown[i]), notation, options, shown));
+  const bool has_name = variable.has_owner() && !variable.name().empty();
+  if (formulas.size() == 1) return has_name ? cat(name_text(variable.name()), " = ", formulas[0]) : formulas[0];
+  std::string out = "\\begin{aligned}";
+  for (std::size_t i = 0; i < formulas.size(); ++i) {
+    if (i > 0) out += " \\\\ ";
+    out += i > 0 || has_name ? cat(name_text(shown[i].name()), " &= ", formulas[i]) : cat("&", formulas[i]);
+  }
+  return out + " \\end{aligned}";
+}
 
 std::string latex(const Variable& variable, const PprintOptions& options) {
   if (!variable.defined()) throw ValueError("latex: expected a variable, got none");

@@ -1,6 +1,8 @@
 // pprint: an expression as one would write it. Each node's text is built once from its inputs' texts, only for the
 // nodes nearest to the root, and parentheses are added where the text would otherwise parse as another expression.
+#include <algorithm>
 #include <cctype>
+#include <deque>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -76,10 +78,13 @@ std::string output_text(const FormulaPiece& piece, int index) { return cat(atom_
 
 class FormulaWriter {
  public:
-  FormulaWriter(const Notation& notation, const PprintOptions& options) : notation_(notation), options_(options) {}
+  // `named`: where variables are collected that are written as their names; null: none are.
+  FormulaWriter(const Notation& notation, const PprintOptions& options, Variables* named = nullptr)
+      : notation_(notation), options_(options), named_(named) {}
 
   std::string write(const Variable& root) {
     if (!root.has_owner()) return notation_.leaf(root).text;
+    root_ = root.node();
     choose(root.node()->owner);
     write_chosen(root.node()->owner);
     return piece_of(root).text;
@@ -98,8 +103,10 @@ class FormulaWriter {
       for (auto* node : level) {
         if (chosen_.size() >= max_nodes) return;
         if (!chosen_.insert(node)) continue;
-        for (auto& input : node->inputs)
-          if (input.has_owner() && !chosen_.contains(input.node()->owner)) below.push_back(input.node()->owner);
+        recognise(node);
+        for (auto& input : inputs_of(node))
+          if (input.has_owner() && !is_name(input) && !chosen_.contains(input.node()->owner))
+            below.push_back(input.node()->owner);
       }
       level = std::move(below);
     }
@@ -115,21 +122,26 @@ class FormulaWriter {
     std::vector<Frame> open{{root, 0}};
     while (!open.empty()) {
       auto& [node, next] = open.back();
-      if (next == node->inputs.size()) {
+      const std::span<const Variable> inputs = inputs_of(node);
+      if (next == inputs.size()) {
         finish(node, node == root);
         open.pop_back();
         continue;
       }
-      const ApplyNode* input = node->inputs[next++].node()->owner;
-      if (input && chosen_.contains(input) && !indices_.contains(input)) open.push_back({input, 0});
+      const Variable& variable = inputs[next++];
+      const ApplyNode* input = variable.node()->owner;
+      if (input && !is_name(variable) && chosen_.contains(input) && !indices_.contains(input))
+        open.push_back({input, 0});
     }
   }
 
   void finish(const ApplyNode* node, bool is_root) {
     std::vector<FormulaPiece> inputs;
     const bool is_elementwise = node->op->elementwise();
-    for (auto& input : node->inputs) inputs.push_back(piece_of(is_elementwise ? without_dimensions(input) : input));
-    FormulaPiece piece = notation_.node(Apply::of(const_cast<ApplyNode*>(node)), inputs);
+    for (auto& input : inputs_of(node)) inputs.push_back(piece_of(is_elementwise ? without_dimensions(input) : input));
+    const StatisticCall* call = call_of(node);
+    FormulaPiece piece =
+        call ? notation_.call(*call, inputs[0]) : notation_.node(Apply::of(const_cast<ApplyNode*>(node)), inputs);
     if (piece.text.size() > options_.max_length && !is_root) piece = left_out();
     indices_.insert(node, pieces_.size());
     pieces_.push_back(std::move(piece));
@@ -137,9 +149,14 @@ class FormulaWriter {
 
   FormulaPiece left_out() const { return {notation_.left_out, binds_as_atom}; }
 
-  FormulaPiece piece_of(const Variable& variable) const {
+  FormulaPiece piece_of(const Variable& variable) {
     const ApplyNode* owner = variable.node()->owner;
     if (!owner) return notation_.leaf(variable);
+    if (is_name(variable)) {
+      if (std::none_of(named_->begin(), named_->end(), [&](auto& each) { return each.same_as(variable); }))
+        named_->push_back(variable);
+      return notation_.leaf(variable);
+    }
     const std::size_t* index = indices_.find(owner);
     if (!index) return left_out();
     const FormulaPiece& piece = pieces_[*index];
@@ -147,8 +164,35 @@ class FormulaWriter {
     return {notation_.output(piece, variable.index()), binds_as_atom};
   }
 
+  bool is_name(const Variable& variable) const {
+    return named_ && variable.node() != root_ && !variable.name().empty();
+  }
+
+  // Building what an expression is compared with takes some microseconds for each node.
+  static constexpr std::size_t max_recognised = 1000;
+
+  void recognise(const ApplyNode* node) {
+    if (!notation_.call || chosen_.size() > max_recognised) return;
+    if (auto call = recognised_statistic(Apply::of(const_cast<ApplyNode*>(node)).output())) {
+      call_indices_.insert(node, calls_.size());
+      calls_.push_back(std::move(*call));
+    }
+  }
+  const StatisticCall* call_of(const ApplyNode* node) const {
+    const std::size_t* index = call_indices_.find(node);
+    return index ? &calls_[*index] : nullptr;
+  }
+  std::span<const Variable> inputs_of(const ApplyNode* node) const {
+    const StatisticCall* call = call_of(node);
+    return call ? std::span(&call->x, 1) : std::span<const Variable>(node->inputs);
+  }
+
   const Notation& notation_;
   const PprintOptions& options_;
+  Variables* named_;
+  const VariableNode* root_ = nullptr;
+  PointerMap<std::size_t> call_indices_;
+  std::deque<StatisticCall> calls_;  // at addresses that stay
   PointerSet chosen_;
   PointerMap<std::size_t> indices_;
   std::vector<FormulaPiece> pieces_;
@@ -189,6 +233,11 @@ LabelParts split_label(const std::string& label) {
 
 std::string write_formula(const Variable& root, const Notation& notation, const PprintOptions& options) {
   return FormulaWriter(notation, options).write(root);
+}
+
+std::string write_formula_by_names(const Variable& root, const Notation& notation, const PprintOptions& options,
+                                   Variables& named) {
+  return FormulaWriter(notation, options, &named).write(root);
 }
 
 std::string pprint(const Variable& variable, const PprintOptions& options) {

@@ -86,7 +86,8 @@ def shared(
     Raises
     ------
     TypeError
-        If there is no shared variable for the value, or for other keywords.
+        If there is no shared variable for the value, or for other keywords;
+        and for an xarray.DataArray, of which `xtensor.xtensor_shared` makes one.
 
     See Also
     --------
@@ -122,6 +123,9 @@ def shared_constructor(
         shape = tuple(1 if each else None for each in broadcastable)
     if kwargs:
         raise TypeError(f"shared: no arguments called {', '.join(sorted(kwargs))} for a value of {type(value).__name__}")
+    if _core.is_data_array(value):
+        raise TypeError("shared: an xarray.DataArray has names and coordinates, which a shared tensor has not: "
+                        "bitale.xtensor.xtensor_shared(value) keeps them, value.values is the array without them")  # fmt: skip
     return _core.make_shared(value, name, borrow, shape)
 
 

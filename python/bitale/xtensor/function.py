@@ -89,6 +89,16 @@ class XTensorFunction:
             return [self._labelled(one, value) for one, value in zip(outputs, results)]
         return data_array(outputs, results) if isinstance(outputs, XTensorVariable) else results
 
+    def _described(self) -> list[str]:
+        """A line for each labelled tensor among inputs and outputs."""
+        outputs = self._outputs.values() if isinstance(self._outputs, Mapping) else self._outputs
+        outputs = list(outputs) if isinstance(outputs, (list, tuple, type({}.values()))) else [outputs]
+        lines = [f"input {one.text}" for one in self._inputs if one is not None]
+        return lines + [f"output {one!r}" for one in outputs if isinstance(one, XTensorVariable)]
+
+    def _repr_html_(self) -> str:
+        return self.function._repr_html_()  # type: ignore[no-any-return]
+
     def __repr__(self) -> str:
         return f"<XTensorFunction {self.function!r}>"
 

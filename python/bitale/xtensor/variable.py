@@ -84,6 +84,26 @@ def _dprint(x: XTensorVariable, **options: Any) -> Any:
     return dprint(x, **options)
 
 
+def _described(x: XTensorVariable) -> list[str]:
+    """A line with the dimensions, which the graph of the tensor does not have."""
+    return [repr(x)]
+
+
+def _repr_latex(x: XTensorVariable) -> str:
+    """The expression of the tensor as a notebook typesets it, with the dimensions."""
+    lengths = ("?" if length is None else str(length) for length in x.static_shape)
+    names = r",\ ".join(f"{name}: {length}" for name, length in zip(x.dims, lengths)).replace("_", r"\_")
+    return f"{x.values._repr_latex_()[:-1]}\\quad[\\mathrm{{{names}}}]$"
+
+
+def _repr_html(x: XTensorVariable) -> str | None:
+    """Of a shared variable the value, as xarray shows it; None for others."""
+    if not isinstance(x.values, _core.TensorSharedVariable):
+        return None
+    value = _get_value(x)
+    return value._repr_html_() if hasattr(value, "_repr_html_") else x.values._repr_html_()
+
+
 def _get_value(x: XTensorVariable, borrow: bool = False) -> Any:
     """The value of a shared variable, one of xarray's arrays if it is installed. TypeError for others."""
     shared: Any = x.values
@@ -112,7 +132,7 @@ for _name, _method in {
     "diff": windows.diff, "groupby": windows.groupby, "head": selection.head, "interp": windows.interp, "isel": selection.isel,
     "loc": property(selection.Locations, doc="Selection by labels, x.loc[labels], in the order of the dimensions or by a dict."),
     "roll": windows.roll, "rolling": windows.rolling, "sel": selection.sel, "shift": windows.shift, "tail": selection.tail,
-    "thin": selection.thin, "__reduce__": _reduced, "assign_coords": shape.assign_coords, "conj": _conj, "copy": _copy, "dprint": _dprint,
+    "thin": selection.thin, "__reduce__": _reduced, "_described": _described, "_repr_html_": _repr_html, "_repr_latex_": _repr_latex, "assign_coords": shape.assign_coords, "conj": _conj, "copy": _copy, "dprint": _dprint,
     "drop_coords": shape.drop_coords, "eval": evaluate, "expand_dims": _expand_dims, "get_value": _get_value, "imag": _made_complex("imag"),
     "item": _item, "real": _made_complex("real"), "rename": _rename, "set_value": _set_value, "squeeze": _squeeze, "stack": shape.stack,
     "type": property(_type, doc="The type: dtype, dimensions and lengths."), "unstack": shape.unstack, "where": _where,

@@ -1,21 +1,26 @@
 #include "codegen/c/compiler.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/generate.hpp"
 
@@ -101,14 +106,28 @@ std::string contents(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+constexpr int poll_milliseconds = 20;
+
+// Throws what an interruption throws.
 std::string read_to_the_end(int file) {
   std::string out;
   char part[4096];
-  for (ssize_t count; (count = ::read(file, part, sizeof part)) != 0;) {
+  while (true) {
+    pollfd ready{file, POLLIN, 0};
+    const int found = ::poll(&ready, 1, poll_milliseconds);
+    throw_if_interrupted();
+    if (found == 0 || (found < 0 && errno == EINTR)) continue;
+    const ssize_t count = ::read(file, part, sizeof part);
     if (count > 0) out.append(part, std::size_t(count));
-    if (count < 0 && errno != EINTR) break;
+    if (count == 0 || (count < 0 && errno != EINTR)) return out;
   }
-  return out;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return -1;
+  return status;
 }
 
 // Runs a command; returns its exit status, 127 when it could not be started, and its output.
@@ -127,12 +146,23 @@ std::pair<int, std::string> run(const std::vector<std::string>& command) {
   const int failed = ::posix_spawn(&child, command[0].c_str(), &files, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&files);
   ::close(ends[1]);
-  std::string said = failed ? std::strerror(failed) : read_to_the_end(ends[0]);
+  std::string said;
+  try {
+    said = failed ? std::strerror(failed) : read_to_the_end(ends[0]);
+  } catch (...) {
+    ::close(ends[0]);
+    ::kill(child, SIGTERM);
+    wait_for(child);
+    throw;
+  }
   ::close(ends[0]);
   if (failed) return {127, said};
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return {127, said};
+  const int status = wait_for(child);
+  if (status < 0) return {127, said};
+  if (WIFSIGNALED(status)) {  // Ctrl-C in a terminal ends the compiler, too
+    std::this_thread::sleep_for(std::chrono::milliseconds(2 * poll_milliseconds));
+    throw_if_interrupted();
+  }
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, said};
 }
 

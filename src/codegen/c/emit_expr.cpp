@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
 #include "codegen/index_runs.hpp"
@@ -91,6 +92,7 @@ Text Emitter::value(Expr root) {
   };
   std::vector<Expr> stack{root};
   while (!stack.empty()) {
+    throw_if_interrupted();
     const Expr expr = stack.back();
     if (known(expr)) {
       stack.pop_back();

@@ -223,6 +223,12 @@ std::vector<Module::Function> Module::functions() const {
   return out;
 }
 
+std::size_t Module::instruction_count() const {
+  std::size_t all = 0;
+  for (auto& function : functions()) all += function.instructions;
+  return all;
+}
+
 void Module::share_functions() {
   for_each_definition([](LLVMValueRef function, const std::string&) {
     llvm().SetLinkage(function, LLVMExternalLinkage);

@@ -55,6 +55,7 @@ class Module {
     std::size_t instructions;
   };
   std::vector<Function> functions() const;  // that it defines
+  std::size_t instruction_count() const;
   // Makes functions callable from other pieces of the module, and from nowhere else.
   void share_functions();
   std::string bitcode() const;

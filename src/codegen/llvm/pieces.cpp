@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <numeric>
 #include <unordered_set>
 #include <vector>
 
@@ -22,8 +21,7 @@ using Names = std::unordered_set<std::string>;
 // Assigns functions to pieces: the longest first, each to the piece that is shortest so far.
 std::vector<Names> pieces_of(const Module& module) {
   std::vector<Module::Function> functions = module.functions();
-  const std::size_t all = std::accumulate(functions.begin(), functions.end(), std::size_t(0),
-                                          [](std::size_t sum, auto& each) { return sum + each.instructions; });
+  const std::size_t all = module.instruction_count();
   const std::size_t most = std::min({all / least_piece, functions.size(), max_pieces});
   if (most < 2) return {};
   const std::size_t count = std::min(most, std::size_t(runtime::processor_count()));

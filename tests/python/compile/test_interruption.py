@@ -190,3 +190,42 @@ def test_rewriting_ends_in_the_middle():
         signal.signal(signal.SIGALRM, before)
     assert len(left) > 0
     assert bt.function([x], -(-(x * 1)))([2.0]) == 2
+
+
+LONG_COMPILES = {"machine code": "jit", "the C compiler": "c"}
+
+
+@pytest.mark.parametrize("stage", LONG_COMPILES)
+def test_compiling_ends_in_the_middle(stage, tmp_path):
+    """SIGINT arrives while LLVM or the C compiler works. What they would have made is stored nowhere, so they were not waited for;
+    another function compiles afterwards, and the process exits in order."""
+    output = output_after_sigint(
+        f"""
+        import logging, os
+
+        bt.config.compiledir = {str(tmp_path)!r}
+        x = pt.dvector("x")
+        y = x
+        for k in range(1500):
+            y = pt.sin(y) * (k + 0.5) + pt.exp(-y * y)
+
+        class Begun(logging.Handler):
+            def emit(self, record):
+                if record.getMessage().startswith("lowering"):
+                    print("ready", flush=True)
+
+        logger = logging.getLogger("bitale.compile")
+        logger.setLevel(logging.DEBUG)
+        logger.addHandler(Begun())
+        try:
+            bt.function([x], y, mode=bt.Mode(linker={LONG_COMPILES[stage]!r}, optimizer="None"))
+            print("returned")
+        except KeyboardInterrupt:
+            print("interrupted")
+        logger.setLevel(logging.WARNING)
+        files = [name for _, _, names in os.walk({str(tmp_path)!r}) for name in names if name != "lock"]
+        print(len(files), bt.function([x], x + 1)([1.0]))
+        """,
+        seconds=0.1,
+    )
+    assert output.split("\n")[:2] == ["interrupted", "0 [2.]"]

@@ -370,3 +370,26 @@ out = bt.function([x], 2 * x)(np.ones(2))
 assert type(out) is np.ndarray and out.tolist() == [2.0, 2.0]
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_labels_are_not_lost_silently():
+    xarray = pytest.importorskip("xarray")
+    data = xarray.DataArray(A, dims=("country", "year"))
+    with pytest.raises(TypeError, match=r"xtensor_shared\(value\) keeps them"):
+        bt.shared(data)
+    x = px.xtensor("x", dims=("country", "year"))
+    for operation in (lambda: data + x, lambda: data < x, lambda: data**x):
+        with pytest.raises(TypeError, match=r"hint .*DataArray.*as_xtensor\(array\) \+ x"):
+            operation()
+    with pytest.raises(TypeError, match="hint"):
+        A + x
+    assert (x + data).dims == (px.as_xtensor(data) + x).dims == ("country", "year")
+
+
+def test_printing_of_functions_and_pictures():
+    x, v = x_and_v()
+    f = bt.function([x, v], [x * v])
+    text = bt.dprint(f, file="str")
+    assert text.startswith("input x: float64[country: ?, year: ?]\ninput v: ") and "output " in text and "Mul" in text
+    assert "country, year" in bt.printing.dot_text(x * v)
+    assert "Mul" in bt.printing.dot_text(f) and bt.printing.html(x * v).startswith("<!DOCTYPE html>")
