@@ -86,6 +86,7 @@ LISTED = {
     "bitale.compile.sharedvalue": "Shared values",
     "bitale.compile.debug.nanguardmode": "Finding nan",
     "bitale.d3viz": "Pictures as pages",
+    "bitale.tensor.xlogx": "Products with logarithms",
     "bitale.typing": "Types of functions for type checkers",
 }
 
