@@ -100,7 +100,7 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-bool start(const std::shared_ptr<Task>& task) {
+bool begin_task(const std::shared_ptr<Task>& task) {
   Running& among = running();
   among.begin();
   try {
@@ -123,7 +123,7 @@ std::string in_background(std::function<std::string()> work) {
   using namespace std::chrono_literals;
   const auto task = std::make_shared<Task>();
   task->work = std::move(work);
-  if (!start(task)) return task->work();
+  if (!begin_task(task)) return task->work();
   std::unique_lock lock(task->mutex);
   while (!task->changed.wait_for(lock, 20ms, [&] { return task->is_done; })) {
     lock.unlock();
