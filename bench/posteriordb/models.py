@@ -148,7 +148,7 @@ def logistic(y: str, *columns: Any) -> Model:
 
 _dist, _arsenic, _educ4 = column("dist", lambda x: x / 100), column("arsenic"), column("educ", lambda x: x / 4)
 _dist_c, _arsenic_c = column("dist", lambda x: centred(x) / 100), column("arsenic", centred)
-_assoc = column("assoc")
+_assoc, _educ4_c = column("assoc"), column("educ", lambda x: centred(x) / 4)
 
 MODELS.update(
     wells_dist=logistic("switched", column("dist")),
@@ -157,6 +157,11 @@ MODELS.update(
     wells_interaction_model=logistic("switched", _dist, _arsenic, product(_dist, _arsenic)),
     wells_interaction_c_model=logistic("switched", _dist_c, _arsenic_c, product(_dist_c, _arsenic_c)),
     wells_daae_c_model=logistic("switched", _dist_c, _arsenic_c, product(_dist_c, _arsenic_c), _assoc, _educ4),
+    wells_dae_model=logistic("switched", _dist, _arsenic, _educ4),
+    wells_dae_c_model=logistic("switched", _dist_c, _arsenic_c, product(_dist_c, _arsenic_c), _educ4),
+    wells_dae_inter_model=logistic(
+        "switched", _dist_c, _arsenic_c, _educ4_c, product(_dist_c, _arsenic_c), product(_dist_c, _educ4_c), product(_arsenic_c, _educ4_c),
+    ),
     nes_logit_model=logistic("vote", column("income")),
 )
 
@@ -173,6 +178,15 @@ def logistic_regression_rhs(d: dict[str, Any], p: Parameters, target: Target) ->
     target.invgamma(caux, 0.5 * d["slab_df"], 0.5 * d["slab_df"])
     target.normal(beta0, 0.0, float(d["scale_icept"]))
     target.bernoulli_logit(d["y"], beta0 + pt.dot(d["x"], z * shrunk * tau))
+
+
+@model
+def dogs(d: dict[str, Any], p: Parameters, target: Target) -> None:
+    shocks = np.cumsum(d["y"], axis=1) - d["y"]  # before each trial
+    avoided = np.arange(d["n_trials"]) - shocks
+    beta = p.real(3)
+    target.normal(beta, 0.0, 100.0)
+    target.bernoulli_logit(d["y"], beta[0] + beta[1] * avoided + beta[2] * shocks)
 
 
 # ---- groups ---------------------------------------------------------------------------------------------------------
@@ -226,21 +240,34 @@ MODELS.update(
     radon_partially_pooled_centered=radon("centered", "none"),
     radon_partially_pooled_noncentered=radon("noncentered", "none"),
     radon_variable_intercept_centered=radon("centered", "pooled"),
+    radon_variable_intercept_noncentered=radon("noncentered", "pooled"),
+    radon_variable_slope_centered=radon("pooled", "centered"),
     radon_variable_slope_noncentered=radon("pooled", "noncentered"),
+    radon_variable_intercept_slope_centered=radon("centered", "centered", sigmas_first=True),
     radon_variable_intercept_slope_noncentered=radon("noncentered", "noncentered", sigmas_first=True),
 )
 
 
-@model
-def radon_hierarchical_intercept_centered(d: dict[str, Any], p: Parameters, target: Target) -> None:
-    alpha, beta = p.real(d["J"]), p.real(2)
-    mu_alpha, sigma_alpha, sigma_y = p.real(), p.positive(), p.positive()
-    target.normal(sigma_alpha)
-    target.normal(sigma_y)
-    target.normal(mu_alpha, 0.0, 10.0)
-    target.normal(beta, 0.0, 10.0)
-    target.normal(alpha, mu_alpha, sigma_alpha)
-    target.normal(d["log_radon"], alpha[d["county_idx"] - 1] + d["log_uppm"] * beta[0] + d["floor_measure"] * beta[1], sigma_y)
+def radon_hierarchical(is_centered: bool) -> Model:
+    def build(d: dict[str, Any], p: Parameters, target: Target) -> None:
+        alpha, beta = p.real(d["J"]), p.real(2)
+        mu_alpha, sigma_alpha, sigma_y = p.real(), p.positive(), p.positive()
+        target.normal(sigma_alpha)
+        target.normal(sigma_y)
+        target.normal(mu_alpha, 0.0, 10.0)
+        target.normal(beta, 0.0, 10.0)
+        if is_centered:
+            target.normal(alpha, mu_alpha, sigma_alpha)
+        else:
+            target.normal(alpha)
+            alpha = mu_alpha + sigma_alpha * alpha
+        target.normal(d["log_radon"], alpha[d["county_idx"] - 1] + d["log_uppm"] * beta[0] + d["floor_measure"] * beta[1], sigma_y)
+
+    return build
+
+
+MODELS["radon_hierarchical_intercept_centered"] = radon_hierarchical(True)
+MODELS["radon_hierarchical_intercept_noncentered"] = radon_hierarchical(False)
 
 
 @model
@@ -338,6 +365,39 @@ def GLMM1_model(d: dict[str, Any], p: Parameters, target: Target) -> None:
     target.normal(alpha, mu, sd)
     target.normal(mu, 0.0, 10.0)
     target.poisson_log(d["obs"], alpha[d["obssite"] - 1])
+
+
+@model
+def M0_model(d: dict[str, Any], p: Parameters, target: Target) -> None:
+    """Capture and recapture: who was never seen is either absent or was missed each time."""
+    seen = d["y"].sum(axis=1)
+    omega, detection = p.interval(0.0, 1.0), p.interval(0.0, 1.0)
+    present = seen[seen > 0]
+    target.binomial(present, d["T"], detection)
+    target.add(len(present) * pt.log(omega))
+    missed = pt.log(omega) + d["T"] * pt.log1p(-detection)
+    target.add((len(seen) - len(present)) * pt.logaddexp(missed, pt.log1p(-omega)))
+
+
+@model
+def Rate_1_model(d: dict[str, Any], p: Parameters, target: Target) -> None:
+    target.binomial(d["k"], d["n"], p.interval(0.0, 1.0))
+
+
+@model
+def Rate_3_model(d: dict[str, Any], p: Parameters, target: Target) -> None:
+    theta = p.interval(0.0, 1.0)
+    target.binomial(d["k1"], d["n1"], theta)
+    target.binomial(d["k2"], d["n2"], theta)
+
+
+MODELS["Rate_5_model"] = Rate_3_model
+
+
+@model
+def Rate_4_model(d: dict[str, Any], p: Parameters, target: Target) -> None:
+    target.binomial(d["k"], d["n"], p.interval(0.0, 1.0))
+    p.interval(0.0, 1.0)  # of the prior alone
 
 
 @model
@@ -505,6 +565,15 @@ def low_dim_gauss_mix(d: dict[str, Any], p: Parameters, target: Target) -> None:
 
 
 @model
+def low_dim_gauss_mix_collapse(d: dict[str, Any], p: Parameters, target: Target) -> None:
+    mu, sigma, theta = p.real(2), p.positive(2), p.interval(0.0, 1.0)
+    target.normal(sigma, 0.0, 2.0)
+    target.normal(mu, 0.0, 2.0)
+    target.beta(theta, 5.0, 5.0)
+    _mixture(target, d["y"], (theta, 1 - theta), (mu[0], mu[1]), (sigma[0], sigma[1]))
+
+
+@model
 def normal_mixture(d: dict[str, Any], p: Parameters, target: Target) -> None:
     theta, mu = p.interval(0.0, 1.0), p.real(2)
     target.normal(mu, 0.0, 10.0)
@@ -518,3 +587,22 @@ def normal_mixture_k(d: dict[str, Any], p: Parameters, target: Target) -> None:
     target.normal(mu, 0.0, 10.0)
     each = pt.log(theta) + bt.stats.normal_logpdf(d["y"][:, None], mu, sigma)
     target.add(pt.logsumexp(each, axis=1))
+
+
+# ---- hidden Markov models -------------------------------------------------------------------------------------------
+
+
+def _forward(log_transitions: Any, first: Any, others: Any) -> Any:
+    """The log density of a series by the forward algorithm: of the first observation in each state, and of the others."""
+    step = lambda now, before: pt.logsumexp(before[:, None] + log_transitions, axis=0) + now  # noqa: E731
+    return pt.logsumexp(bt.scan(step, sequences=[others], outputs_info=first, return_updates=False)[-1])
+
+
+@model
+def hmm_example(d: dict[str, Any], p: Parameters, target: Target) -> None:
+    transitions = pt.stack([p.simplex(d["K"]) for _ in range(2)])
+    mu = p.positive_ordered(d["K"])
+    target.normal(mu[0], 3.0, 1.0)
+    target.normal(mu[1], 10.0, 1.0)
+    each = bt.stats.normal_logpdf(d["y"][:, None], mu)
+    target.add(_forward(pt.log(transitions), each[0], each[1:]))

@@ -47,6 +47,9 @@ class Parameters:
     def ordered(self, length: int) -> Any:
         return self._constrained("ordered", self.real(length))
 
+    def positive_ordered(self, length: int) -> Any:
+        return self._constrained("positive_ordered", self.real(length))
+
     def simplex(self, length: int) -> Any:
         return self._constrained("simplex", self.real(length - 1))
 
