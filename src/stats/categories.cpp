@@ -12,7 +12,7 @@ using V = const Variable&;
 
 namespace {
 
-const Axes last{-1};
+const Axes category_axis{-1};
 
 void require_categories(const char* who, V x, V along, const char* name) {
   if (along.ndim() < 1)
@@ -31,7 +31,7 @@ Variable picked(V values, const Variable& x) {
   while (table.ndim() < index.ndim()) table = expand_dims(table, 0);
   while (index.ndim() < table.ndim()) index = expand_dims(index, 0);
   const Variable taken = take_along_axis(table, index, table.ndim() - 1);
-  return switch_(outside, -infinity, squeeze(taken, last));
+  return switch_(outside, -infinity, squeeze(taken, category_axis));
 }
 
 }  // namespace
@@ -41,7 +41,8 @@ Variable categorical_logpmf(const Operand& x, const Operand& p) {
   return density(
       "categorical_logpmf",
       [&](V p) {
-        const Variable valid = and_(all(and_(ge(p, 0), le(p, 1)), last), le(abs(sum(p, last) - 1), 1e-8));
+        const Variable valid =
+            and_(all(and_(ge(p, 0), le(p, 1)), category_axis), le(abs(sum(p, category_axis) - 1), 1e-8));
         return in_domain(valid, picked(log(p), x.variable));
       },
       p);
@@ -50,8 +51,8 @@ Variable categorical_logpmf(const Operand& x, const Operand& p) {
 Variable categorical_logit_logpmf(const Operand& x, const Operand& logits) {
   require_categories("categorical_logit_logpmf", x.variable, logits.variable, "logits");
   return density(
-      "categorical_logit_logpmf", [&](V logits) { return picked(logits, x.variable) - logsumexp(logits, last); },
-      logits);
+      "categorical_logit_logpmf",
+      [&](V logits) { return picked(logits, x.variable) - logsumexp(logits, category_axis); }, logits);
 }
 
 // Between two cutpoints a < b around eta, log(sigmoid(b) - sigmoid(a)) is the sum of three logarithms of which none

@@ -15,7 +15,7 @@ namespace bitale::stats {
 
 namespace {
 
-const Axes last{-1}, last_two{-2, -1};
+const Axes row_axis{-1}, last_two{-2, -1};
 
 // Positions in the lower triangle: those of a vector's elements, in its order. Stan packs factors by rows, and the
 // partial correlations of correlation matrices by columns.
@@ -46,7 +46,7 @@ Variable row_minus_column(int count) { return expand_dims(arange(count), 1) - ex
 // A vector's elements in the lower triangle, and 0 elsewhere.
 Variable unpacked(const Variable& y, int count, bool with_diagonal, Order order) {
   if (count == 1 && !with_diagonal)  // y has no elements
-    return zeros_like(expand_dims(sum(y, last, true), -1));
+    return zeros_like(expand_dims(sum(y, row_axis, true), -1));
   const Packing packing(count, with_diagonal, order);
   const Variable all = take(y, packing.positions(count), y.ndim() - 1);
   return switch_(ge(row_minus_column(count), with_diagonal ? 0 : 1), all, 0);
@@ -108,7 +108,8 @@ Variable rows_of_unit_length(const Variable& y, const Variable& log_rest, int co
   return (tanh(y) + eye(count, {}, 0, y.dtype())) * exp(0.5 * without_last_addend(log_rest));
 }
 Variable partial_correlations(const Variable& x) {
-  const Variable left = flip(cumsum(flip(sqr(x), last), x.ndim() - 1), last);  // of the squares, from each element on
+  const Variable left =
+      flip(cumsum(flip(sqr(x), row_axis), x.ndim() - 1), row_axis);  // of the squares, from each element on
   return x / sqrt(left);
 }
 
@@ -165,7 +166,7 @@ Variable corr_matrix_inverse(const Operand& x) {
 Constrained cholesky_cov(const Operand& y, int rows) {
   const Packed given("cholesky_cov", y, rows, true);
   const Factor factor(given.values, rows);
-  return {factor.matrix, sum(factor.log_diagonal, last)};
+  return {factor.matrix, sum(factor.log_diagonal, row_axis)};
 }
 Variable cholesky_cov_inverse(const Operand& x) {
   const Matrices given("cholesky_cov_inverse", x);
@@ -178,7 +179,7 @@ Constrained cov_matrix(const Operand& y, int rows) {
   const Factor factor(given.values, rows);
   const Variable weights = cast(rows + 1 - arange(rows), factor.log_diagonal.dtype());
   return {matmul(factor.matrix, matrix_transpose(factor.matrix)),
-          sum(factor.log_diagonal * weights, last) + rows * log_two};
+          sum(factor.log_diagonal * weights, row_axis) + rows * log_two};
 }
 Variable cov_matrix_inverse(const Operand& x) {
   const Matrices given("cov_matrix_inverse", x);

@@ -11,7 +11,7 @@ namespace bitale::stats {
 
 namespace {
 
-const Axes last{-1};
+const Axes vector_axis{-1};
 
 // The vectors in floats, with the line and name of the call.
 struct Vectors {
@@ -40,7 +40,7 @@ Variable zero_for(const Variable& x) { return zeros_like(first_of(x)); }
 
 // 1, 2, ..., as many as x has elements along its last axis.
 Variable numbers_along(const Variable& x) { return cast(arange(length_of(x, x.ndim() - 1)) + 1, x.dtype()); }
-Variable sums_from_end(const Variable& x) { return flip(cumsum(flip(x, last), x.ndim() - 1), last); }
+Variable sums_from_end(const Variable& x) { return flip(cumsum(flip(x, vector_axis), x.ndim() - 1), vector_axis); }
 
 // The zero-sum vectors whose coordinates in an orthonormal basis are y: with w[n] = y[n] / sqrt(n (n + 1)) for n from
 // 1, element j is the sum of the later w, less j w[j].
@@ -59,7 +59,7 @@ Variable coordinates_of(const Variable& x) {
 Constrained ordered(const Operand& y) {
   const Vectors given("ordered", y);
   const Variable steps = rest_of(given.values);
-  return {cumsum(joined(first_of(given.values), exp(steps)), given.axis()), sum(steps, last)};
+  return {cumsum(joined(first_of(given.values), exp(steps)), given.axis()), sum(steps, vector_axis)};
 }
 Variable ordered_inverse(const Operand& x) {
   const Vectors given("ordered_inverse", x);
@@ -68,7 +68,7 @@ Variable ordered_inverse(const Operand& x) {
 
 Constrained positive_ordered(const Operand& y) {
   const Vectors given("positive_ordered", y);
-  return {cumsum(exp(given.values), given.axis()), sum(given.values, last)};
+  return {cumsum(exp(given.values), given.axis()), sum(given.values, vector_axis)};
 }
 Variable positive_ordered_inverse(const Operand& x) {
   const Vectors given("positive_ordered_inverse", x);
@@ -79,7 +79,7 @@ Variable positive_ordered_inverse(const Operand& x) {
 Constrained simplex(const Operand& y) {
   const Vectors given("simplex", y);
   const Variable z = zero_sum_of(given.values), count = cast(given.length() + 1, z.dtype());
-  return {softmax(z, last), 0.5 * log(count) - count * logsumexp(z, last)};
+  return {softmax(z, vector_axis), 0.5 * log(count) - count * logsumexp(z, vector_axis)};
 }
 Variable simplex_inverse(const Operand& x) {
   const Vectors given("simplex_inverse", x);
@@ -94,7 +94,7 @@ Constrained simplex_stick(const Operand& y) {
   const Variable logit = values - log(left), log_rest = -softplus(logit);
   const Variable after = cumsum(log_rest, given.axis()), before = joined(zero_for(values), after);
   const Variable log_shares = all_but_last(before) + log_sigmoid(logit);
-  return {exp(joined(log_shares, between(after, Operand(-1), {}))), sum(log_shares + log_rest, last)};
+  return {exp(joined(log_shares, between(after, Operand(-1), {}))), sum(log_shares + log_rest, vector_axis)};
 }
 Variable simplex_stick_inverse(const Operand& x) {
   const Vectors given("simplex_stick_inverse", x);
@@ -105,7 +105,7 @@ Variable simplex_stick_inverse(const Operand& x) {
 
 Constrained sum_to_zero(const Operand& y) {
   const Vectors given("sum_to_zero", y);
-  return {zero_sum_of(given.values), zeros_like(sum(given.values, last))};
+  return {zero_sum_of(given.values), zeros_like(sum(given.values, vector_axis))};
 }
 Variable sum_to_zero_inverse(const Operand& x) {
   const Vectors given("sum_to_zero_inverse", x);
@@ -114,7 +114,7 @@ Variable sum_to_zero_inverse(const Operand& x) {
 
 Constrained unit_vector(const Operand& y) {
   const Vectors given("unit_vector", y);
-  const Variable squared = sum(sqr(given.values), last);
+  const Variable squared = sum(sqr(given.values), vector_axis);
   return {given.values / expand_dims(sqrt(squared), -1), -0.5 * squared};
 }
 Variable unit_vector_inverse(const Operand& x) { return Vectors("unit_vector_inverse", x).values; }
