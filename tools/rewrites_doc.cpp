@@ -100,7 +100,7 @@ std::string effect(const RuleDescription& rule) {
   if (!rule.domain.empty()) parts.push_back(cat("assumes ", code(rule.domain)));
   if (rule.more_accurate) parts.push_back("*more accurate*");
   if (rule.wider_domain) parts.push_back("*wider domain*");
-  if (rule.either_zero) parts.push_back("*either zero*");
+  if (rule.no_signed_zeros) parts.push_back("*no signed zeros*");
   if (!rule.differs_at.empty()) {
     std::vector<std::string> values;
     for (double value : rule.differs_at) values.push_back(number_text(value));

@@ -20,7 +20,9 @@ __all__ = [
     "POSITIVE_DEFINITE",
     "SELECTION",
     "SYMMETRIC",
+    "TRIDIAGONAL",
     "UNIQUE_INDICES",
+    "UNIT_MAGNITUDE",
     "UPPER_TRIANGULAR",
     "AssumptionKey",
     "ConflictingAssumptionsError",
@@ -62,9 +64,12 @@ ORTHOGONAL = AssumptionKey("orthogonal", "orth")
 SELECTION = AssumptionKey("selection", "sel")
 PERMUTATION = AssumptionKey("permutation", "perm")
 UNIQUE_INDICES = AssumptionKey("unique_indices", "uniq")
+TRIDIAGONAL = AssumptionKey("tridiagonal", "tridiag")
+UNIT_MAGNITUDE = AssumptionKey("unit_magnitude", "unit")
 
 ALL_KEYS = (
     DIAGONAL, LOWER_TRIANGULAR, UPPER_TRIANGULAR, SYMMETRIC, POSITIVE_DEFINITE, ORTHOGONAL, SELECTION, PERMUTATION, UNIQUE_INDICES,
+    TRIDIAGONAL, UNIT_MAGNITUDE,
 )  # fmt: skip
 
 
@@ -146,7 +151,7 @@ def known_facts(x: Any) -> frozenset[str]:
     -------
     frozenset of str
         Short names: "diag", "tril", "triu", "sym", "pd" (positive definite),
-        "orth", "sel", "perm", "uniq", "posdiag" (the diagonal is positive),
+        "orth", "sel", "perm", "uniq", "tridiag", "unit", "posdiag" (the diagonal is positive),
         "unitdiag" (it is 1), "psd" (positive semidefinite), "square"; with "!"
         before it for a fact that is known not to hold.
 

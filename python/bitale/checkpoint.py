@@ -87,7 +87,7 @@ def save(folder: Folder, step: int, state: Mapping[str, Any], keep: int = 2) -> 
         If another process could not do its part.
     """
     folder, step, keep = Path(folder), _counted("step", step, 0), _counted("keep", keep, 1)
-    place, count = _processes()
+    index, count = _processes()
     described, pieces = _together(lambda: taken_apart(state))
     common = [each for each in pieces if each.is_common]
     if count > 1 and len(set(_from_all(digest([step, described], common)))) > 1:
@@ -95,15 +95,15 @@ def save(folder: Folder, step: int, state: Mapping[str, Any], keep: int = 2) -> 
             "checkpoint.save: expected the same step and state in all processes, but for what arrays of JAX divide, got others: names, "
             "dtypes, shapes or values differ (random states of processes of their own are children of one stream, by Stream.fold)"
         )
-    own = pieces if place == 0 else [each for each in pieces if not each.is_common]
+    own = pieces if index == 0 else [each for each in pieces if not each.is_common]
     about = {"format": FORMAT, "step": step, "values": described, "pieces": [[each.name, each.bounds] for each in own]}
     unfinished = folder / f"writing-{step}"
 
     def write() -> None:
-        if place == 0:
+        if index == 0:
             _require_no_later(folder, step)
         unfinished.mkdir(parents=True, exist_ok=True)
-        _write(unfinished / _file_name(place, count), about, [each.elements for each in own])
+        _write(unfinished / _file_name(index, count), about, [each.elements for each in own])
 
     def finish() -> None:
         expected = {_file_name(other, count) for other in range(count)}
@@ -124,9 +124,9 @@ def save(folder: Folder, step: int, state: Mapping[str, Any], keep: int = 2) -> 
 
     try:
         _together(write)
-        _together(lambda: finish() if place == 0 else None)
+        _together(lambda: finish() if index == 0 else None)
     except Exception:
-        if place == 0:
+        if index == 0:
             shutil.rmtree(unfinished, ignore_errors=True)
         raise
 
@@ -166,7 +166,7 @@ def restore(folder: Folder, state: Mapping[str, Any]) -> Restored | None:
     RuntimeError
         If another process could not do its part.
     """
-    folder, place, count = Path(folder), *_processes()
+    folder, index, count = Path(folder), *_processes()
     older, damages = None, []
 
     def newest() -> int:
@@ -174,7 +174,7 @@ def restore(folder: Folder, state: Mapping[str, Any]) -> Restored | None:
 
     while (step := _from_all(_together(newest))[0]) >= 0:
         older, path = step, _path(folder, step)
-        damage = _together(functools.partial(_damage, path, place, count))
+        damage = _together(functools.partial(_damage, path, index, count))
         noticed = _from_all(bool(damage))
         if any(noticed):
             damages.append(damage or f"process {noticed.index(1)} finds damage in {path}")
@@ -226,8 +226,8 @@ def _path(folder: Path, step: int) -> Path:
     return folder / f"step-{step}"
 
 
-def _file_name(place: int, count: int) -> str:
-    return f"part-{place}-of-{count}.npz"
+def _file_name(index: int, count: int) -> str:
+    return f"part-{index}-of-{count}.npz"
 
 
 def _files(path: Path) -> list[Path]:
@@ -279,14 +279,14 @@ def _delete(path: Path) -> None:
     shutil.rmtree(doomed, ignore_errors=True)
 
 
-def _damage(path: Path, place: int = 0, count: int = 1) -> str:
+def _damage(path: Path, index: int = 0, count: int = 1) -> str:
     """What is wrong with a checkpoint, or an empty text. Each of `count` processes looks into its share of the files."""
     files = _files(path)
     expected = max(len(files), 1)
     lacking = {_file_name(part, expected) for part in range(expected)} - {each.name for each in files}
     if lacking:
         return f"{path} lacks {min(lacking)} or another part, having {', '.join(each.name for each in files) or 'none'}"
-    return "; ".join(f"{each} is damaged" for each in files[place::count] if not _is_sound(each))
+    return "; ".join(f"{each} is damaged" for each in files[index::count] if not _is_sound(each))
 
 
 def _is_sound(path: Path) -> bool:
@@ -299,7 +299,7 @@ def _is_sound(path: Path) -> bool:
         except MemoryError:
             raise
         except Exception as error:  # of many classes, since zipfile interprets whatever bytes there are
-            if isinstance(error, OSError) and error.errno != errno.EINVAL:  # which a seek to a place before the file raises
+            if isinstance(error, OSError) and error.errno != errno.EINVAL:  # which a seek to an offset before the file raises
                 raise
             return False
 
@@ -338,7 +338,7 @@ def _together(own: Callable[[], Result]) -> Result:
         result = own()
     except Exception as error:
         problem = error
-    failed = [place for place, is_good in enumerate(_from_all(problem is None)) if not is_good]
+    failed = [index for index, is_good in enumerate(_from_all(problem is None)) if not is_good]
     if problem is not None:
         raise problem
     if failed:

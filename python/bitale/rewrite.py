@@ -49,7 +49,7 @@ def equation(
     doc: str = "",
     on: str = "floats",
     wider_domain: bool = False,
-    either_zero: bool = False,
+    no_signed_zeros: bool = False,
     more_accurate: bool = False,
     differs_at: Sequence[float] = (),
     register: bool = True,
@@ -84,7 +84,7 @@ def equation(
         or any.
     wider_domain : bool
         The right side may be finite where the left is not.
-    either_zero : bool
+    no_signed_zeros : bool
         The sides may differ in the sign of zero.
     more_accurate : bool
         The right side may be more accurate than the left.
@@ -106,7 +106,7 @@ def equation(
     """
     left, right = _core.as_tensor_variable(left), _core.as_tensor_variable(right)
     rule = _core.equation_rule(
-        name, left, right, list(tags), list(assume), doc, on, wider_domain, either_zero, more_accurate, list(differs_at)
+        name, left, right, list(tags), list(assume), doc, on, wider_domain, no_signed_zeros, more_accurate, list(differs_at)
     )
     if register:
         rule._register([], overwrite_existing)

@@ -127,19 +127,29 @@ void bind_linalg(nb::module_& m) {
       [](const Like& x, std::optional<bool> diagonal, std::optional<bool> lower_triangular,
          std::optional<bool> upper_triangular, std::optional<bool> symmetric, std::optional<bool> positive_definite,
          std::optional<bool> orthogonal, std::optional<bool> selection, std::optional<bool> permutation,
-         std::optional<bool> unique_indices) {
+         std::optional<bool> unique_indices, std::optional<bool> tridiagonal, std::optional<bool> unit_magnitude) {
+        const std::pair<Fact, std::optional<bool>> given[] = {
+            {Fact::Diagonal, diagonal},
+            {Fact::LowerTriangular, lower_triangular},
+            {Fact::UpperTriangular, upper_triangular},
+            {Fact::Symmetric, symmetric},
+            {Fact::PositiveDefinite, positive_definite},
+            {Fact::Orthogonal, orthogonal},
+            {Fact::Selection, selection},
+            {Fact::Permutation, permutation},
+            {Fact::UniqueIndices, unique_indices},
+            {Fact::Tridiagonal, tridiagonal},
+            {Fact::UnitMagnitude, unit_magnitude},
+        };
         Structure facts;
-        const std::optional<bool> given[] = {diagonal,  lower_triangular,  upper_triangular,
-                                             symmetric, positive_definite, orthogonal,
-                                             selection, permutation,       unique_indices};
-        for (int k = 0; k < 9; ++k)
-          if (given[k]) facts.add(Fact(k), *given[k]);
+        for (auto& [fact, holding] : given)
+          if (holding) facts.add(fact, *holding);
         return assume(as_variable(x), facts);
       },
-      "x"_a, nb::kw_only(), "diagonal"_a = nb::none(), "lower_triangular"_a = nb::none(),
-      "upper_triangular"_a = nb::none(), "symmetric"_a = nb::none(), "positive_definite"_a = nb::none(),
-      "orthogonal"_a = nb::none(), "selection"_a = nb::none(), "permutation"_a = nb::none(),
-      "unique_indices"_a = nb::none());
+      "x"_a, "diagonal"_a = nb::none(), "lower_triangular"_a = nb::none(), "upper_triangular"_a = nb::none(),
+      "symmetric"_a = nb::none(), "positive_definite"_a = nb::none(), "orthogonal"_a = nb::none(),
+      "selection"_a = nb::none(), "permutation"_a = nb::none(), "unique_indices"_a = nb::none(),
+      "tridiagonal"_a = nb::none(), "unit_magnitude"_a = nb::none());
   m.def(
       "_known_structure", [](const Like& x) { return structure_of(as_variable(x)).str(); }, "x"_a,
       "The short names of the facts that are known of a matrix.");

@@ -34,13 +34,13 @@ void bind_random(nb::module_& m) {
           "def random_draw(distribution: str, rng: RandomGeneratorVariable, parameters: list[TensorVariable], size: "
           "list[TensorVariable] | None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
   m.def(
-      "random_composed",
+      "composed_draw",
       [=](const std::string& distribution, const Variable& rng, const Variables& parameters,
           const std::optional<Variables>& size) {
         return drawn(random::composed(distribution, rng, parameters, as_size(size)));
       },
       "distribution"_a, "rng"_a, "parameters"_a, "size"_a.none(), nb::call_guard<AtCaller>(),
-      nb::sig("def random_composed(distribution: str, rng: RandomGeneratorVariable, parameters: list[TensorVariable], "
+      nb::sig("def composed_draw(distribution: str, rng: RandomGeneratorVariable, parameters: list[TensorVariable], "
               "size: list[TensorVariable] | None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
   m.def(
       "random_categorical",

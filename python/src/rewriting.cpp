@@ -138,7 +138,7 @@ struct RuleObject {
 
 RuleObject equation_rule(const std::string& name, const Variable& left, const Variable& right,
                          const std::vector<std::string>& tags, const Variables& assume, const std::string& doc,
-                         const std::string& on, bool wider_domain, bool either_zero, bool more_accurate,
+                         const std::string& on, bool wider_domain, bool no_signed_zeros, bool more_accurate,
                          const std::vector<double>& differs_at) {
   // Numbers that were broadcast when the sides were written are folded to numbers again.
   const Variables sides = rewrite_graph(Variables{left, right}, {"constant_folding"});
@@ -147,7 +147,7 @@ RuleObject equation_rule(const std::string& name, const Variable& left, const Va
                    Rule& rule = rules.equation(name, sides[0], sides[1]).on(dtypes).differs_at(differs_at);
                    if (!assume.empty()) rule.assume(assume);
                    if (wider_domain) rule.wider_domain();
-                   if (either_zero) rule.either_zero();
+                   if (no_signed_zeros) rule.no_signed_zeros();
                    if (more_accurate) rule.more_accurate();
                    return rule;
                  }};
@@ -270,7 +270,7 @@ void bind_rules(nb::module_& m) {
       .def("_register", &RuleObject::add, "tags"_a, "overwrite"_a)
       .def("__repr__", [](const RuleObject& self) { return cat("<Rule ", self.name, ">"); });
   m.def("equation_rule", equation_rule, "name"_a, "left"_a, "right"_a, "tags"_a, "assume"_a, "doc"_a, "on"_a,
-        "wider_domain"_a, "either_zero"_a, "more_accurate"_a, "differs_at"_a);
+        "wider_domain"_a, "no_signed_zeros"_a, "more_accurate"_a, "differs_at"_a);
   m.def("function_rule", function_rule, "name"_a, "tracks"_a.none(), "function"_a, "tags"_a, "doc"_a, "samples"_a);
   m.def(
       "check_rule", [](const std::string& name) { return rewriting::verify_rule(name); }, "name"_a);

@@ -211,7 +211,7 @@ void bind_functions(nb::module_& m) {
   m.def(
       "sparse_square_diagonal", [](const Like& x) { return sparse::square_diagonal(as_variable(x)); }, "x"_a, caller);
   m.def(
-      "sparse_at_places", [](const Matrix& a, const Like& x) { return sparse::values_at(a.pattern(), as_variable(x)); },
+      "sparse_values_at", [](const Matrix& a, const Like& x) { return sparse::values_at(a.pattern(), as_variable(x)); },
       "a"_a, "x"_a, caller, "x, which broadcasts to the matrix, at the stored elements.");
   m.def(
       "sparse_aligned",

@@ -87,7 +87,7 @@ void Function::Impl::with_views(std::span<const Array> values, Action action) co
   SmallVector<View, 8> views;
   std::vector<Array> converted;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (inputs[i].type()->is_valid_value(values[i])) {
+    if (values[i].defined() && inputs[i].type()->is_valid_value(values[i])) {
       views.push_back(view_of(values[i]));
     } else {
       if (converted.empty()) converted.reserve(values.size());  // views point into it
@@ -340,6 +340,7 @@ void Function::run_into(std::span<const Array> inputs, std::span<const Array> ou
   SmallVector<View, 8> targets;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const TensorType& type = *impl().output_types[i];
+    outputs[i].require_defined();
     if (!as_tensor(impl().graph->outputs()[i].type()))
       throw TypeError(cat(who, ": run_into: output ", i, " is a ", impl().graph->outputs()[i].type()->str(),
                           ", which is not written into arrays"));

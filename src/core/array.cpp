@@ -232,7 +232,11 @@ void write(const Array& target, const Array& source) {
 
 // ---- creation ------------------------------------------------------------------------------------------------------
 
-Array::Array() : Array(zeros(DType::Float64, Dims{})) {}
+// Memory of its own that nobody may reuse for a result.
+Array::Array() : Array(zeros(DType::Float64, Dims{})) {
+  is_placeholder_ = true;
+  owns_data_ = false;
+}
 
 Array Array::empty(DType dtype, const Dims& shape) {
   require_lengths(shape);
@@ -344,6 +348,7 @@ void Array::require_dtype(DType dtype) const {
 
 namespace {
 void require_one_number(const Array& array) {
+  array.require_defined();
   if (is_complex(array.dtype()))
     throw TypeError(cat("expected real numbers, got an array of dtype ", dtype_name(array.dtype())));
 }
@@ -441,6 +446,7 @@ Array Array::take_index(int axis, std::int64_t index) const {
 }
 
 Array Array::insert_axis(int axis, std::int64_t length) const {
+  require_defined();
   require_axis(*this, axis, ndim() + 1);
   Dims shape = shape_;
   shape.insert(std::size_t(axis), length);
@@ -452,6 +458,7 @@ Array Array::insert_axis(int axis, std::int64_t length) const {
 }
 
 Array Array::broadcast_to(const Dims& shape) const {
+  require_defined();
   if (shape.size() < shape_.size())
     throw ShapeError(cat("can't broadcast the shape ", tuple_text(shape_), " to ", tuple_text(shape),
                          ", which has fewer dimensions"));
@@ -509,6 +516,7 @@ Array Array::as_complex() const {
 // ---- copies --------------------------------------------------------------------------------------------------------
 
 Array Array::copy() const {
+  if (!defined()) return {};
   if (const HostObject* held = object()) return holding(held->copy());
   Array out = empty(dtype_, shape_);
   write(out, *this);
@@ -518,6 +526,7 @@ Array Array::copy() const {
 Array Array::contiguous() const { return is_contiguous() ? *this : copy(); }
 
 Array Array::astype(DType dtype) const {
+  require_defined();
   if (dtype == dtype_) return *this;
   Array out = empty(dtype, shape_);
   write(out, *this);
@@ -525,6 +534,7 @@ Array Array::astype(DType dtype) const {
 }
 
 Array Array::reshape(const Dims& shape) const {
+  require_defined();
   Dims resolved = shape;
   std::optional<std::size_t> free_axis;
   std::int64_t known = 1;
@@ -552,6 +562,8 @@ Array Array::reshape(const Dims& shape) const {
 }
 
 void Array::assign(const Array& source) const {
+  require_defined();
+  source.require_defined();
   if (!writeable_) throw ValueError("the array is read-only");
   if (!(source.shape_ == shape_))
     throw ShapeError(cat("can't assign the shape ", tuple_text(source.shape_), " to the shape ", tuple_text(shape_)));

@@ -322,11 +322,13 @@ std::string scalar_text(const Array& array) {
 }  // namespace
 
 std::string Array::str() const {
+  if (!defined()) return "<no array>";
   if (const HostObject* held = object()) return held->str();
   return ndim() == 0 ? scalar_text(*this) : nested_text(*this, " ", 0, line_width);
 }
 
 std::string Array::repr() const {
+  if (!defined()) return str();
   const std::string prefix = "array(";
   std::string text = prefix + nested_text(*this, ", ", prefix.size(), line_width - 1);
   std::vector<std::string> extras;

@@ -8,24 +8,16 @@
 
 namespace bitale {
 
-namespace {
-
-struct LiteralData final : LeafData {
-  explicit LiteralData(Array value) : value(std::move(value)) {}
-  const Array value;
-  const Array* constant() const override { return &value; }
-};
-
-}  // namespace
-
 Variable literal(Array value) {
   Variable out(tensor_type(value.dtype(), value.shape()));
-  out.node()->leaf = make_ref<const LiteralData>(value.read_only());
+  out.node()->leaf = make_ref<const ConstantData>(value.read_only(), true);
   return out;
 }
 
 bool is_literal(const Variable& v) {
-  return v.defined() && !is_in_rule() && dynamic_cast<const LiteralData*>(v.node()->leaf.get()) != nullptr;
+  if (!v.defined() || is_in_rule()) return false;
+  const auto* data = dynamic_cast<const ConstantData*>(v.node()->leaf.get());
+  return data && data->is_literal;
 }
 
 Variables with_literal_widths(std::span<const Variable> values) {

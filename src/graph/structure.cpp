@@ -23,7 +23,9 @@ constexpr std::array<FactName, fact_count> fact_names{{{"diag", "diagonal"},
                                                        {"posdiag", "positive_diagonal"},
                                                        {"unitdiag", "unit_diagonal"},
                                                        {"psd", "positive_semidefinite"},
-                                                       {"square", "square"}}};
+                                                       {"square", "square"},
+                                                       {"tridiag", "tridiagonal"},
+                                                       {"unit", "unit_magnitude"}}};
 
 constexpr std::uint16_t mask(std::initializer_list<Fact> facts) {
   unsigned out = 0;
@@ -41,6 +43,7 @@ constexpr Implication implications[] = {
     {mask({Diagonal}), LowerTriangular},
     {mask({Diagonal}), UpperTriangular},
     {mask({Diagonal}), Symmetric},
+    {mask({Diagonal}), Tridiagonal},
     {mask({LowerTriangular, UpperTriangular, Square}), Diagonal},
     {mask({LowerTriangular, Symmetric}), Diagonal},
     {mask({UpperTriangular, Symmetric}), Diagonal},

@@ -208,6 +208,7 @@ bool fits(const TensorType& type, const Array& value) {
 }
 
 Array filter(const TensorType& type, const Array& value, bool strict, Downcast downcast) {
+  value.require_defined();
   if (value.object()) throw TypeError(cat("expected ", type.str(), ", got ", value.str()));
   if (value.ndim() != type.ndim())
     throw TypeError(cat("wrong number of dimensions: expected ", type.ndim(), " (", type.str(), "), got ", value.ndim(),

@@ -95,6 +95,7 @@ std::string Variable::str() const {
 Variable constant(const Array& value, std::string name) { return constant(value.copy(), std::move(name)); }
 
 Variable constant(Array&& value, std::string name) {
+  value.require_defined();
   if (!value.is_unique() || !value.is_contiguous()) value = value.copy();  // else another owner could change it
   Variable out(tensor_type(value.dtype(), value.shape()), std::move(name));
   out.node()->leaf = make_ref<const ConstantData>(value.read_only());

@@ -15,6 +15,7 @@ double magnitude(std::span<const Array> values) {
   double largest = 0;
   for (auto& value : values) {
     if (is_discrete(value.dtype())) continue;
+    if (!value.defined()) continue;  // of a side not taken
     const Array wide = (is_complex(value.dtype()) ? value.as_pairs() : value).astype(DType::Float64).contiguous();
     for (std::int64_t i = 0; i < wide.size(); ++i)
       if (const double each = std::abs(wide.data_as<double>()[i]); std::isfinite(each))

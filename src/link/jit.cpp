@@ -96,7 +96,7 @@ class JitThunk final : public Thunk {
     writes_last_ = link::writes_last(lowered_.program);
     if (threads_ == 1 && !profiler_) direct_ = DirectCode::of(lowered_, *graph, code_->entry(), stream_from_);
     short_call_length_ = link::short_call_length(lowered_.program, !calls_back_for_scalars(lowered_.callbacks));
-    for (auto& node : lowered_.callbacks) by_host_.insert(node.node());
+    for (auto& node : lowered_.callbacks) host_nodes_.insert(node.node());
     for (auto& step : lowered_.program.steps)
       if (auto* host = std::get_if<program::HostCall>(&step.what)) host_steps_.push_back(*host);
     std::sort(host_steps_.begin(), host_steps_.end(), [](auto& a, auto& b) { return a.callback < b.callback; });
@@ -146,7 +146,7 @@ class JitThunk final : public Thunk {
   std::string note(const Apply& node) const override {
     const auto found = counterparts_.find(node.node());
     ApplyNode* const own = found == counterparts_.end() ? node.node() : found->second;
-    if (!by_host_.count(own)) return "";
+    if (!host_nodes_.count(own)) return "";
     return is_inner_call(*own->op) ? "a function of its own" : "host callback to perform";
   }
   // For the user's nodes, those of the linked graph that stand for them.
@@ -496,7 +496,7 @@ class JitThunk final : public Thunk {
   std::int64_t short_call_length_ = -1, stream_from_ = runtime::stream_from();
   bool writes_last_ = false;
   std::vector<program::HostCall> host_steps_;
-  std::unordered_set<ApplyNode*> by_host_;
+  std::unordered_set<ApplyNode*> host_nodes_;
   std::unordered_map<const ApplyNode*, ApplyNode*> counterparts_;
   mutable std::mutex strides_mutex_;
   mutable std::list<Strided> strided_;

@@ -25,7 +25,7 @@ bool is_in_variable(const Scanned& scanned) {
 }
 }  // namespace
 
-void Definitions::concatenate(int output, int axis, std::vector<Part> segments) {
+void Definitions::concatenate(int output, int axis, std::vector<ConcatSegment> segments) {
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
   Value& value = values_[variable.node()];
   value.segment_axis = axis;

@@ -94,7 +94,7 @@ class Definitions final : public Lowering {
   bool scan(const InnerLoop& loop) override;
   bool choose(int condition, const Side& then, const Side& otherwise) override;
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
-  void concatenate(int output, int axis, std::vector<Part> segments) override;
+  void concatenate(int output, int axis, std::vector<ConcatSegment> segments) override;
   void call_each(std::string_view function, std::vector<Expr> extents, CallRule arguments) override;
   void observe() override;
   MatrixLayout matrix(int input) override;

@@ -30,8 +30,8 @@ struct Piece {
   std::optional<program::Combiner> combiner = {};  // absent: plain store
 };
 
-// A contiguous part of an output along one axis, and its elements, indexed from the start of the part.
-struct Part {
+// A contiguous segment of an output along one axis, and its elements, indexed from its start.
+struct ConcatSegment {
   Expr extent;
   ElementRule value;
 };
@@ -129,8 +129,8 @@ class Lowering {
   // The output is a copy of input `base` (or undefined where no piece writes), into which the pieces are written in
   // order.
   virtual void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) = 0;
-  // The output is the concatenation of `parts` along `axis`. Readers run a loop over each part; no part is copied.
-  virtual void concatenate(int output, int axis, std::vector<Part> parts) = 0;
+  // The output is the concatenation of `segments` along `axis`. Readers run a loop over each; none is copied.
+  virtual void concatenate(int output, int axis, std::vector<ConcatSegment> segments) = 0;
   // A runtime function (runtime/functions.hpp) writes the outputs. Its row in the table declares what it does with each
   // argument, and the message for a nonzero status. Array arguments are materialized.
   void call(std::string_view function, std::vector<CallArgument> arguments) {

@@ -71,8 +71,8 @@ class TensorBuilder {
   virtual TensorValue function(std::string_view name, std::span<const TensorValue> in) = 0;
   // 0, 1, ... along an axis.
   virtual TensorValue iota(DType dtype, const Dims& lengths, int axis) = 0;
-  // Dimension k of x is dimension places[k] of the result, broadcast if its length is 1. `places` ascend.
-  virtual TensorValue broadcast(const TensorValue& x, const Dims& lengths, std::span<const int> places) = 0;
+  // Dimension k of x is dimension axes[k] of the result, broadcast if its length is 1. `axes` ascend.
+  virtual TensorValue broadcast(const TensorValue& x, const Dims& lengths, std::span<const int> axes) = 0;
   virtual TensorValue reshape(const TensorValue& x, const Dims& lengths) = 0;
   virtual TensorValue transpose(const TensorValue& x, std::span<const int> order) = 0;
   virtual TensorValue reverse(const TensorValue& x, std::span<const int> axes) = 0;

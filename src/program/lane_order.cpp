@@ -16,7 +16,7 @@ constexpr std::size_t many_narrow = 60, few_floats = 12;
 
 bool is_float_sum(const Update& update) { return update.combiner == Combiner::add && is_float(update.var.dtype()); }
 
-LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& running) {
+LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& prefix_carries) {
   LaneBody body;
   std::size_t widest = 1;              // of what is loaded, stored or accumulated
   std::size_t narrow = 0, floats = 0;  // operations on integers of 32 bits; on floats
@@ -39,7 +39,7 @@ LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& run
         step, [&](const OneOf<Store, Accumulate, Let> auto& s) { inspect(s.value); },
         [&](const Update& update) {
           inspect(update.value);
-          const bool in_any_order = running.count(update.var.payload()) == 0;
+          const bool in_any_order = prefix_carries.count(update.var.payload()) == 0;
           body.updates |= in_any_order;
           body.sums |= in_any_order && is_float_sum(update);
         },
@@ -54,10 +54,10 @@ LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& run
 
 LaneOrder lane_order_of(const Loop& loop) {
   if (loop.lane_order) return loop.lane_order;
-  std::unordered_set<std::int64_t> running;
+  std::unordered_set<std::int64_t> prefix_carries;
   for (auto& carry : loop.carries)
-    if (carry.kind == CarryKind::prefix) running.insert(carry.var.payload());
-  return lane_body(loop, running).order;
+    if (carry.kind == CarryKind::prefix) prefix_carries.insert(carry.var.payload());
+  return lane_body(loop, prefix_carries).order;
 }
 
 }  // namespace bitale::program

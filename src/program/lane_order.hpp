@@ -15,8 +15,8 @@ struct LaneBody {
   bool updates = false;  // something is reduced in any order
   bool sums = false;     // some of these are sums of floats
 };
-// `running`: carried variables that iterations read in order.
-LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& running);
+// `prefix_carries`: carried variables that iterations read in order.
+LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& prefix_carries);
 
 // The order that the loop declares, or the one derived from its body.
 LaneOrder lane_order_of(const Loop& loop);

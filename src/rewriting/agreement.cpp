@@ -50,8 +50,8 @@ std::string Agreement::complaint(double left, double right, const std::vector<do
     return {};
   }
   if (left == 0 && right == 0 && std::signbit(left) != std::signbit(right)) {
-    seen_.either_zero = true;
-    return rule_.is_either_zero() ? "" : "zeros of different sign (declare either_zero)";
+    seen_.no_signed_zeros = true;
+    return rule_.has_no_signed_zeros() ? "" : "zeros of different sign (declare no_signed_zeros)";
   }
   if (agree(left, right)) return {};
   if (!is_float_) return "the values differ";

@@ -12,7 +12,7 @@ namespace bitale::rewriting {
 
 // The differences that a rule may declare: which of them have occurred.
 struct Differences {
-  bool wider = false, either_zero = false, declared = false;
+  bool wider = false, no_signed_zeros = false, declared = false;
 };
 
 // The two sides of an equation on one dtype, with one choice of constants.

@@ -179,7 +179,7 @@ class EquationCheck {
     if (report_.failures.empty() && report_.compared == 0) fail("nothing could be compared: no dtype or point fits");
     if (!report_.failures.empty()) return;
     if (rule_.is_wider_domain() && !seen_.wider) fail("claims a wider domain, but none was seen");
-    if (rule_.is_either_zero() && !seen_.either_zero) fail("claims zeros of either sign, but none was seen");
+    if (rule_.has_no_signed_zeros() && !seen_.no_signed_zeros) fail("claims zeros of either sign, but none was seen");
     if (!rule_.differences().empty() && !seen_.declared) fail("declares differences, but none was seen");
     if (const std::string op = without_exact_form(equation_.left()); pointwise_ && !op.empty())
       report_.notes.push_back(cat("compared to nine digits only: ", op, " has no exact form"));

@@ -146,7 +146,7 @@ std::vector<RuleDescription> describe_rules() {
       if (std::find(row.phases.begin(), row.phases.end(), tag) == row.phases.end()) row.tags.push_back(tag);
     row.more_accurate = rule->is_more_accurate();
     row.wider_domain = rule->is_wider_domain();
-    row.either_zero = rule->is_either_zero();
+    row.no_signed_zeros = rule->has_no_signed_zeros();
     row.differs_at = rule->differences();
     std::vector<std::string> conditions;
     for (auto& condition : rule->assumptions()) conditions.push_back(rewriting::expression_text(condition, 10));

@@ -134,7 +134,7 @@ Rule& Rule::when(Condition condition) {
 Rule& Rule::once_used(const Variable& part) { return only_equation("once_used").require_once_used(part), *this; }
 Rule& Rule::more_accurate() { return only_equation("more_accurate"), more_accurate_ = true, *this; }
 Rule& Rule::wider_domain() { return wider_domain_ = true, tags(domain); }
-Rule& Rule::either_zero() { return either_zero_ = true, *this; }
+Rule& Rule::no_signed_zeros() { return no_signed_zeros_ = true, *this; }
 Rule& Rule::differs_at(std::vector<double> values) { return differences_ = std::move(values), tags(domain); }
 Rule& Rule::points(std::vector<std::vector<double>> values) {
   for (auto& point : values)

@@ -23,10 +23,10 @@ void signs(Rules& rules) {
       .on(signed_ints | floats)
       .tags(canonicalize, specialize, "local_mul_specialize");
   rules.equation("over_minus_one", x / -1, -x).tags(canonicalize, specialize);
-  rules.equation("neg_of_difference", -(x - y), y - x).on(numbers).tags(canonicalize, specialize).either_zero();
+  rules.equation("neg_of_difference", -(x - y), y - x).on(numbers).tags(canonicalize, specialize).no_signed_zeros();
   rules.equation("plus_neg", x + (-y), x - y).on(numbers).tags(canonicalize, specialize, "local_add_neg_to_sub");
   rules.equation("minus_neg", x - (-y), x + y).on(numbers).tags(canonicalize, specialize, "local_sub_neg_to_add");
-  rules.equation("zero_minus", 0 - x, -x).on(numbers).tags(canonicalize, specialize).either_zero();
+  rules.equation("zero_minus", 0 - x, -x).on(numbers).tags(canonicalize, specialize).no_signed_zeros();
 }
 
 void neutral_on_the_right(Rules& rules) {
@@ -57,13 +57,13 @@ void cancelling(Rules& rules) {
   cancel("quotient_over_quotient", (x / y) / (z / y), x / z);
   cancel("quotient_over_dividend", (x / y) / x, reciprocal(y));
   cancel("reciprocal_times", reciprocal(x) * (x * y), y);
-  cancel("sum_minus_term", (x + y) - y, x).either_zero();
-  cancel("difference_plus_term", (x - y) + y, x).either_zero();
-  cancel("sum_minus_sum", (x + y) - (z + y), x - z).either_zero();
-  cancel("difference_minus_difference", (x - y) - (z - y), x - z).either_zero();
-  cancel("term_minus_sum", x - (x + y), -y).either_zero();
-  cancel("term_minus_difference", x - (x - y), y).either_zero();
-  cancel("difference_minus_first", (x - y) - x, -y).either_zero();
+  cancel("sum_minus_term", (x + y) - y, x).no_signed_zeros();
+  cancel("difference_plus_term", (x - y) + y, x).no_signed_zeros();
+  cancel("sum_minus_sum", (x + y) - (z + y), x - z).no_signed_zeros();
+  cancel("difference_minus_difference", (x - y) - (z - y), x - z).no_signed_zeros();
+  cancel("term_minus_sum", x - (x + y), -y).no_signed_zeros();
+  cancel("term_minus_difference", x - (x - y), y).no_signed_zeros();
+  cancel("difference_minus_first", (x - y) - x, -y).no_signed_zeros();
   // Integers have no nan and wrap around, so no value is lost.
   rules.equation("integer_minus_itself", x - x, Operand(0).variable)
       .on(integers)
@@ -110,7 +110,7 @@ void masks(Rules& rules) {
           "branches.")
       .tags(canonicalize, stabilize, structural, specialize, "local_mul_switch_sink", "local_div_switch_sink")
       .wider_domain()
-      .either_zero()
+      .no_signed_zeros()
       .sample([] { return exp(sample_vector()) * switch_(gt(sample_vector(), 0), 0, sample_vector()); })
       .sample([] { return switch_(gt(sample_vector(), 0), sample_vector(), 0) * sample_vector(); })
       .sample([] { return switch_(gt(sample_vector(), 0), sample_vector(), 0.0) / sample_vector(); });
@@ -124,8 +124,8 @@ void nan_losing(Rules& rules) {
   };
   lose("minus_itself", x - x, 0).tags("local_elemwise_sub_zeros");
   lose("over_itself", x / x, 1).tags("local_mul_canonizer");
-  lose("times_zero", x * 0, 0).tags("local_mul_zero").either_zero();
-  lose("zero_over", 0 / x, 0).tags("local_zero_div").either_zero();
+  lose("times_zero", x * 0, 0).tags("local_mul_zero").no_signed_zeros();
+  lose("zero_over", 0 / x, 0).tags("local_zero_div").no_signed_zeros();
   auto decide = [&](std::string name, const Variable& left, bool right) {
     rules.equation(std::move(name), left, Operand(right).variable)
         .differs_at({std::numeric_limits<double>::quiet_NaN()})
@@ -167,22 +167,22 @@ void constants_of_sums(Rules& rules) {
   rules.equation("c_times_plus_itself", c * x + x, (c + 1) * x)
       .tags(canonicalize, "local_add_canonizer")
       .wider_domain()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("c_times_minus_itself", c * x - x, (c - 1) * x)
       .tags(canonicalize, "local_add_canonizer")
       .wider_domain()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("itself_minus_c_times", x - c * x, (1 - c) * x)
       .tags(canonicalize, "local_add_canonizer")
       .wider_domain()
-      .either_zero();
+      .no_signed_zeros();
   const auto finite = [=](const Match& m) { return std::isfinite(m.value(c)) && std::isfinite(m.value(d)); };
   const auto collect_factors = [&](std::string name, const Variable& left, const Variable& right) {
     rules.equation(std::move(name), left, right)
         .when(finite)
         .tags(canonicalize, "local_add_canonizer")
         .wider_domain()
-        .either_zero();
+        .no_signed_zeros();
   };
   collect_factors("c_times_plus_d_times", c * x + d * x, (c + d) * x);
   collect_factors("c_times_minus_d_times", c * x - d * x, (c - d) * x);
@@ -223,8 +223,8 @@ void constants_of_products(Rules& rules) {
 
 void absolute_values(Rules& rules) {
   auto [x, y] = pattern_variables<2>();
-  rules.equation("sign_times_abs", sign(x) * abs(x), x).on(signed_ints | floats).tags(canonicalize).either_zero();
-  rules.equation("times_sign", x * sign(x), abs(x)).on(signed_ints | floats).tags(canonicalize).either_zero();
+  rules.equation("sign_times_abs", sign(x) * abs(x), x).on(signed_ints | floats).tags(canonicalize).no_signed_zeros();
+  rules.equation("times_sign", x * sign(x), abs(x)).on(signed_ints | floats).tags(canonicalize).no_signed_zeros();
   rules.equation("abs_times_abs", abs(x) * abs(y), abs(x * y)).tags(specialize, "local_abs_merge");
   rules.equation("abs_over_abs", abs(x) / abs(y), abs(x / y)).tags(specialize, "local_abs_merge");
   const std::pair<std::string, Variable> positives[] = {
@@ -233,7 +233,7 @@ void absolute_values(Rules& rules) {
   // Moved to the operands, abs may cancel against operands of known sign; later several abs are merged into one.
   rules.equation("abs_of_product", abs(x * y), abs(x) * abs(y)).tags(canonicalize, "local_abs_lift");
   rules.equation("abs_of_quotient", abs(x / y), abs(x) / abs(y)).tags(canonicalize, "local_abs_lift");
-  rules.equation("abs_of_sqrt", abs(sqrt(x)), sqrt(x)).tags(canonicalize).either_zero();  // sqrt(-0.0) is -0.0
+  rules.equation("abs_of_sqrt", abs(sqrt(x)), sqrt(x)).tags(canonicalize).no_signed_zeros();  // sqrt(-0.0) is -0.0
 }
 
 // ---- signs of quotients ---------------------------------------------------------------------------------------------
@@ -253,7 +253,7 @@ void signs_of_quotients(Rules& rules) {
   rules.function("sign_of_quotient", Root::scalar({"sign"}), sign_of_quotient)
       .doc("Rewrites sign(x / c) for a constant c with abs(c) <= 1 as sign(x), or as -sign(x) if c is negative.")
       .tags(canonicalize, stabilize, structural, specialize, "local_sign_div")
-      .either_zero()
+      .no_signed_zeros()
       .sample([] { return sign(sample_vector() / 0.3); })
       .sample([] { return sign(sample_vector() / -0.5); });
 }
@@ -270,7 +270,7 @@ void distributing(Rules& rules) {
         .once_used(sum)
         .once_used(part)
         .wider_domain()
-        .either_zero()
+        .no_signed_zeros()
         .differs_at({inf, -inf, 1.5e308, 1e200, -1e200, 3})
         .tags(canonicalize, stabilize, structural, opt_in, "local_greedy_distributor");
   };

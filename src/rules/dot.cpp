@@ -86,7 +86,7 @@ void declare_dot(Rules& rules) {
   rules.function("dot_to_mul", Root::op({"Dot"}), dot_to_mul)
       .doc("Rewrites a dot product that sums over a dimension of length 1 as an elementwise product.")
       .tags(canonicalize, specialize, "local_dot_to_mul")
-      .either_zero()
+      .no_signed_zeros()
       .sample([] {
         return dot(sample_leaf(DType::Float64, {any_length, 1}), sample_leaf(DType::Float64, {1, 4}));
       })

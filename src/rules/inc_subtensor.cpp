@@ -364,7 +364,7 @@ void declare_inc_subtensor(Rules& rules) {
   rules.function("update_of_zeros", updates, update_of_zeros)
       .doc("Rewrites an increment of a part that is zero as a write: zeros[i].inc(y) becomes zeros[i].set(y).")
       .tags(canonicalize, specialize, "local_incsubtensor_of_zeros_to_setsubtensor")
-      .either_zero()
+      .no_signed_zeros()
       .sample([=] { return inc_subtensor(zeros_like_vector(), {IndexItem(1)}, number()); })
       .sample([=] {
         const Variable begun = inc_subtensor(zeros_like_vector(), {Slice{1, {}, {}}}, 2.5);

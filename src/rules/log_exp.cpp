@@ -23,20 +23,20 @@ void stability(Rules& rules) {
   rules.equation("log1p", log(1 + x), log1p(x))
       .tags(stabilize, specialize, "local_log1p")
       .more_accurate()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("log1p_of_neg", log(1 - x), log1p(-x))
       .tags(stabilize, specialize, "local_log1p")
       .more_accurate()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("expm1", exp(x) - 1, expm1(x))
       .tags(canonicalize, stabilize, specialize, "local_expm1")
       .more_accurate()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("expm1_from_sum", exp(x) + (-1), expm1(x))
       .tags(canonicalize, stabilize, "local_expm1")
       .more_accurate()
-      .either_zero();
-  rules.equation("neg_expm1", 1 - exp(x), -expm1(x)).tags(stabilize, "local_expm1").more_accurate().either_zero();
+      .no_signed_zeros();
+  rules.equation("neg_expm1", 1 - exp(x), -expm1(x)).tags(stabilize, "local_expm1").more_accurate().no_signed_zeros();
   rules.equation("exp_from_expm1", 1 + expm1(x), exp(x)).tags(canonicalize).more_accurate();
   rules.function("log_of_quotient", Root::scalar({"log"}), log_of_quotient)
       .doc("Rewrites log(a / b) as log(a) - log(b) where a or b is positive. Opt-in, since it loses digits near a = b.")
@@ -53,7 +53,7 @@ void stability(Rules& rules) {
       .differs_at({1e-310, 1e-300, 1e-30, 1e-12, 1e-8});
   rules.equation("log1mexp_from_expm1", log(-expm1(x)), log1mexp(x))
       .tags(stabilize, "logmexpm1_to_log1mexp")
-      .either_zero()
+      .no_signed_zeros()
       .more_accurate();
   // For equal operands, even both -inf, the difference is 0 and its logarithm -inf.
   rules.equation("log_diff_exp", log(exp(x) - exp(y)), x + log1mexp(switch_(eq(x, y), 0, y - x)))
@@ -74,14 +74,14 @@ void inverse_pairs(Rules& rules) {
   rules.equation("log_of_exp", log(exp(x)), x)
       .tags(canonicalize, stabilize, specialize, "local_exp_log")
       .wider_domain()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("log1p_of_expm1", log1p(expm1(x)), x)
       .tags(canonicalize, stabilize, specialize, "local_exp_log")
       .wider_domain();
-  rules.equation("log2_of_exp2", log2(exp2(x)), x).tags(canonicalize).wider_domain().either_zero();
+  rules.equation("log2_of_exp2", log2(exp2(x)), x).tags(canonicalize).wider_domain().no_signed_zeros();
   rules.equation("exp_of_log", exp(log(x)), switch_(ge(x, 0), x, nan))
       .tags(specialize, "local_exp_log_nan_switch")
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("expm1_of_log1p", expm1(log1p(x)), switch_(ge(x, -1), x, nan))
       .tags(specialize, "local_exp_log_nan_switch");
   rules.equation("exp_of_log1p", exp(log1p(x)), switch_(ge(x, -1), 1 + x, nan))
@@ -89,7 +89,7 @@ void inverse_pairs(Rules& rules) {
   rules.equation("expm1_of_log", expm1(log(x)), switch_(ge(x, 0), x - 1, nan))
       .tags(specialize, "local_exp_log_nan_switch");
   rules.equation("exp_of_log1mexp", exp(log1mexp(x)), switch_(le(x, 0), -expm1(x), nan))
-      .either_zero()
+      .no_signed_zeros()
       .tags(specialize, "local_exp_log_nan_switch");
   rules.equation("cosh_of_arccosh", cosh(arccosh(x)), switch_(ge(x, 1), x, nan))
       .tags(canonicalize, specialize, "inverse_pair", "useless_Cosh_of_Arccosh");
@@ -116,7 +116,7 @@ void powers_and_products(Rules& rules) {
   rules.equation("log_of_reciprocal", log(reciprocal(x)), -log(x))
       .tags(canonicalize, stabilize, specialize, "local_log_div")
       .wider_domain()
-      .either_zero()
+      .no_signed_zeros()
       .differs_at({-inf});  // log(-0.0) is -inf
   rules.equation("exp_times_exp", exp(x) * exp(y), exp(x + y))
       .tags(specialize, "local_mul_exp_to_exp_add")

@@ -199,7 +199,7 @@ void declare_masks(Rules& rules) {
       .doc("Rewrites sum(x[mask]) as sum(switch(mask, x, 0)), likewise other reductions with an identity element.")
       .tags(canonicalize, specialize)
       .depth(levels_seen)
-      .either_zero()
+      .no_signed_zeros()
       .sample([=] {
         const Variable x = sample_vector();
         return sum(subtensor(x, {some(x)}));

@@ -132,11 +132,21 @@ std::optional<Variables> system_of_product(FunctionGraph& graph, const Apply& no
   return one(fit(solution(second), node.output()));
 }
 
+std::optional<Variables> system_of_tridiagonal(FunctionGraph& graph, const Apply& node) {
+  const auto system = as_system(node.output());
+  if (!system) return std::nullopt;
+  const Structure known = structure_of_square(graph, system->a);
+  if (!known.is(Fact::Tridiagonal) || known.is_triangular()) return std::nullopt;
+  const SolveOptions options{
+      .assume_a = "tridiagonal", .transposed = system->trans, .b_ndim = system->b_ndim, .on_error = system->on_error};
+  return one(fit(solve(system->a, system->b, options), node.output()));
+}
+
 std::optional<Variables> system_of_definite(FunctionGraph& graph, const Apply& node) {
   const auto system = as_system(node.output());
   if (!system) return std::nullopt;
   const Structure known = structure_of_square(graph, system->a);
-  if (!known.is(Fact::PositiveDefinite) || known.is(Fact::Diagonal)) return std::nullopt;
+  if (!known.is(Fact::PositiveDefinite) || known.is(Fact::Diagonal) || known.is(Fact::Tridiagonal)) return std::nullopt;
   const Variable factor = lower_factor(graph, system->a, system->on_error);
   return one(fit(cho_solve(factor, true, system->b, system->b_ndim), node.output()));
 }
@@ -256,6 +266,19 @@ void declare_systems(Rules& rules) {
       .sample([] {
         const Variable a = sample_leaf(DType::Float64, {2, 2});
         return inv(dot(sample_lower(a), triu(sample_regular(a))));
+      });
+  matrix_rule(rules, "system_of_tridiagonal", {"Solve"}, system_of_tridiagonal)
+      .doc("Solves a system with a matrix that is known to be tridiagonal by elimination along its three diagonals.")
+      .tags(specialize, structural, "generic_solve_to_structured_form")
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable a = sample_regular(sample_leaf(DType::Float64, {4, 4}));
+        return solve(assume(triu(tril(a, 1), -1), Structure{Fact::Tridiagonal}), sample_leaf(DType::Float64, {4}));
+      })
+      .sample([] {
+        const Variable a = sample_regular(sample_leaf(DType::Float64, {4, 4}));
+        const Variable banded = assume(triu(tril(a, 1), -1), Structure{Fact::Tridiagonal});
+        return solve(banded, sample_leaf(DType::Float64, {4, 2}), {.transposed = true});
       });
   matrix_rule(rules, "system_of_definite", {"Solve"}, system_of_definite)
       .doc(

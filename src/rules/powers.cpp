@@ -35,7 +35,7 @@ void declare_powers(Rules& rules) {
   // pow(-inf, 0.5) is inf, and pow(-0.0, -0.5) is inf, where roots give nan and -inf.
   rules.equation("pow_half", pow(x, 0.5), sqrt(x))
       .tags(specialize, "local_pow_specialize")
-      .either_zero()
+      .no_signed_zeros()
       .differs_at({-inf});
   rules.equation("pow_minus_half", pow(x, -0.5), reciprocal(sqrt(x)))
       .tags(specialize, "local_pow_specialize")
@@ -80,10 +80,10 @@ void declare_powers(Rules& rules) {
   rules.equation("sqrt_of_sqr", sqrt(sqr(x)), abs(x)).tags(canonicalize, specialize, "local_sqrt_sqr").wider_domain();
   rules.equation("sqr_of_sqrt", sqr(sqrt(x)), switch_(ge(x, 0), x, nan))
       .tags(canonicalize, specialize, "local_sqrt_sqr")
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("sqrt_times_sqrt", sqrt(x) * sqrt(x), switch_(ge(x, 0), x, nan))
       .tags(canonicalize, specialize, "local_sqrt_sqr")
-      .either_zero();
+      .no_signed_zeros();
 }
 
 const RegisterRules register_powers("powers", declare_powers);

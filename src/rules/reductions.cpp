@@ -367,7 +367,7 @@ void declare_reductions(Rules& rules) {
   rules.function("sum_of_neg", reductions, sum_of_neg)
       .doc("Rewrites sum(-x) as -sum(x).")
       .tags(canonicalize, specialize, "local_sum_of_neg_to_neg_of_sum")
-      .either_zero()
+      .no_signed_zeros()
       .sample([=] { return sum(-sample_matrix(), over(0)); });
   rules.function("sum_of_scaled", reductions, sum_of_scaled)
       .doc("Moves a factor or divisor that is the same for all terms out of a sum.")

@@ -28,18 +28,24 @@ void recognise(Rules& rules) {
       .priority(-1)
       .wider_domain()
       .points({{infinity, 729.0}, {infinity, 744.0}});  // exp(x) overflows where sigmoid(-x) is still above zero
-  rules.equation("tanh", (exp(x) - exp(-x)) / (exp(x) + exp(-x)), tanh(x)).tags(stabilize).wider_domain().either_zero();
+  rules.equation("tanh", (exp(x) - exp(-x)) / (exp(x) + exp(-x)), tanh(x))
+      .tags(stabilize)
+      .wider_domain()
+      .no_signed_zeros();
   rules.equation("tanh_from_expm1", expm1(x) / (1 + exp(x)), tanh(0.5 * x)).tags(stabilize).wider_domain();
   rules.equation("tanh_from_neg_expm1", (-expm1(x)) / (1 + exp(x)), -tanh(0.5 * x)).tags(stabilize).wider_domain();
-  rules.equation("tanh_from_sigmoid", 2 * sigmoid(x) - 1, tanh(0.5 * x)).tags(stabilize).more_accurate().either_zero();
+  rules.equation("tanh_from_sigmoid", 2 * sigmoid(x) - 1, tanh(0.5 * x))
+      .tags(stabilize)
+      .more_accurate()
+      .no_signed_zeros();
   rules.equation("tanh_from_sigmoid_sum", 2 * sigmoid(x) + (-1), tanh(0.5 * x))
       .tags(stabilize)
       .more_accurate()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("neg_tanh_from_sigmoid", 1 - 2 * sigmoid(x), tanh(-0.5 * x))
       .tags(stabilize)
       .more_accurate()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("exp_times_sigmoid", exp(x) * sigmoid(-x), sigmoid(x))
       .tags(stabilize, "local_sigm_times_exp")
       .wider_domain();
@@ -57,7 +63,7 @@ void combine(Rules& rules) {
       .tags(stabilize, "logsigm_to_softplus")
       .more_accurate()
       .wider_domain()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("log1p_of_neg_sigmoid", log1p(-sigmoid(x)), -softplus(x))
       .tags(stabilize, specialize, "log1p_neg_sigmoid", "log1msigm_to_softplus")
       .more_accurate()
@@ -75,14 +81,14 @@ void inverses(Rules& rules) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   rules.equation("sigmoid_of_logit", sigmoid(log(x / (1 - x))), switch_(and_(ge(x, 0), le(x, 1)), x, nan))
       .tags(canonicalize, specialize, "local_sigmoid_logit")
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("sigmoid_of_logit_itself", sigmoid(logit(x)), switch_(and_(ge(x, 0), le(x, 1)), x, nan))
       .tags(canonicalize, specialize, "local_sigmoid_logit")
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("logit_of_sigmoid", logit(sigmoid(x)), x)
       .tags(canonicalize, stabilize, specialize)
       .more_accurate()
-      .either_zero()
+      .no_signed_zeros()
       .wider_domain();
   rules.equation("polygamma_0", polygamma(0, x), psi(x)).tags(specialize, "local_polygamma_to_digamma");
   rules.equation("polygamma_1", polygamma(1, x), tri_gamma(x)).tags(specialize, "local_polygamma_to_tri_gamma");
@@ -97,7 +103,7 @@ void error_function(Rules& rules) {
       .tags(stabilize, specialize, "local_log_erfc")
       .more_accurate()
       .wider_domain()
-      .either_zero();
+      .no_signed_zeros();
   auto decay = [&](std::string name, const Variable& left, const Variable& right) {
     rules.equation(std::move(name), left, right).tags(stabilize, specialize, "local_grad_log_erfc_neg").wider_domain();
   };
@@ -116,15 +122,15 @@ void error_function(Rules& rules) {
   rules.equation("erf_minus_one", erf(x) - 1, -erfc(x))
       .tags(canonicalize, stabilize, specialize, "local_erf_minus_one")
       .more_accurate()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("one_minus_erfc", 1 - erfc(x), erf(x))
       .tags(canonicalize, stabilize, specialize, "local_one_minus_erfc")
       .more_accurate()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("erfc_minus_one", erfc(x) - 1, -erf(x))
       .tags(canonicalize, stabilize, specialize, "local_erf_neg_minus_one")
       .more_accurate()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("two_minus_erfc", 2 - erfc(x), erfc(-x)).tags(canonicalize, stabilize).more_accurate();
 }
 

@@ -493,7 +493,7 @@ void special_functions(Rules& rules) {
         .priority(1)
         .more_accurate()
         .wider_domain()
-        .either_zero();
+        .no_signed_zeros();
     rules.equation(cat("log1p_of_sech_", name), log1p(-square), -2 * log_cosh)
         .tags(stabilize)
         .priority(1)
@@ -515,13 +515,13 @@ void special_functions(Rules& rules) {
   rules.equation("log_of_distance_from_one", log(abs(1 - x)), log1p(-minimum(x, 2 - x)))
       .tags(stabilize)
       .more_accurate()
-      .either_zero();
+      .no_signed_zeros();
   // The logarithm of a survival function, computed from that of the distribution function: 1 - (1 - exp(x)) is exp(x).
   rules.equation("log1mexp_of_log1mexp", log1mexp(log1mexp(x)), switch_(le(x, 0), x, nan))
       .tags(stabilize)
       .more_accurate()
       .wider_domain()
-      .either_zero();
+      .no_signed_zeros();
   rules.equation("log_of_expm1", log(expm1(x)), x + log1mexp(-x)).tags(stabilize).wider_domain();
   // Where exp(x) is below the precision of 1, 1 - exp(-exp(x)) is exp(x).
   constexpr double below_precision = -37;
@@ -567,7 +567,7 @@ void declare_stable_logs(Rules& rules) {
       .tags(stabilize, specialize, "local_logsoftmax", "local_log_div")
       .depth(4)
       .wider_domain()
-      .either_zero()
+      .no_signed_zeros()
       .sample([] { return log(softmax(sample_matrix(), std::vector<int>{1})); })
       .sample([] { return log(exp(sample_vector()) * sigmoid(sample_vector())); })
       .sample([] { return log(sample_vector() / exp(sample_vector())); })

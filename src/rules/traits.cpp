@@ -50,7 +50,7 @@ void symmetries(Rules& rules, const ScalarOp& op) {
   if (op.has(odd) && op.name != "neg") {
     Rule& rule =
         rules.equation(cat(op.name, "_of_neg"), apply(op, {-x}), -apply(op, {x})).tags(canonicalize, specialize);
-    if (op.name == "sign") rule.either_zero();  // sign(-0.0) is 0.0
+    if (op.name == "sign") rule.no_signed_zeros();  // sign(-0.0) is 0.0
   }
 }
 
@@ -108,7 +108,7 @@ void declare_traits(Rules& rules) {
       .doc("Removes neutral elements: x + 0, x * 1, x and True, x or False, ... become x.")
       .tags(useless, canonicalize, specialize, "local_add_remove_zeros", "local_mul_specialize",
             "local_useless_elemwise")
-      .either_zero()
+      .no_signed_zeros()
       .sample([] { return sample_vector() + 0; })
       .sample([] { return 1 * sample_matrix(); })
       .sample([] { return ints() + 0.0; })

@@ -238,10 +238,10 @@ XVariable concat(const XOperands& tensors, const Dim& dim) {
   DimList dims = aligned.dims;
   dims.push_back(aligned.core[0][0].with(dim.coordinates() ? dim.coordinates() : joined));
   XVariable out(join(common, parts), dims);
-  const int place = tensors[0].variable.find(dim.name());
+  const int axis_of_dim = tensors[0].variable.find(dim.name());
   std::vector<int> order;
   for (int k = 0; k < common; ++k) order.push_back(k);
-  order.insert(order.begin() + std::max(place, 0), common);
+  order.insert(order.begin() + std::max(axis_of_dim, 0), common);
   return in_order(out, order);
 }
 

@@ -33,13 +33,13 @@ std::string unused_name(const XVariable& x, std::string name) {
   return name;
 }
 
-// For each position and each place of a window, the position that it reads, which may be outside.
+// For each position and each offset in a window, the position that it reads, which may be outside.
 XVariable positions_of_windows(const XVariable& x, const std::string& dim, std::int64_t length, const Dim& window,
                                bool center) {
   const Dim& along = x.dims()[std::size_t(x.axis(dim, "rolling"))];
-  const XVariable position(bitale::arange(x.length(dim)), {along}), place(bitale::arange(length), {window});
+  const XVariable position(bitale::arange(x.length(dim)), {along}), offset(bitale::arange(length), {window});
   const std::int64_t before = center ? length / 2 : length - 1;
-  return sub(add(position, place), before);
+  return sub(add(position, offset), before);
 }
 
 void require_length(std::int64_t length, const char* who) {

@@ -141,9 +141,6 @@ _missing = {
     "facts follow from ops by rules in C++ (StatesStructure), which Python does not add to; known_facts tells them": [
         r"assumptions\.(AssumptionFeature|FunctionGraph|assumption_tags|register_\w+|specify_assumption_rule|summarize_assumptions)",
     ],
-    "no rule would use it yet": [
-        r"assumptions\.(TRIDIAGONAL|UNIT_MAGNITUDE)",
-    ],
     "a choice is an IfElse: its branches are expressions of the graph, not graphs of its own": [
         r"conditional(\.op)?\.LazyIfElse",
     ],

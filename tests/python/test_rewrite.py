@@ -50,7 +50,7 @@ def test_requesting_an_unsafe_rule_accepts_its_assumptions():
 
 def test_accuracy_is_measured():
     x = pt.dscalar("x")
-    more = bt.rewrite.equation("user_more", pt.log(x + 1), pt.log1p(x), more_accurate=True, either_zero=True, register=False)
+    more = bt.rewrite.equation("user_more", pt.log(x + 1), pt.log1p(x), more_accurate=True, no_signed_zeros=True, register=False)
     assert bt.rewrite.check(more).ok
     less = bt.rewrite.equation("user_less", pt.log1p(x), pt.log(1 + x), more_accurate=True, register=False)
     assert not bt.rewrite.check(less, on_failure="return")
@@ -98,7 +98,7 @@ def test_wrong_equations_are_caught():
     with pytest.raises(bt.InconsistencyError, match="user_wrong: FAILS(.|\n)*the values differ"):
         bt.rewrite.check(wrong)
     assert not bt.rewrite.check(wrong, on_failure="return")
-    undeclared = bt.rewrite.equation("user_undeclared", pt.log(pt.exp(x)), x, either_zero=True, register=False)
+    undeclared = bt.rewrite.equation("user_undeclared", pt.log(pt.exp(x)), x, no_signed_zeros=True, register=False)
     with pytest.raises(bt.InconsistencyError, match="declare wider_domain"):
         bt.rewrite.check(undeclared)
     with pytest.raises(ValueError, match="which the left side lacks"):

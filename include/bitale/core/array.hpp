@@ -2,14 +2,17 @@
 // the data of their base. Owned data is 64-byte aligned. Rows are the last dimension (C order), strides are in bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bitale/core/dtype.hpp"
+#include "bitale/core/null_handle.hpp"
 #include "bitale/core/ref.hpp"
 #include "bitale/core/small_vector.hpp"
 
@@ -26,8 +29,14 @@ class HostObject : public RefCounted {
 
 class Array {
  public:
-  // A 0-d float64 zero.
+  // Not a value yet: every use as one is a ValueError (`defined` tells), and it is not null memory.
   Array();
+  bool defined() const noexcept { return !is_placeholder_; }
+  // ValueError unless it is a value.
+  void require_defined() const {
+    if (is_placeholder_) [[unlikely]]
+      refuse_null_handle("Array");
+  }
   template <Element T>
   Array(T value) : Array(scalar(dtype_of<T>::value, &value)) {}
   template <Element T>
@@ -35,9 +44,9 @@ class Array {
       : Array(from(values.begin(), dtype_of<T>::value, Dims{std::int64_t(values.size())})) {}
   template <Element T>
   Array(std::initializer_list<std::initializer_list<T>> rows);
-  template <Element T>
-  requires(!std::is_same_v<T, bool>) explicit Array(const std::vector<T>& values)
-      : Array(from(values.data(), dtype_of<T>::value, Dims{std::int64_t(values.size())})) {}
+  // A copy of the elements of a std::vector, a std::span, or another range of numbers, in one dimension.
+  template <ElementRange R>
+  Array(const R& values);
 
   // New contiguous data, uninitialised. ValueError for a negative length, OutOfMemoryError naming the size.
   static Array empty(DType dtype, const Dims& shape);
@@ -75,6 +84,7 @@ class Array {
   // Typed access; TypeError when T is not the dtype.
   template <Element T>
   T* data_as() const {
+    require_defined();
     require_dtype(dtype_of<T>::value);
     return static_cast<T*>(data_);
   }
@@ -140,6 +150,7 @@ class Array {
   bool writeable_ = true;
   bool owns_data_ = false;  // storage_ is a block allocated by Array itself
   bool holds_object_ = false;
+  bool is_placeholder_ = false;
 };
 
 Dims contiguous_strides(const Dims& shape, std::size_t itemsize);
@@ -149,6 +160,18 @@ std::int64_t product(const Dims& shape);
 bool identical(const Array& a, const Array& b);
 // numpy.allclose with equal_nan, any dtypes; false when shapes differ.
 bool allclose(const Array& a, const Array& b, double rtol = 1e-7, double atol = 0.0);
+
+template <ElementRange R>
+Array::Array(const R& values) {
+  using T = range_value<R>;
+  const Dims shape{std::int64_t(std::size(values))};
+  if constexpr (std::contiguous_iterator<decltype(std::begin(values))>) {
+    *this = from(std::data(values), dtype_of<T>::value, shape);
+  } else {
+    *this = empty(dtype_of<T>::value, shape);
+    std::copy(std::begin(values), std::end(values), static_cast<T*>(mutable_data()));
+  }
+}
 
 template <Element T>
 Array::Array(std::initializer_list<std::initializer_list<T>> rows) {

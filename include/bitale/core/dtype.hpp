@@ -4,8 +4,11 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "bitale/core/half.hpp"
 
@@ -72,6 +75,25 @@ template <class T>
 concept Element = requires {
   dtype_of<T>::value;
 };
+
+// What std::begin and std::end know, and its values: of std::vector, std::span, std::array, std::deque, ...
+template <class R>
+concept IterableRange = requires(const R& range) {
+  std::begin(range);
+  std::end(range);
+};
+template <class R>
+using range_value = std::iter_value_t<decltype(std::begin(std::declval<const R&>()))>;
+
+// A range that converts to an Array of one dimension.
+template <class R>
+concept ElementRange = IterableRange<R> && Element<range_value<R>> && requires(const R& range) {
+  std::size(range);
+};
+
+// False: for the assertions of conversions that exist to say in one line what would fit.
+template <class T>
+inline constexpr bool is_accepted = false;
 
 // Whether T is the element type of a complex dtype.
 template <class T>

@@ -42,8 +42,9 @@ struct Tag final : RefCounted {
 };
 
 struct ConstantData final : LeafData {
-  explicit ConstantData(Array value) : value(std::move(value)) {}
+  explicit ConstantData(Array value, bool is_literal = false) : value(std::move(value)), is_literal(is_literal) {}
   const Array value;
+  const bool is_literal;  // a number without a dtype (graph/literal.hpp)
   const Array* constant() const override { return &value; }
 };
 

@@ -23,6 +23,9 @@ class Operand {
   // a float becomes float32 when that is exact (nan is) and else float64; always float32 when floatX is.
   template <Element T>
   Operand(T value, Source where = Source::current()) : variable(number(value)), where(where) {}
+  // A vector of the elements of a std::vector, a std::span, or another range of numbers.
+  template <ElementRange R>
+  Operand(const R& values, Source where = Source::current()) : variable(constant(Array(values))), where(where) {}
 
   Variable variable;
   Location where;

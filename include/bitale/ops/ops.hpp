@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -97,6 +98,35 @@ Variable operator>=(const Operand& x, const Operand& y);
 Variable operator&&(const Operand& x, const Operand& y);
 Variable operator||(const Operand& x, const Operand& y);
 Variable operator!(const Operand& x);
+
+// With text, a pointer, or a range of anything but numbers beside a Variable, they only say what would fit.
+template <class T>
+concept UnfitOperand =
+    !std::is_convertible_v<const T&, Operand> && !std::is_convertible_v<const T&, Variable> &&
+    (std::is_pointer_v<std::decay_t<T>> || std::is_convertible_v<const T&, std::string_view> || IterableRange<T>);
+#define BITALE_REFUSED(op)                                                                                \
+  template <UnfitOperand T>                                                                               \
+  Variable operator op(const Variable& x, const T&) {                                                     \
+    static_assert(is_accepted<T>, "an operand is a Variable, a number, an Array, or a range of numbers"); \
+    return x;                                                                                             \
+  }                                                                                                       \
+  template <UnfitOperand T>                                                                               \
+  Variable operator op(const T&, const Variable& y) {                                                     \
+    static_assert(is_accepted<T>, "an operand is a Variable, a number, an Array, or a range of numbers"); \
+    return y;                                                                                             \
+  }
+BITALE_REFUSED(+)
+BITALE_REFUSED(-)
+BITALE_REFUSED(*)
+BITALE_REFUSED(/)
+BITALE_REFUSED(%)
+BITALE_REFUSED(<)
+BITALE_REFUSED(<=)
+BITALE_REFUSED(>)
+BITALE_REFUSED(>=)
+BITALE_REFUSED(&&)
+BITALE_REFUSED(||)
+#undef BITALE_REFUSED
 
 // ---- reductions -----------------------------------------------------------------------------------------------------
 // Sums and products of floats in an integer dtype are computed as floats, and then converted.

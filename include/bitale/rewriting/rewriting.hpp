@@ -111,7 +111,7 @@ struct RuleDescription {
   std::string name = {}, doc = {}, root = {};
   std::string left = {}, right = {};  // of an equation, as text
   std::vector<std::string> phases = {}, tags = {};
-  bool more_accurate = false, wider_domain = false, either_zero = false;
+  bool more_accurate = false, wider_domain = false, no_signed_zeros = false;
   std::vector<double> differs_at = {};  // special values of the first leaf at which the sides may differ
   std::string domain = {};              // what is assumed of the leaves: "x > 0, y > 0"
   std::string topic = {};               // under which it was registered; "" when added at run time

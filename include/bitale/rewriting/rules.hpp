@@ -136,7 +136,7 @@ class Rule {
   // isn't; may have a zero of the other sign.
   Rule& more_accurate();
   Rule& wider_domain();
-  Rule& either_zero();
+  Rule& no_signed_zeros();
   // Special values of the first leaf (inf, nan, ...) for which the sides are known, and allowed, to differ.
   Rule& differs_at(std::vector<double> values);
   // Points at which to test the claims and the equality, one value per pattern leaf in order of occurrence in the left
@@ -167,7 +167,7 @@ class Rule {
   const Equation* equation() const { return equation_.get(); }
   bool is_more_accurate() const { return more_accurate_; }
   bool is_wider_domain() const { return wider_domain_; }
-  bool is_either_zero() const { return either_zero_; }
+  bool has_no_signed_zeros() const { return no_signed_zeros_; }
   const std::vector<double>& differences() const { return differences_; }
   const std::vector<std::vector<double>>& points() const { return points_; }
   const std::vector<double>& constants() const { return constants_; }
@@ -187,7 +187,7 @@ class Rule {
   std::unique_ptr<Equation> equation_;
   std::vector<std::string> tags_;
   int priority_ = 0, depth_ = 2;
-  bool more_accurate_ = false, wider_domain_ = false, either_zero_ = false;
+  bool more_accurate_ = false, wider_domain_ = false, no_signed_zeros_ = false;
   std::vector<std::vector<double>> points_;
   std::vector<double> constants_{2, 3, -1.5}, differences_;
   std::vector<std::function<Variable()>> samples_;

@@ -27,7 +27,7 @@ _FORMAT = 2
 
 
 class _Table:
-    """Nodes in the order of their dependence, and the place of each."""
+    """Nodes in the order of their dependence, and the index of each."""
 
     def __init__(self, nodes: list[Apply]):
         self.nodes = nodes

@@ -73,7 +73,7 @@ class _Window:
         self.leaving = loop.add_result()
 
     def _elements(self) -> dict[int, Any]:
-        """What each place of the window holds before a step."""
+        """What each position of the window holds before a step."""
         held = {at: self.loop.states[k] for at, k in zip(range(self.first, self.last), self.results)}
         return {**held, self.last: self.loop.elements[self.entering]}
 

@@ -106,7 +106,7 @@ def multiply(x: Any, y: Any) -> SparseVariable:
 def structured_add_s_v(x: Any, y: Any) -> SparseVariable:
     """To each stored element, the element of the vector y at its column is added."""
     a = as_sparse_variable(x)
-    return a.with_data(a.data + _core.sparse_at_places(a, y))
+    return a.with_data(a.data + _core.sparse_values_at(a, y))
 
 
 def dot(x: Any, y: Any) -> Any:

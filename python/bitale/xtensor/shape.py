@@ -78,7 +78,7 @@ def expand_dims(x: Any, dim: Any = None, axis: int | Sequence[int] | None = None
         The new dimensions. A dict has the length of each, an integer or a
         scalar, or its labels, which become its coordinates.
     axis : int or sequence of int, optional
-        Places of the new dimensions in the result; by default in front.
+        Positions of the new dimensions in the result; by default in front.
     **dim_kwargs : object
         The dict as keywords.
 
@@ -90,7 +90,7 @@ def expand_dims(x: Any, dim: Any = None, axis: int | Sequence[int] | None = None
     Raises
     ------
     ValueError
-        For a dimension that `x` has, or another number of places.
+        For a dimension that `x` has, or another number of positions.
 
     Examples
     --------
@@ -105,14 +105,14 @@ def expand_dims(x: Any, dim: Any = None, axis: int | Sequence[int] | None = None
     out = old._expand_dims(names, [length for _, length in pairs])
     if axis is None:
         return out
-    places = [axis] if isinstance(axis, int) else list(axis)
-    if len(places) != len(names):
-        raise ValueError(f"expand_dims: expected a place for each of {len(names)} new dimensions, got axis={axis!r}")
+    positions = [axis] if isinstance(axis, int) else list(axis)
+    if len(positions) != len(names):
+        raise ValueError(f"expand_dims: expected a position for each of {len(names)} new dimensions, got axis={axis!r}")
     order: list[Any] = [None] * out.ndim
-    for name, place in zip(names, places):
-        if not -out.ndim <= place < out.ndim or order[place] is not None:
-            raise ValueError(f"expand_dims: axis={axis!r}: expected different places among {out.ndim} dimensions")
-        order[place] = name
+    for name, position in zip(names, positions):
+        if not -out.ndim <= position < out.ndim or order[position] is not None:
+            raise ValueError(f"expand_dims: axis={axis!r}: expected different positions among {out.ndim} dimensions")
+        order[position] = name
     rest = iter(old.dims)
     return out.transpose(*(next(rest) if each is None else each for each in order))
 

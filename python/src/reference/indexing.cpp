@@ -375,6 +375,8 @@ orthogonal: The transpose is the inverse.
 selection: The rows are distinct rows of an identity matrix.
 permutation: The matrix is a permutation of an identity matrix.
 unique_indices: Elements, as indices, are distinct.
+tridiagonal: Elements are 0 but on the main diagonal and those next to it.
+unit_magnitude: Each element has the absolute value 1; of a tensor of any rank.
 -> `x`, of which the facts are known from now on: True where a fact holds, False where it does not. Of a batch, they hold for each matrix.
 ! ConflictingAssumptionsError: if facts contradict each other, or what is known of `x`.
 ! ValueError: for a fact about square matrices of others.

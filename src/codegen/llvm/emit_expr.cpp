@@ -233,7 +233,7 @@ ExpressionStrategies expression_strategies() {
   ExpressionStrategies all;
   all.push_back(avx_512_instructions());
   all.push_back(reciprocal_quotients());
-  all.push_back(rare_selects());
+  all.push_back(branched_selects());
   all.push_back(single_powers());
   all.push_back(table_lookups());
   return all;

@@ -31,10 +31,10 @@ class Avx512Instructions final : public ExpressionStrategy {
 
  private:
   static std::optional<Instruction> instruction_for(const Emitter& emitter, Expr expr) {
-    constexpr int max_bytes = 64, least_bytes = 16;
+    constexpr int max_bytes = 64, min_bytes = 16;
     if (!emitter.target().avx_512 || !is_float(expr.dtype())) return {};
-    const int bytes = emitter.is_in_lanes() ? emitter.lane_count() * int(itemsize(expr.dtype())) : least_bytes;
-    if (bytes < least_bytes || bytes > max_bytes) return {};
+    const int bytes = emitter.is_in_lanes() ? emitter.lane_count() * int(itemsize(expr.dtype())) : min_bytes;
+    if (bytes < min_bytes || bytes > max_bytes) return {};
     if (const auto scaled = program::math::as_scaled(expr))
       return Instruction{InstructionKind::scale, {scaled->value, scaled->n}};
     if (const auto x = program::math::as_split_m(expr)) return Instruction{InstructionKind::split_m, {*x}};

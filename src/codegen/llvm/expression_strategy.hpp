@@ -30,7 +30,7 @@ ExpressionStrategies expression_strategies();
 
 std::unique_ptr<ExpressionStrategy> avx_512_instructions();  // emit_instruction.cpp
 std::unique_ptr<ExpressionStrategy> reciprocal_quotients();  // emit_quotient.cpp
-std::unique_ptr<ExpressionStrategy> rare_selects();          // emit_rare_select.cpp
+std::unique_ptr<ExpressionStrategy> branched_selects();      // emit_branched_select.cpp
 std::unique_ptr<ExpressionStrategy> single_powers();         // emit_scale.cpp
 std::unique_ptr<ExpressionStrategy> table_lookups();         // emit_lookup.cpp
 

@@ -13,7 +13,7 @@ namespace bitale::codegen {
 
 namespace {
 
-constexpr std::size_t least_piece = 500;  // instructions: below that, a context of its own costs more than it saves
+constexpr std::size_t min_piece = 500;  // instructions: below that, a context of its own costs more than it saves
 constexpr std::size_t max_pieces = 8;
 
 using Names = std::unordered_set<std::string>;
@@ -22,7 +22,7 @@ using Names = std::unordered_set<std::string>;
 std::vector<Names> pieces_of(const Module& module) {
   std::vector<Module::Function> functions = module.functions();
   const std::size_t all = module.instruction_count();
-  const std::size_t most = std::min({all / least_piece, functions.size(), max_pieces});
+  const std::size_t most = std::min({all / min_piece, functions.size(), max_pieces});
   if (most < 2) return {};
   const std::size_t count = std::min(most, std::size_t(runtime::processor_count()));
   std::stable_sort(functions.begin(), functions.end(),

@@ -100,6 +100,8 @@ bool contradicts(const MatrixView& a, Fact fact) {
     case Fact::UnitDiagonal:
       return !a.all([&](auto i, auto j) { return i != j || std::abs(a(i, i) - 1) <= a.tolerance; });
     case Fact::Square: return a.rows != a.columns;
+    case Fact::Tridiagonal: return !a.all([&](auto i, auto j) { return std::abs(i - j) <= 1 || a.is_zero(i, j); });
+    case Fact::UnitMagnitude: return false;  // not a fact about matrices
   }
   return false;
 }
@@ -109,6 +111,14 @@ bool has_duplicates(const Array& indices) {
   std::vector<double> sorted(flat.data_as<double>(), flat.data_as<double>() + flat.size());
   std::sort(sorted.begin(), sorted.end());
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+}
+
+bool has_other_magnitudes(const Array& value) {
+  const Array flat = value.astype(DType::Complex128).contiguous();
+  const auto* const from = flat.data_as<std::complex<double>>();
+  const bool is_narrow = component_dtype(value.dtype()) == DType::Float32;
+  const double tolerance = is_narrow ? tolerance_of_float32 : tolerance_of_float64;
+  return std::any_of(from, from + flat.size(), [&](auto z) { return std::abs(std::abs(z) - 1) > tolerance; });
 }
 
 std::optional<Fact> contradicted(const Array& value, const Structure& facts) {
@@ -157,13 +167,14 @@ RealForms real_forms(const Array& value) {
 
 std::optional<Fact> contradicted_fact(const Array& value, const Structure& facts) {
   if (facts.is(Fact::UniqueIndices) && has_duplicates(value)) return Fact::UniqueIndices;
+  if (facts.is(Fact::UnitMagnitude) && has_other_magnitudes(value)) return Fact::UnitMagnitude;
   if (value.ndim() < 2 || value.size() == 0) return {};
   if (!is_complex(value.dtype())) return contradicted(value, facts);
   Structure of_zeros, others;
   for (int k = 0; k < fact_count; ++k) {
     const Fact fact = Fact(k);
     const bool is_of_zeros = fact == Fact::Diagonal || fact == Fact::LowerTriangular || fact == Fact::UpperTriangular ||
-                             fact == Fact::Selection || fact == Fact::Permutation;
+                             fact == Fact::Selection || fact == Fact::Permutation || fact == Fact::Tridiagonal;
     // A diagonal matrix is symmetric, which need not be Hermitian.
     if (fact == Fact::Symmetric && facts.is(Fact::Diagonal)) continue;
     if (facts.is(fact)) (is_of_zeros ? of_zeros : others).add(fact);

@@ -124,7 +124,7 @@ Apply ComplexDecomposition::make_node(std::span<const Variable> given) const {
   std::vector<Type> types;
   for (auto& form : outputs()) {
     Dims lengths;
-    for (auto length : letters.lengths(form, least_length, [] { return std::int64_t(2); })) lengths.push_back(length);
+    for (auto length : letters.lengths(form, min_length, [] { return std::int64_t(2); })) lengths.push_back(length);
     types.push_back(tensor_type(is_of_integers(form) ? DType::Int32 : dtype, lengths));
   }
   return Apply(OpRef(this), std::move(own), types);

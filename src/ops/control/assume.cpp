@@ -36,7 +36,8 @@ class SpecifyAssumptions final : public Op, public StatesStructure, public Emits
     bool of_square = false, of_matrix = false;
     for (const Fact fact : {Fact::Diagonal, Fact::Symmetric, Fact::Orthogonal, Fact::Square})
       of_square |= stated_.is(fact);
-    for (const Fact fact : {Fact::LowerTriangular, Fact::UpperTriangular, Fact::Selection, Fact::PositiveDiagonal})
+    for (const Fact fact :
+         {Fact::LowerTriangular, Fact::UpperTriangular, Fact::Selection, Fact::PositiveDiagonal, Fact::Tridiagonal})
       of_matrix |= stated_.is(fact);
     of_matrix |= of_square;
     if (of_matrix && x.ndim() < 2)
@@ -62,7 +63,7 @@ class SpecifyAssumptions final : public Op, public StatesStructure, public Emits
   ComplexForm complex_form() const override { return ComplexForm::own; }
   PartsOfOutputs complex_parts(const Apply&, std::span<const ComplexParts> inputs) const override {
     Structure of_parts;
-    for (const Fact fact : {Fact::Diagonal, Fact::LowerTriangular, Fact::UpperTriangular})
+    for (const Fact fact : {Fact::Diagonal, Fact::LowerTriangular, Fact::UpperTriangular, Fact::Tridiagonal})
       if (stated_.is(fact)) of_parts.add(fact);
     const auto stated = [&](const Variable& part) { return part.defined() ? assume(part, of_parts) : part; };
     return {{{stated(inputs[0].real), stated(inputs[0].imag)}}};

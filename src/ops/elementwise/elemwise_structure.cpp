@@ -1,5 +1,5 @@
 // The structure of the result of an elementwise operation on matrices with known structure. The elements above, below
-// and on the diagonal are treated as three groups: within each, the ranges of the operands' elements give the range of
+// and on the diagonal are treated as groups: within each, the ranges of the operands' elements give the range of
 // the result's.
 #include <algorithm>
 #include <array>
@@ -15,7 +15,8 @@ namespace bitale {
 
 namespace {
 
-enum Group { above, below, on_diagonal, group_count };
+// The last group overlaps the first two: what is neither on the diagonal nor next to it.
+enum Group { above, below, on_diagonal, far, group_count };
 using GroupRanges = std::array<Range, group_count>;
 
 // Whether the operand is repeated along the matrix axis (counted from the end) of the result.
@@ -90,6 +91,7 @@ std::optional<GroupRanges> compared_indices(const Apply& node) {
   out[above] = y_is_column ? rising : falling;
   out[below] = y_is_column ? falling : rising;
   out[on_diagonal] = interval::closed(shift, shift);
+  out[far] = {};
   return out;
 }
 
@@ -99,9 +101,10 @@ Range intersected(const Range& a, const Range& b) {
 }
 
 GroupRanges of_operand(const Structure& known, const Range& anywhere) {
-  GroupRanges out{anywhere, anywhere, anywhere};
+  GroupRanges out{anywhere, anywhere, anywhere, anywhere};
   if (known.is(Fact::LowerTriangular)) out[above] = interval::closed(0, 0);
   if (known.is(Fact::UpperTriangular)) out[below] = interval::closed(0, 0);
+  if (known.is(Fact::Tridiagonal)) out[far] = interval::closed(0, 0);
   if (known.is(Fact::UnitDiagonal))
     out[on_diagonal] = interval::closed(1, 1);
   else if (known.is(Fact::PositiveDiagonal))
@@ -132,12 +135,24 @@ bool are_each_others_transposes(const Variable& x, const Variable& y) {
   return first.order == second.order;
 }
 
+// Whether the function of numbers with the absolute value 1 has that absolute value.
+bool keeps_unit_magnitude(std::string_view function) {
+  return function == "abs" || function == "neg" || function == "reciprocal" || function == "sqr" ||
+         function == "sign" || function == "mul" || function == "true_div" || function.starts_with("cast_float");
+}
+
 }  // namespace
 
 Structure Elemwise::structure(const Apply& node, int, InputStructures& inputs) const {
   const Variable result = node.output();
-  if (result.ndim() < 2) return {};
   const std::size_t count = node.inputs().size();
+  Structure out;
+  if (keeps_unit_magnitude(scalar.name)) {
+    bool all_unit = true;
+    for (std::size_t i = 0; i < count; ++i) all_unit = inputs.of(int(i)).is(Fact::UnitMagnitude) && all_unit;
+    if (all_unit) out.add(Fact::UnitMagnitude);
+  }
+  if (result.ndim() < 2) return out;
   std::vector<Structure> known(count);
   std::vector<GroupRanges> groups(count);
   std::vector<bool> is_whole(count), is_number(count);
@@ -162,16 +177,16 @@ Structure Elemwise::structure(const Apply& node, int, InputStructures& inputs) c
       semidefinite = semidefinite && is_number[i] && anywhere.is_positive();
     }
   }
-  Structure out;
   const std::optional<GroupRanges> differences =
       scalar.has(comparison) && count == 2 ? compared_indices(node) : std::nullopt;
-  for (const Group group : {above, below, on_diagonal}) {
+  for (const Group group : {above, below, on_diagonal, far}) {
     std::vector<Range> of(count);
     for (std::size_t i = 0; i < count; ++i) of[i] = groups[i][group];
     if (differences) of = {interval::closed(0, 0), (*differences)[group]};
     const Range range = range_of_scalar(scalar, of, result.dtype());
     if (group == above && range.is_always(0)) out.add(Fact::LowerTriangular);
     if (group == below && range.is_always(0)) out.add(Fact::UpperTriangular);
+    if (group == far && range.is_always(0)) out.add(Fact::Tridiagonal);
     if (group == on_diagonal && range.is_positive()) out.add(Fact::PositiveDiagonal);
     if (group == on_diagonal && range.is_always(1)) out.add(Fact::UnitDiagonal);
   }

@@ -320,7 +320,7 @@ class BatchLowering final : public Lowering {
   bool scan(const InnerLoop&) override { throw NotForBatches(); }
   bool choose(int, const Side&, const Side&) override { throw NotForBatches(); }
   void assemble(int, std::optional<int>, std::vector<Piece>) override { throw NotForBatches(); }
-  void concatenate(int, int, std::vector<Part>) override { throw NotForBatches(); }
+  void concatenate(int, int, std::vector<ConcatSegment>) override { throw NotForBatches(); }
   void observe() override { throw NotForBatches(); }
   void require_in_range(int, Expr, std::string) override { throw NotForBatches(); }
   Expr index_in(int, Index, Expr, bool) override { throw NotForBatches(); }

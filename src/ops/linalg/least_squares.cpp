@@ -106,7 +106,7 @@ class Lstsq final : public DecompositionOp, public EmitsTensors {
     const std::int64_t m = common_length(a.static_shape()[0], b.static_shape()[0], 0, "lstsq"), n = a.static_shape()[1];
     return Apply(OpRef(this), own,
                  {tensor_type(dtype, {n, b.static_shape()[1]}), tensor_type(DType::Int64, Dims{}),
-                  tensor_type(dtype, Dims{least_length(m, n)})});
+                  tensor_type(dtype, Dims{min_length(m, n)})});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
     return {{inputs[0][1], inputs[1][1]}, {}, {lengths::min(inputs[0][0], inputs[0][1])}};

@@ -89,7 +89,7 @@ Structure product_structure(const Structure& a, const Structure& b);
 // The dtype in which matrices are computed: float32 if all are float32, otherwise float64.
 DType matrix_dtype(std::span<const Variable> inputs);
 // The smaller one of two static lengths, unknown if one is.
-inline std::int64_t least_length(std::int64_t a, std::int64_t b) {
+inline std::int64_t min_length(std::int64_t a, std::int64_t b) {
   return a == unknown_length || b == unknown_length ? unknown_length : std::min(a, b);
 }
 // The static length of both dimensions of a matrix. ShapeError naming `who` if it is known not to be square.

@@ -40,7 +40,7 @@ class LUFactor final : public DecompositionOp, public EmitsTensors {
   Apply make_node(std::span<const Variable> inputs) const override {
     const Variable x = matrix_of(inputs);
     const std::int64_t m = x.static_shape()[0], n = x.static_shape()[1];
-    const std::int64_t k = least_length(m, n);
+    const std::int64_t k = min_length(m, n);
     return Apply(OpRef(this), {x}, {tensor_type(x.dtype(), {m, n}), tensor_type(DType::Int32, Dims{k})});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {

@@ -37,7 +37,7 @@ class SVD final : public DecompositionOp, public EmitsTensors {
   Apply make_node(std::span<const Variable> inputs) const override {
     const Variable x = matrix_of(inputs);
     const std::int64_t m = x.static_shape()[0], n = x.static_shape()[1];
-    const std::int64_t k = least_length(m, n);
+    const std::int64_t k = min_length(m, n);
     const auto type = [&](Dims shape) { return Type(tensor_type(x.dtype(), std::move(shape))); };
     if (!compute_uv) return Apply(OpRef(this), {x}, {type({k})});
     if (full_matrices) return Apply(OpRef(this), {x}, {type({m, m}), type({k}), type({n, n})});

@@ -110,13 +110,13 @@ class ComposedDraw final : public Op, public Expansion {
     std::vector<int> cores;
     for (auto& parameter : of_.parameters) cores.push_back(parameter.core_ndim);
     const BatchedDraw wider = batched_draw(node, batched, distribution, batch_ndim, first_parameter(), cores);
-    return random_composed_node(distribution, batched[0], wider.lengths, wider.parameters);
+    return draw_node(distribution, batched[0], wider.lengths, wider.parameters);
   }
 
   bool may_fold(const Apply&) const override { return false; }
 
-  static Apply random_composed_node(std::string_view distribution, const Variable& state, const Shape& lengths,
-                                    std::span<const DrawParameter> parameters) {
+  static Apply draw_node(std::string_view distribution, const Variable& state, const Shape& lengths,
+                         std::span<const DrawParameter> parameters) {
     Variables inputs{state};
     inputs.insert(inputs.end(), lengths.begin(), lengths.end());
     for (auto& parameter : parameters) inputs.push_back(fitted(parameter, lengths, true));
@@ -202,7 +202,7 @@ Draw composed(std::string_view distribution, const Operand& rng, const Operands&
                            " dimensions, expected at least ", of.parameters[k].core_ndim));
   }
   const Shape lengths = lengths_of_draw(distribution, parameters, size);
-  const Apply node = ComposedDraw::random_composed_node(distribution, rng.variable, lengths, parameters);
+  const Apply node = ComposedDraw::draw_node(distribution, rng.variable, lengths, parameters);
   return {node.output(0), node.output(1)};
 }
 

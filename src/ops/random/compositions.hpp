@@ -1,5 +1,6 @@
 // Compositions: distributions of numbers and of vectors that are composed of NumPy's, as expressions over consecutive
-// draws from one state. They are in one table; the op ComposedDraw (ops/random_composed) is a draw from any of them.
+// draws from one state. They are in one table; the op ComposedDraw (ops/random/composed.cpp) is a draw from any of
+// them.
 #pragma once
 
 #include <functional>

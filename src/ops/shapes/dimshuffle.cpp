@@ -91,11 +91,12 @@ std::string DimShuffle::pprint_text(std::span<const std::string> inputs) const {
 // The structure of the matrices is kept if the last two dimensions are the same, and transposed if they are exchanged.
 Structure DimShuffle::structure(const Apply&, int, InputStructures& inputs) const {
   const int rank = int(new_order.size());
-  if (rank < 2 || input_ndim < 2) return {};
+  const Structure of_elements = inputs.of(0).is(Fact::UnitMagnitude) ? Structure{Fact::UnitMagnitude} : Structure();
+  if (rank < 2 || input_ndim < 2) return of_elements;
   const int rows = new_order[std::size_t(rank - 2)], columns = new_order[std::size_t(rank - 1)];
   if (rows == input_ndim - 2 && columns == input_ndim - 1) return inputs.of(0);
   if (rows == input_ndim - 1 && columns == input_ndim - 2) return inputs.of(0).transposed();
-  return {};
+  return of_elements;
 }
 
 Apply DimShuffle::make_node(std::span<const Variable> inputs) const {

@@ -71,16 +71,16 @@ void Join::perform(const Apply&, std::span<const Array> in, std::span<Array> out
 
 bool Join::emit(Lowering& to, const Apply& node) const {
   const auto out = to.shape_out(0);
-  std::vector<Part> parts;
+  std::vector<ConcatSegment> segments;
   for (int i = 0; i < int(node.inputs().size()); ++i) {
     const auto lengths = to.shape_in(i);
     for (std::size_t d = 0; d < lengths.size(); ++d)
       if (int(d) != axis && !(lengths[d] == out[d]))
         to.require(equal(lengths[d], out[d]),
                    cat("join: the tensors have different lengths in dimension ", d, ", which is not the joined one"));
-    parts.push_back({lengths[std::size_t(axis)], [&to, i](Index at) { return to.in(i, at); }});
+    segments.push_back({lengths[std::size_t(axis)], [&to, i](Index at) { return to.in(i, at); }});
   }
-  to.concatenate(0, axis, std::move(parts));
+  to.concatenate(0, axis, std::move(segments));
   return true;
 }
 

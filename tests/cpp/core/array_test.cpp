@@ -2,10 +2,18 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cmath>
+#include <complex>
 #include <cstring>
+#include <deque>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
 
 #include "bitale/core/error.hpp"
 
@@ -26,10 +34,6 @@ double at(const Array& a, std::initializer_list<std::int64_t> position) {
 }  // namespace
 
 TEST_CASE("making arrays") {
-  Array zero;
-  CHECK(zero.ndim() == 0);
-  CHECK(zero.item() == 0);
-  CHECK(zero.dtype() == DType::Float64);
   CHECK(Array(3).dtype() == DType::Int32);
   CHECK(Array(true).dtype() == DType::Bool);
   CHECK(Array{1.f, 2.f}.dtype() == DType::Float32);
@@ -38,6 +42,39 @@ TEST_CASE("making arrays") {
   CHECK(matrix.strides() == Dims{24, 8});
   CHECK(at(matrix, {1, 0}) == 4);
   CHECK(at(Array(std::vector<std::int64_t>{1, 2}), {1}) == 2);
+}
+
+TEST_CASE("ranges of numbers are arrays") {
+  const std::vector<double> values{1, 2, 3};
+  CHECK(identical(Array(values), Array{1., 2., 3.}));
+  CHECK(identical(Array(std::span<const double>(values).subspan(1)), Array{2., 3.}));
+  CHECK(identical(Array(std::array<std::int8_t, 2>{4, 5}), Array{std::int8_t(4), std::int8_t(5)}));
+  CHECK(identical(Array(std::deque<float>{1, 2}), Array{1.f, 2.f}));
+  CHECK(identical(Array(std::vector<bool>{true, false}), Array{true, false}));
+  CHECK(Array(std::vector<std::complex<double>>{{1, 2}}).dtype() == DType::Complex128);
+  CHECK(Array(std::vector<double>()).shape() == Dims{0});
+  const double numbers[] = {1, 2};
+  CHECK(identical(Array(numbers), Array{1., 2.}));
+  const auto takes = [](const Array& array) { return array.size(); };
+  CHECK(takes(values) == 3);
+  static_assert(!std::is_convertible_v<std::vector<std::string>, Array> && !std::is_convertible_v<std::string, Array>);
+  static_assert(!std::is_convertible_v<std::vector<std::vector<double>>, Array>);
+}
+
+TEST_CASE("a default-constructed array is no value") {
+  std::map<std::string, Array> values;
+  const Array none = values["a name that is not there"];
+  CHECK_FALSE(none.defined());
+  CHECK(Array(0.0).defined());
+  CHECK(none.str() == "<no array>");
+  CHECK_THROWS_AS(none.item(), ValueError);
+  CHECK_THROWS_AS(none.data_as<double>(), ValueError);
+  CHECK_FALSE(none.copy().defined());
+  CHECK_FALSE(none.contiguous().defined());
+  CHECK_THROWS_AS(none.astype(DType::Float32), ValueError);
+  CHECK_THROWS_AS(none.reshape(Dims{1}), ValueError);
+  CHECK_THROWS_AS(none.broadcast_to(Dims{2}), ValueError);
+  CHECK_THROWS_AS(Array{1.}.assign(none), ValueError);
 }
 
 TEST_CASE("a ragged list is refused") {

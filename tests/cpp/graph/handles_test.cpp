@@ -5,6 +5,7 @@
 #include <concepts>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -78,6 +79,21 @@ TEST_CASE("logical operators are elementwise") {
   CHECK(identical(out[3], Array{false, true, false, false, false}));
   CHECK(identical(out[4], Array{true, false, true, true, true}));
   CHECK(identical(out[5], Array{false, false, true, false, false}));
+}
+
+TEST_CASE("ranges of numbers are operands") {
+  auto x = vector("x");
+  const std::vector<double> weights{1, 2, 3};
+  const auto f = function({x}, {x * weights, std::span<const double>(weights) - x, dot(x, weights), x < weights});
+  const auto out = f({Array{3., 2., 1.}});
+  CHECK(identical(out[0], Array{3., 4., 3.}));
+  CHECK(identical(out[1], Array{-2., 0., 2.}));
+  CHECK(identical(out[2], Array(10.)));
+  CHECK(identical(out[3], Array{false, false, true}));
+  CHECK(identical(f({weights})[0], Array{1., 4., 9.}));
+  CHECK_THROWS_AS(constant(Array()), ValueError);
+  CHECK_THROWS_AS(x + Array(), ValueError);
+  CHECK_THROWS_AS(f({Array()}), ValueError);
 }
 
 TEST_CASE("defined tells null handles") {

@@ -68,7 +68,7 @@ TEST_CASE("a rule is applied where the graph implies its assumptions") {
   CHECK_FALSE(fires(rule, log(abs(a)) + log(exp(b))));  // abs may be 0
   CHECK_FALSE(fires(rule, log(exp(a)) + log(constant(Array{1.0, -2.0}))));
   Rule of_both("difference", sqrt(sqr(x - y)), x - y);
-  of_both.assume({ge(x, y)}).wider_domain().either_zero();
+  of_both.assume({ge(x, y)}).wider_domain().no_signed_zeros();
   CHECK(passes(of_both));
   CHECK(fires(of_both, sqrt(sqr(2 + sigmoid(a) - tanh(a)))));
   CHECK_FALSE(fires(of_both, sqrt(sqr(sigmoid(a) - tanh(a)))));
@@ -78,13 +78,13 @@ TEST_CASE("a rule is applied where the graph implies its assumptions") {
 
 TEST_CASE("claims of accuracy are measured, or refused") {
   auto [x, y] = pattern_variables<2>();
-  CHECK(passes(Rule("more", log(1 + x), log1p(x)).more_accurate().either_zero()));
+  CHECK(passes(Rule("more", log(1 + x), log1p(x)).more_accurate().no_signed_zeros()));
   CHECK(fails_with(Rule("less", log1p(x), log(1 + x) + 0).more_accurate().assume({gt(x, 1), lt(x, 30)}),
                    "the worst relative error is"));
   CHECK(fails_with(Rule("same", sin(x) * y, y * sin(x)).more_accurate(), "the worst relative error is"));
   CHECK(fails_with(Rule("unknown", gammaln(x) + 0, gammaln(x)).more_accurate(), "gammaln has no exact form"));
   Rule two("two", log(1 + x) - log(1 + y), log1p(x) - log1p(y));
-  two.more_accurate().assume({gt(x, 0), lt(x, 1e-3), gt(y, 1)}).either_zero();
+  two.more_accurate().assume({gt(x, 0), lt(x, 1e-3), gt(y, 1)}).no_signed_zeros();
   const CheckReport report = verify_rule(two);
   CHECK_MESSAGE(report.str().find("more accurate") != std::string::npos, report.str());  // y determines the digits
 }
@@ -103,7 +103,7 @@ TEST_CASE("wrong equations are caught") {
   CHECK(fails_with(Rule("lost_nan", x - x, Operand(0).variable), "declare wider_domain"));
   CHECK(fails_with(Rule("narrower", x + 0, log(exp(x))), "the left side is finite"));
   CHECK(fails_with(Rule("overclaiming", -(-x), x).wider_domain(), "claims a wider domain"));
-  CHECK(fails_with(Rule("overclaiming", -(-x), x).either_zero(), "claims zeros of either sign"));
+  CHECK(fails_with(Rule("overclaiming", -(-x), x).no_signed_zeros(), "claims zeros of either sign"));
   CHECK(fails_with(Rule("never", -(-x), x).when([](const Match&) { return false; }), "does not fire"));
 }
 

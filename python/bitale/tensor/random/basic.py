@@ -108,7 +108,7 @@ class _Source:
 
     def composed(self, name: str, parameters: tuple[TensorLike, ...], size: Lengths) -> TensorVariable:
         drawn: TensorVariable
-        self.rng, drawn = _core.random_composed(name, self.rng, _parameters(*parameters), size)
+        self.rng, drawn = _core.composed_draw(name, self.rng, _parameters(*parameters), size)
         return drawn
 
     def take(self, function: Callable[..., Any], *arguments: Any) -> TensorVariable:

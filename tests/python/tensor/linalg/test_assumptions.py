@@ -55,6 +55,9 @@ def factorizations(f):
         ({"diagonal": True}, {"diag", "tril", "triu", "sym"}),
         ({"positive_definite": True}, {"pd", "sym", "posdiag"}),
         ({"permutation": True}, {"perm", "sel", "orth"}),
+        ({"diagonal": True}, {"tridiag"}),
+        ({"tridiagonal": True}, {"tridiag"}),
+        ({"unit_magnitude": True}, {"unit"}),
         ({"symmetric": True, "diagonal": False}, {"sym", "!diag", "!tril", "!triu"}),
         ({"symmetric": False}, {"!sym", "!diag", "!pd"}),
         ({"lower_triangular": True, "upper_triangular": True, "orthogonal": True}, {"diag", "tril", "triu", "sym"}),
@@ -716,3 +719,62 @@ def test_facts_of_complex_matrices_are_those_of_hermitian_and_unitary_ones():
         wrong = any_ if fact != "symmetric" else any_ + any_.swapaxes(1, 2)  # equal to its transpose, but not to its adjoint
         with pytest.raises(ValueError, match="was stated to be"):
             checked(wrong)
+
+
+# ---- tridiagonal matrices, and elements of unit magnitude --------------------------------------------------------------
+
+
+def tridiagonal(seed=0, n=6):
+    x = square(seed, n)
+    return np.triu(np.tril(x, 1), -1)
+
+
+@pytest.mark.parametrize(
+    ("expression", "holds"),
+    [
+        (lambda t, d: t + d, True),
+        (lambda t, d: t * 3.0, True),
+        (lambda t, d: t.mT, True),
+        (lambda t, d: t / 2.0 - d, True),
+        (lambda t, d: pt.exp(t) * d, True),
+        (lambda t, d: t + 1.0, False),
+        (lambda t, d: pt.exp(t), False),
+    ],
+)
+def test_tridiagonal_through_operations(expression, holds):
+    t, d = assume(pt.dmatrix("t"), tridiagonal=True), assume(pt.dmatrix("d"), diagonal=True)
+    assert ("tridiag" in known_facts(expression(t, d))) == holds
+
+
+@pytest.mark.parametrize("is_definite", [False, True])
+def test_systems_of_tridiagonal_matrices(is_definite):
+    a, b = pt.dmatrix("a"), pt.dvector("b")
+    f = bt.function([a, b], pt.linalg.solve(assume(a, tridiagonal=True, **({"positive_definite": True} if is_definite else {})), b))
+    A = tridiagonal()
+    A = A @ A.T * np.eye(6) + (A + A.T if is_definite else A)
+    np.testing.assert_allclose(f(A, vector(n=6)), np.linalg.solve(A, vector(n=6)), rtol=1e-10)
+    assert "SolveTridiagonal" in str([node.op for node in f.maker.fgraph.toposort()]), op_names(f)
+
+
+def test_unit_magnitude():
+    x, s = pt.dvector("x"), pt.dvector("s")
+    u = assume(s, unit_magnitude=True)
+    for known in (u, -u, u * u, pt.reciprocal(u), u[:, None], pt.sign(u)):
+        assert "unit" in known_facts(known)
+    for unknown in (u + u, u * x, pt.exp(u)):
+        assert "unit" not in known_facts(unknown)
+    signs = np.array([1.0, -1.0, -1.0, 1.0])
+    f = bt.function([s, x], [abs(u), pt.sign(u), pt.sign(u * x), pt.sign(x * u)])
+    values = np.array([2.0, -3.0, 0.0, np.nan])
+    for got, right in zip(f(signs, values), [np.ones(4), signs, np.sign(signs * values), np.sign(signs * values)], strict=True):
+        np.testing.assert_array_equal(got, right)
+    assert "Abs" not in str(op_names(bt.function([s], abs(u)))), op_names(bt.function([s], abs(u)))
+
+
+@pytest.mark.parametrize(("statement", "value"), [({"tridiagonal": True}, np.ones((3, 3))), ({"unit_magnitude": True}, np.array([[1.0, 2.0]]))])
+def test_what_is_stated_of_bands_and_magnitudes_is_checked(statement, value):
+    x = pt.dmatrix("x")
+    f = bt.function([x], assume(x, **statement), mode=bt.Mode("vm", "None"))
+    with pytest.raises(ValueError, match="was stated to be .*, and its value is not"):
+        f(value)
+    assert f(np.eye(3) if "tridiagonal" in statement else np.sign(value)).shape == value.shape

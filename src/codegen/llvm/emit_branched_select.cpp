@@ -18,25 +18,25 @@ double smallest_normal(DType dtype) {
   return dtype == DType::Float64 ? std::numeric_limits<double>::min() : double(std::numeric_limits<float>::min());
 }
 
-struct RareSelect {
+struct BranchedSelect {
   Expr x;  // the result is `usual` wherever this is a normal positive number
   Expr usual;
 };
 
-std::optional<RareSelect> as_rare_select(Emitter& emitter, Expr select) {
-  if (const auto limits = program::math::as_log_limits(select)) return RareSelect{limits->x, limits->value};
+std::optional<BranchedSelect> as_branched_select(Emitter& emitter, Expr select) {
+  if (const auto limits = program::math::as_log_limits(select)) return BranchedSelect{limits->x, limits->value};
   const Expr condition = select.argument(0);
   if (condition.code() != Code::lt || !condition.argument(1).is_constant()) return {};
   const Expr x = condition.argument(0);
   const bool is_rare = x.dtype() == select.dtype() &&
                        condition.argument(1) == emitter.pool().number(smallest_normal(x.dtype()), x.dtype());
-  return is_rare ? std::optional(RareSelect{x, select.argument(2)}) : std::nullopt;
+  return is_rare ? std::optional(BranchedSelect{x, select.argument(2)}) : std::nullopt;
 }
 
-Value build_rare(Emitter& e, Expr select, const RareSelect& rare) {
+Value build_branched(Emitter& e, Expr select, const BranchedSelect& branched) {
   const LlvmApi& l = e.api();
   LLVMBuilderRef at = e.builder();
-  const DType dtype = rare.x.dtype(), word = itemsize(dtype) == 8 ? DType::Int64 : DType::Int32;
+  const DType dtype = branched.x.dtype(), word = itemsize(dtype) == 8 ? DType::Int64 : DType::Int32;
   const int lanes = e.lane_count();
   const auto bits_of = [&](double value) {
     const std::int64_t payload = e.pool().number(value, dtype).payload();
@@ -48,11 +48,11 @@ Value build_rare(Emitter& e, Expr select, const RareSelect& rare) {
   const std::uint64_t first = std::uint64_t(bits_of(smallest_normal(dtype)));
   const std::uint64_t count = std::uint64_t(bits_of(std::numeric_limits<double>::infinity())) - first;
   const auto integers = [&](std::uint64_t value) { return e.constant(word, std::int64_t(value), lanes); };
-  const Value bits = l.BuildBitCast(at, e.lanes_of(rare.x), e.type(word, lanes), "");
+  const Value bits = l.BuildBitCast(at, e.lanes_of(branched.x), e.type(word, lanes), "");
   const Value shifted = l.BuildAdd(at, bits, integers(std::uint64_t(least) - first), "");
   const Value asks = l.BuildICmp(at, LLVMIntSGT, shifted, integers(std::uint64_t(least) + count - 1), "");
   const Value some = e.any_lane(asks);
-  const Value usual = e.lanes_of(rare.usual);
+  const Value usual = e.lanes_of(branched.usual);
   return e.unless(some, usual, "selecting", [&] { return e.build_plain(select); });
 }
 
@@ -62,13 +62,13 @@ class RareSelects final : public ExpressionStrategy {
     const TargetInfo& target = emitter.target();
     const bool pays = expr.code() == Code::select && target.is_x86 && !target.avx_512 && is_float(expr.dtype()) &&
                       emitter.varies(expr) && emitter.may_branch();
-    const auto rare = pays ? as_rare_select(emitter, expr) : std::nullopt;
-    return rare ? build_rare(emitter, expr, *rare) : nullptr;
+    const auto rare = pays ? as_branched_select(emitter, expr) : std::nullopt;
+    return rare ? build_branched(emitter, expr, *rare) : nullptr;
   }
 };
 
 }  // namespace
 
-std::unique_ptr<ExpressionStrategy> rare_selects() { return std::make_unique<RareSelects>(); }
+std::unique_ptr<ExpressionStrategy> branched_selects() { return std::make_unique<RareSelects>(); }
 
 }  // namespace bitale::codegen
