@@ -28,8 +28,8 @@ struct Supernode {
 // The supernodes, and where the rows of each one below its columns are in the front of its parent.
 struct Fronts {
   std::vector<Supernode> nodes;
-  std::vector<std::int64_t> places, bounds;  // those of node s begin at bounds[s]
-  const std::int64_t* places_of(std::size_t s) const { return places.data() + bounds[s]; }
+  std::vector<std::int64_t> relative_rows, bounds;  // those of node s begin at bounds[s]
+  const std::int64_t* relative_rows_of(std::size_t s) const { return relative_rows.data() + bounds[s]; }
 };
 
 // Column j - 1 has the rows of column j, and one more above them.
@@ -62,10 +62,10 @@ Fronts fronts_of(const FactorPattern& pattern) {
       for (const std::int64_t* at = begin_of_parent; row != end; ++row) {
         at = std::lower_bound(at, end_of_parent, *row);
         if (at == end_of_parent || *at != *row) return {};
-        out.places.push_back(at - begin_of_parent);
+        out.relative_rows.push_back(at - begin_of_parent);
       }
     }
-    out.bounds.push_back(std::int64_t(out.places.size()));
+    out.bounds.push_back(std::int64_t(out.relative_rows.size()));
   }
   return out;
 }
@@ -217,14 +217,14 @@ void copy_columns(const FactorPattern& pattern, const Supernode& node, const T* 
 
 // Adds the update of a child, an upper triangle [count, count], to the panel and the update of its parent.
 template <class T>
-void add_update(const std::int64_t* places, std::int64_t count, const T* from, const Supernode& parent, T* panel,
+void add_update(const std::int64_t* relative_rows, std::int64_t count, const T* from, const Supernode& parent, T* panel,
                 T* update) {
   const std::int64_t below = parent.height - parent.width;
   for (std::int64_t j = 0; j < count; ++j) {
-    const std::int64_t row = places[j];
+    const std::int64_t row = relative_rows[j];
     T* const to =
         row < parent.width ? panel + row * parent.height : update + (row - parent.width) * below - parent.width;
-    for (std::int64_t i = j; i < count; ++i) to[places[i]] += from[j * count + i];
+    for (std::int64_t i = j; i < count; ++i) to[relative_rows[i]] += from[j * count + i];
   }
 }
 
@@ -245,7 +245,7 @@ std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values) {
     updates[s].assign(std::size_t(below * below), T(0));
     copy_columns(pattern, node, values, panel.data());
     for (const std::size_t child : children[s]) {
-      add_update(fronts.places_of(child), nodes[child].height - nodes[child].width, updates[child].data(), node,
+      add_update(fronts.relative_rows_of(child), nodes[child].height - nodes[child].width, updates[child].data(), node,
                  panel.data(), updates[s].data());
       std::vector<T>().swap(updates[child]);
     }
@@ -280,11 +280,11 @@ bool sparse_selected_inverse(const FactorPattern& pattern, const T* factor, T* i
     front.assign(std::size_t(m * m), T(0));
     if (node.parent >= 0) {
       const auto parent = std::size_t(node.parent);
-      const std::int64_t* const places = plan.places_of(s);
+      const std::int64_t* const relative_rows = plan.relative_rows_of(s);
       const T* const from = fronts[parent].data();
       for (std::int64_t j = 0; j < below; ++j)
         for (std::int64_t i = 0; i < below; ++i)
-          front[std::size_t((w + j) * m + w + i)] = from[places[j] * nodes[parent].height + places[i]];
+          front[std::size_t((w + j) * m + w + i)] = from[relative_rows[j] * nodes[parent].height + relative_rows[i]];
       if (--waiting[parent] == 0) std::vector<T>().swap(fronts[parent]);
     }
     below_part.assign(std::size_t(w * below), T(0));

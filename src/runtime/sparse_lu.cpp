@@ -7,9 +7,9 @@ namespace bitale::runtime {
 
 namespace {
 
-constexpr double least_share = 0.1;  // of the largest element, for a pivot in the column's own row
+constexpr double min_pivot_share = 0.1;  // of the largest element, for a pivot in the column's own row
 
-// The elimination under way. Elements of L have the matrix's rows until all rows have their places.
+// The elimination under way. Elements of L have the matrix's rows until all rows are pivots.
 template <class T>
 class Elimination {
  public:
@@ -17,7 +17,7 @@ class Elimination {
       : a_(a),
         values_(values),
         order_(column_order),
-        place_(length(a), -1),
+        step_of_(length(a), -1),
         row_of_(length(a)),
         mark_(length(a), -1),
         column_(length(a), T(0)),
@@ -54,7 +54,7 @@ class Elimination {
       out.bounds[2 * k + 1] = std::int64_t(to);
       put(std::int64_t(k), pivots_[k]);
       for (auto p = std::size_t(lower_bounds_[k]); p < std::size_t(lower_bounds_[k + 1]); ++p)
-        put(place_[std::size_t(lower_rows_[p])], lower_values_[p]);
+        put(step_of_[std::size_t(lower_rows_[p])], lower_values_[p]);
     }
     out.bounds[2 * n] = std::int64_t(to);
   }
@@ -62,8 +62,8 @@ class Elimination {
  private:
   static std::size_t length(const SparseColumns& a) { return std::size_t(a.size); }
 
-  // The rows of column k of L U: all that can be reached from the matrix's own along columns of L. Those with a place
-  // are in found_, each after the ones that it depends on, from the end; the others are in candidates_.
+  // The rows of column k of L U: all that can be reached from the matrix's own along columns of L. Those that are
+  // pivots are in found_, each after the ones that it depends on, from the end; the others are in candidates_.
   void find_rows(std::int64_t k) {
     found_.clear();
     candidates_.clear();
@@ -74,17 +74,17 @@ class Elimination {
   void search_from(std::int64_t start, std::int64_t k) {
     const auto enter = [&](std::int64_t row) {
       if (std::exchange(mark_[std::size_t(row)], k) == k) return;
-      const std::int64_t place = place_[std::size_t(row)];
-      if (place < 0)
+      const std::int64_t step = step_of_[std::size_t(row)];
+      if (step < 0)
         candidates_.push_back(row);
       else
-        path_.push_back({place, lower_bounds_[std::size_t(place)]});
+        path_.push_back({step, lower_bounds_[std::size_t(step)]});
     };
     enter(start);
     while (!path_.empty()) {
-      auto& [place, position] = path_.back();
-      if (position == searched_[std::size_t(place)]) {
-        found_.push_back(place);
+      auto& [step, position] = path_.back();
+      if (position == searched_[std::size_t(step)]) {
+        found_.push_back(step);
         path_.pop_back();
       } else {
         enter(lower_rows_[std::size_t(position++)]);
@@ -119,7 +119,7 @@ class Elimination {
     }
     if (pivot < 0) return false;
     const auto own = std::size_t(order_[k]);
-    if (mark_[own] == k && place_[own] < 0 && std::abs(column_[own]) >= T(least_share) * largest && largest > 0)
+    if (mark_[own] == k && step_of_[own] < 0 && std::abs(column_[own]) >= T(min_pivot_share) * largest && largest > 0)
       pivot = std::int64_t(own);
     const T value = column_[std::size_t(pivot)];
     for (const std::int64_t row : candidates_) {
@@ -130,7 +130,7 @@ class Elimination {
     }
     lower_bounds_.push_back(std::int64_t(lower_rows_.size()));
     pivots_.push_back(value);
-    place_[std::size_t(pivot)] = k;
+    step_of_[std::size_t(pivot)] = k;
     row_of_[std::size_t(k)] = pivot;
     searched_[std::size_t(k)] = lower_bounds_.back();
     return true;
@@ -149,7 +149,7 @@ class Elimination {
       if (!has_pivot) continue;
       std::size_t head = begin, tail = end;
       while (head < tail) {
-        if (place_[std::size_t(lower_rows_[head])] >= 0) {
+        if (step_of_[std::size_t(lower_rows_[head])] >= 0) {
           ++head;
         } else {
           --tail;
@@ -162,16 +162,17 @@ class Elimination {
   }
 
   struct Step {
-    std::int64_t place, position;
+    std::int64_t step, position;
   };
 
   const SparseColumns a_;
   const T* values_;
   const std::int64_t* order_;
-  std::vector<std::int64_t> place_, row_of_;  // of each row in the order of elimination, -1 for none yet; and inversely
-  std::vector<std::int64_t> mark_;            // the step at which each row was found last
-  std::vector<T> column_;                     // the current one, by the matrix's rows
-  std::vector<std::int64_t> searched_;        // up to where each column of L is searched
+  std::vector<std::int64_t> step_of_,
+      row_of_;                          // of each row in the order of elimination, -1 for none yet; and inversely
+  std::vector<std::int64_t> mark_;      // the step at which each row was found last
+  std::vector<T> column_;               // the current one, by the matrix's rows
+  std::vector<std::int64_t> searched_;  // up to where each column of L is searched
   std::vector<std::int64_t> found_, candidates_;
   std::vector<Step> path_;
   std::vector<std::int64_t> lower_bounds_, lower_rows_, upper_bounds_, upper_rows_;

@@ -31,10 +31,10 @@ std::vector<std::int64_t> column_minimum_degree(const std::vector<std::int64_t>&
   const std::vector<signed char> ones(rows.size(), 1);
   const Eigen::Map<const Eigen::SparseMatrix<signed char, Eigen::ColMajor, std::int64_t>> pattern(
       n, n, std::int64_t(rows.size()), bounds.data(), rows.data(), ones.data());
-  Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, std::int64_t> place;
-  Eigen::COLAMDOrdering<std::int64_t>()(pattern, place);
+  Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, std::int64_t> permutation;
+  Eigen::COLAMDOrdering<std::int64_t>()(pattern, permutation);
   std::vector<std::int64_t> order(std::size_t(n), 0);
-  for (std::int64_t j = 0; j < n; ++j) order[std::size_t(place.indices()[j])] = j;
+  for (std::int64_t j = 0; j < n; ++j) order[std::size_t(permutation.indices()[j])] = j;
   return order;
 }
 

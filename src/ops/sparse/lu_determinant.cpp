@@ -46,15 +46,15 @@ class SparseLuSelectedInverse final : public Op {
     const runtime::LuPattern pattern = factors.pattern();
     const Array inverse = Array::zeros(factors.values.dtype(), factors.values.shape());
     out[0] = Array::zeros(a.values.dtype(), a.values.shape());
-    std::vector<std::int64_t> place(std::size_t(size), 0), where(std::size_t(size), -1);
-    for (std::int64_t k = 0; k < size; ++k) place[std::size_t(factors.order()[k])] = k;
+    std::vector<std::int64_t> position(std::size_t(size), 0), where(std::size_t(size), -1);
+    for (std::int64_t k = 0; k < size; ++k) position[std::size_t(factors.order()[k])] = k;
     with_float(a.values.dtype(), [&, bounds = bounds, rows = rows, size = size]<class T>(T) {
       runtime::sparse_lu_selected_inverse(pattern, factors.values.data_as<T>(), inverse.data_as<T>());
       for (std::int64_t k = 0; k < size; ++k) {
         const std::int64_t j = a.column_order()[k], begin = pattern.bounds[2 * k], end = pattern.bounds[2 * k + 2];
         for (std::int64_t p = begin; p < end; ++p) where[std::size_t(pattern.rows[p])] = p;
         for (std::int64_t p = bounds[j]; p < bounds[j + 1]; ++p) {
-          const std::int64_t at = where[std::size_t(place[std::size_t(rows[p])])];
+          const std::int64_t at = where[std::size_t(position[std::size_t(rows[p])])];
           if (at < begin || at >= end) throw ValueError("sparse lu: expected the factors of the matrix, got others");
           out[0].data_as<T>()[p] = inverse.data_as<T>()[at];
         }

@@ -22,6 +22,10 @@ using Values = std::unordered_map<const VariableNode*, Array>;
 // Ops that print, or stop for the user.
 bool has_side_effects(std::string_view name) { return name == "Print" || name == "PdbBreakpoint"; }
 
+// Ops with the pattern of a factor among their inputs: integers that fit one another and nothing else, and lengths that
+// the pattern has.
+bool has_pattern(const Op& op) { return op.name().starts_with("SparseLu"); }
+
 struct Samples {
   std::vector<Sample> elementwise, others;
 };
@@ -113,6 +117,10 @@ class Generator {
     const std::size_t inputs_before = out_.inputs.size(), pool_before = pool_.size();
     try {
       Lengths lengths{{1, 1}};
+      const bool keeps_integers = has_pattern(sample.node.op());
+      if (keeps_integers)
+        for (auto& value : sample.values)
+          for (auto length : value.shape()) lengths.try_emplace(length, length);
       if (forced_.defined()) {
         if (!as_tensor(leaves[forced_leaf_].type())) return false;
         const Array& value = sample.values[forced_leaf_];
@@ -120,8 +128,13 @@ class Generator {
         now.emplace(leaves[forced_leaf_],
                     forced_.dtype() == value.dtype() ? forced_ : converted(forced_, value.dtype()));
       }
-      for (std::size_t i = 0; i < leaves.size(); ++i)
-        if (!now.count(leaves[i])) now.emplace(leaves[i], operand(leaves[i], sample.values[i], lengths));
+      for (std::size_t i = 0; i < leaves.size(); ++i) {
+        if (now.count(leaves[i])) continue;
+        const Array& value = sample.values[i];
+        const bool is_kept = keeps_integers && is_integer(value.dtype());
+        now.emplace(leaves[i], is_kept ? add_input(Variable(leaves[i].type(), new_name()), value)
+                                       : operand(leaves[i], value, lengths));
+      }
       for (auto& node : toposort(sample.node.inputs())) add(rebuilt(node, now), node, now);
       const Apply node = rebuilt(sample.node, now);
       add(node, sample.node, now);
@@ -346,6 +359,7 @@ const SamplesByName& samples_by_name() {
 // Whether some result of the producer has the rank and the dtype of the consumer's leaf, or a dtype that is converted
 // to it. Only draws read states of generators.
 bool may_read(const Sample& producer, const NamedSample& consumer, std::size_t leaf, bool converts) {
+  if (has_pattern(consumer.sample.node.op())) return false;
   const Array& value = consumer.sample.values[leaf];
   const auto fits = [&](const Variable& result) {
     return as_tensor(result.type()) && result.ndim() == value.ndim() &&
