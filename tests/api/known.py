@@ -193,7 +193,6 @@ _none = "None is the default, and means the same"
 # behind PyTensor's, they agree.
 _arguments = {
     r"(compile\.|compile\.maker\.)?function": "False is the default, and means the same as None",
-    r"assumptions\.assume": "tridiagonal and unit_magnitude are not known, and facts are given by name",
     r"breakpoint\.PdbBreakpoint|raise_op\.\w+": _function,
     r"compile(\.debug\.\w+)?\.(MonitorMode|NanGuardMode)": _function,
     r"compile(\.executor)?\.Function|compile(\.sharedvalue)?\.SharedVariable|graph(\.basic)?\.Variable|tensor\.Variable": _makes,

@@ -216,7 +216,7 @@ DOCUMENTED = [
     bt.pushforward,
     bt.scan,
     bt.ifelse,
-    bt.as_op,
+    bt.wrap_py,
     bt.clone_replace,
     bt.vectorize_graph,
     bt.config.change_flags,

@@ -106,7 +106,7 @@ def test_loops_have_their_graphs():
 
 def test_keys_of_facts():
     a = pt.dmatrix("a")
-    assert str(DIAGONAL) == "diag" and DIAGONAL == AssumptionKey("diagonal", "diag") and len(set(ALL_KEYS)) == 9
+    assert str(DIAGONAL) == "diag" and DIAGONAL == AssumptionKey("diagonal", "diag") and len(set(ALL_KEYS)) == 11
     assert check_assumption(None, pt.linalg.cholesky(a), LOWER_TRIANGULAR) and not check_assumption(None, a, ORTHOGONAL)
     stated = SpecifyAssumptions({DIAGONAL: True})(a)
     assert isinstance(stated.owner.op, SpecifyAssumptions) and check_assumption(None, stated, DIAGONAL)

@@ -309,7 +309,7 @@ def test_products_with_jacobians_align_by_names():
         (lambda x, v: x.transpose("year", "country", missing_dims="no"), ValueError, "missing_dims"),
         (lambda x, v: x.rename(year="country"), ValueError, 'would be called "country"'),
         (lambda x, v: x.expand_dims("year"), ValueError, "already"),
-        (lambda x, v: x.expand_dims("n", axis=7), ValueError, "different places"),
+        (lambda x, v: x.expand_dims("n", axis=7), ValueError, "different positions"),
         (lambda x, v: px.as_xtensor(A, dims=("a", "b")).squeeze("a"), ValueError, "has length 2, not 1"),
         (lambda x, v: x.stack(z="year"), TypeError, "the names of several dimensions"),
         (lambda x, v: x.unstack(year={"a": None, "b": None}), ValueError, "one of them follows"),
