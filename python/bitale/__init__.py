@@ -47,7 +47,6 @@ from bitale import compile
 from bitale import gradient
 from bitale import link
 from bitale import raise_op
-from bitale import stats
 from bitale import typing
 from bitale.compile import Function, In, Mode, OpFromGraph, Out, function, get_mode, shared
 from bitale.gradient import (
@@ -182,14 +181,14 @@ __all__ = [
 ]
 
 if _typing.TYPE_CHECKING:
-    from bitale import array_api, assumptions, breakpoint, checkpoint, printing, random, rewrite
+    from bitale import array_api, assumptions, breakpoint, checkpoint, printing, random, rewrite, stats
     from bitale.printing import debugprint, dprint, pp, pprint
 
 # What the first function of a program does not need is imported when it is named. JAX's package may be missing.
 _LATER = {
     **{
         name: f"bitale.{name}"
-        for name in ("array_api", "assumptions", "breakpoint", "checkpoint", "jax", "printing", "profile", "random", "rewrite", "scalar")
+        for name in ("array_api", "assumptions", "breakpoint", "checkpoint", "jax", "printing", "profile", "random", "rewrite", "scalar", "stats")
     },
     **dict.fromkeys(("debugprint", "dprint", "pp", "pprint"), "bitale.printing"),
 }

@@ -22,17 +22,7 @@ Cholesky::Cholesky(const Matrix& a) : matrix_(a) {
   if (elements.lengths[0] != elements.lengths[1])
     throw ShapeError(cat("sparse: cholesky: expected a square matrix, got ", a.str()));
   const auto n = std::size_t(elements.lengths[0]);
-  Neighbours neighbours(n);
-  for (std::size_t k = 0; k < elements.rows.size(); ++k) {
-    const std::int64_t i = elements.rows[k], j = elements.columns[k];
-    if (i == j) continue;
-    neighbours[std::size_t(i)].push_back(j);
-    neighbours[std::size_t(j)].push_back(i);
-  }
-  for (auto& list : neighbours) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-  }
+  const Neighbours neighbours = neighbours_of(elements);
   order_ = minimum_degree(neighbours);
   std::vector<std::int64_t> inverse(n);
   for (std::size_t k = 0; k < n; ++k) inverse[std::size_t(order_[k])] = std::int64_t(k);

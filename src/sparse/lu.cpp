@@ -18,26 +18,15 @@ namespace {
 // pivots.
 std::vector<std::int64_t> order_of_columns(const Elements& elements) {
   const auto n = std::size_t(elements.lengths[0]);
-  Neighbours columns(n), neighbours(n);
-  std::size_t on_diagonal = 0;
-  for (std::size_t k = 0; k < elements.rows.size(); ++k) {
-    const std::int64_t i = elements.rows[k], j = elements.columns[k];
-    columns[std::size_t(j)].push_back(i);
-    if (i == j) {
-      ++on_diagonal;
-      continue;
-    }
-    neighbours[std::size_t(i)].push_back(j);
-    neighbours[std::size_t(j)].push_back(i);
-  }
-  std::size_t symmetric = 0;  // both sides of the diagonal together
-  for (auto& list : neighbours) {
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    symmetric += list.size();
-  }
+  const Neighbours neighbours = neighbours_of(elements);
+  std::size_t on_diagonal = 0, symmetric = 0;  // of the latter, both sides of the diagonal together
+  for (std::size_t k = 0; k < elements.rows.size(); ++k) on_diagonal += elements.rows[k] == elements.columns[k];
+  for (auto& list : neighbours) symmetric += list.size();
   const std::size_t off_diagonal = elements.rows.size() - on_diagonal;
   if (on_diagonal == n && 4 * symmetric <= 5 * off_diagonal) return minimum_degree(neighbours);
+  std::vector<std::vector<std::int64_t>> columns(n);
+  for (std::size_t k = 0; k < elements.rows.size(); ++k)
+    columns[std::size_t(elements.columns[k])].push_back(elements.rows[k]);
   std::vector<std::int64_t> bounds = {0}, rows;
   for (auto& list : columns) {
     std::sort(list.begin(), list.end());
@@ -55,12 +44,15 @@ Matrix in_columns(const Matrix& a) {
   return a.to(Format::csc);
 }
 
+SparseLuMatrix operands(const Matrix& a, const Variable& order) {
+  return {a.data(), a.pattern().indptr(), a.pattern().indices(), order};
+}
+
 }  // namespace
 
 Lu::Lu(const Matrix& a) : matrix_(in_columns(a)), order_(order_of_columns(elements_of(matrix_.pattern(), "lu"))) {
   permutation_ = constant(Array(order_));
-  const Pattern& pattern = matrix_.pattern();
-  const SparseLuFactors factors = sparse_lu({matrix_.data(), pattern.indptr(), pattern.indices(), permutation_});
+  const SparseLuFactors factors = sparse_lu(operands(matrix_, permutation_));
   values_ = factors.values;
   bounds_ = factors.bounds;
   rows_ = factors.rows;
@@ -77,15 +69,12 @@ Variable Lu::solve(const Operand& b, bool transposed) const {
     throw ShapeError(cat("sparse: lu: expected length ", *expected, ", got ", b.variable.str(), " with ", *given));
   std::vector<std::optional<Operand>> lengths(std::size_t(b.ndim()));
   lengths[0] = matrix_.length(0);
-  const Pattern& pattern = matrix_.pattern();
-  return sparse_lu_solve({matrix_.data(), pattern.indptr(), pattern.indices(), permutation_},
-                         {values_, bounds_, rows_, row_order_}, specify_shape(b, lengths), transposed);
+  return sparse_lu_solve(operands(matrix_, permutation_), {values_, bounds_, rows_, row_order_},
+                         specify_shape(b, lengths), transposed);
 }
 
 Variables Lu::slogdet() const {
-  const Pattern& pattern = matrix_.pattern();
-  return sparse_lu_slogdet({matrix_.data(), pattern.indptr(), pattern.indices(), permutation_},
-                           {values_, bounds_, rows_, row_order_});
+  return sparse_lu_slogdet(operands(matrix_, permutation_), {values_, bounds_, rows_, row_order_});
 }
 
 }  // namespace bitale::sparse

@@ -8,6 +8,21 @@
 
 namespace bitale::sparse {
 
+Neighbours neighbours_of(const Elements& elements) {
+  Neighbours out(std::size_t(elements.lengths[0]));
+  for (std::size_t k = 0; k < elements.rows.size(); ++k) {
+    const std::int64_t i = elements.rows[k], j = elements.columns[k];
+    if (i == j) continue;
+    out[std::size_t(i)].push_back(j);
+    out[std::size_t(j)].push_back(i);
+  }
+  for (auto& list : out) {
+    std::sort(list.begin(), list.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
+  }
+  return out;
+}
+
 std::vector<std::int64_t> minimum_degree(const Neighbours& neighbours) {
   using Pattern = Eigen::SparseMatrix<signed char, Eigen::ColMajor, std::int64_t>;
   const auto n = std::int64_t(neighbours.size());

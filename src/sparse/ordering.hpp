@@ -4,10 +4,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "bitale/sparse/pattern.hpp"
+
 namespace bitale::sparse {
 
 // A symmetric pattern: the neighbours of each row, without the diagonal.
 using Neighbours = std::vector<std::vector<std::int64_t>>;
+// Of a square matrix's elements together with those of its transpose.
+Neighbours neighbours_of(const Elements& elements);
 
 // The rows in the order of elimination: always one that has (nearly) the fewest neighbours that are left. Eigen's
 // approximate minimum degree (Amestoy, Davis and Duff 1996).

@@ -91,8 +91,9 @@ class XTensorFunction:
 
     def _described(self) -> list[str]:
         """A line for each labelled tensor among inputs and outputs."""
-        outputs = self._outputs.values() if isinstance(self._outputs, Mapping) else self._outputs
-        outputs = list(outputs) if isinstance(outputs, (list, tuple, type({}.values()))) else [outputs]
+        outputs = list(self._outputs.values()) if isinstance(self._outputs, Mapping) else self._outputs
+        if not isinstance(outputs, (list, tuple)):
+            outputs = [outputs]
         lines = [f"input {one.text}" for one in self._inputs if one is not None]
         return lines + [f"output {one!r}" for one in outputs if isinstance(one, XTensorVariable)]
 

@@ -56,19 +56,19 @@ Value build_branched(Emitter& e, Expr select, const BranchedSelect& branched) {
   return e.unless(some, usual, "selecting", [&] { return e.build_plain(select); });
 }
 
-class RareSelects final : public ExpressionStrategy {
+class BranchedSelects final : public ExpressionStrategy {
  public:
   Value build(Emitter& emitter, Expr expr) override {
     const TargetInfo& target = emitter.target();
     const bool pays = expr.code() == Code::select && target.is_x86 && !target.avx_512 && is_float(expr.dtype()) &&
                       emitter.varies(expr) && emitter.may_branch();
-    const auto rare = pays ? as_branched_select(emitter, expr) : std::nullopt;
-    return rare ? build_branched(emitter, expr, *rare) : nullptr;
+    const auto branched = pays ? as_branched_select(emitter, expr) : std::nullopt;
+    return branched ? build_branched(emitter, expr, *branched) : nullptr;
   }
 };
 
 }  // namespace
 
-std::unique_ptr<ExpressionStrategy> branched_selects() { return std::make_unique<RareSelects>(); }
+std::unique_ptr<ExpressionStrategy> branched_selects() { return std::make_unique<BranchedSelects>(); }
 
 }  // namespace bitale::codegen
