@@ -29,7 +29,7 @@ class HostObject : public RefCounted {
 
 class Array {
  public:
-  // Not a value yet: every use as one is a ValueError (`defined` tells), and it is not null memory.
+  // Not a value yet, nor are its copies: every use as one is a ValueError (`defined` tells).
   Array();
   bool defined() const noexcept { return !is_placeholder_; }
   // ValueError unless it is a value.

@@ -91,10 +91,6 @@ concept ElementRange = IterableRange<R> && Element<range_value<R>> && requires(c
   std::size(range);
 };
 
-// False: for the assertions of conversions that exist to say in one line what would fit.
-template <class T>
-inline constexpr bool is_accepted = false;
-
 // Whether T is the element type of a complex dtype.
 template <class T>
 inline constexpr bool is_complex_type =

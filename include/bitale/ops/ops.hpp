@@ -104,6 +104,8 @@ template <class T>
 concept UnfitOperand =
     !std::is_convertible_v<const T&, Operand> && !std::is_convertible_v<const T&, Variable> &&
     (std::is_pointer_v<std::decay_t<T>> || std::is_convertible_v<const T&, std::string_view> || IterableRange<T>);
+template <class T>
+inline constexpr bool is_accepted = false;  // for the assertion, which is made where one of these operators is used
 #define BITALE_REFUSED(op)                                                                                \
   template <UnfitOperand T>                                                                               \
   Variable operator op(const Variable& x, const T&) {                                                     \
