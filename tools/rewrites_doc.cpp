@@ -171,8 +171,8 @@ constexpr const char* promises =
     "may be taken in another order, and those that occur twice cancel or are collected, so that `x * y * z / y` at "
     "1e200, 1e-200 and 1e200 overflows, and `x - y + x` at 1e308. A rule marked *wider domain* or *differs at* may "
     "give a finite value where a step as written overflows, underflows or is undefined. All of these carry the tag "
-    "`domain`: a query that excludes it keeps every nan and infinity, but for the sign of one over a zero (*either "
-    "zero*).\n"
+    "`domain`: a query that excludes it keeps every nan and infinity, but for the sign of one over a zero (*no signed "
+    "zeros*).\n"
     "- **Empty axes.** The logarithm of a sum of exponentials over an axis of length 0 is `-inf` as written. Its "
     "stable form finds the largest exponent first, and raises the ValueError of `max` there, as `logsumexp` does.\n"
     "- **Discontinuous readers.** What reads a value at a jump or pole (comparisons, `floor`, `ceil`, `round`, "
@@ -200,9 +200,8 @@ std::string document(const fs::path& checkout) {
       rules.size(),
       " rules. An equation is read from left to right; x, y, z stand for anything, c for a constant. A rule belongs to "
       "the phases named; `fast_run` holds all but those tagged `opt_in`, `unsafe` or `unsafe_nan`. *More accurate*: "
-      "the "
-      "right side is nearer to the exact result; *wider domain*: it may be finite where the left side is not; *either "
-      "zero*: a zero may change its sign. Tests check each equation and each claim numerically.\n\n",
+      "the right side is nearer to the exact result; *wider domain*: it may be finite where the left side is not; *no "
+      "signed zeros*: a zero may change its sign. Tests check each equation and each claim numerically.\n\n",
       promises, "\n## Rules\n");
   for (auto& [topic, members] : topics) write_topic(out, topic, members, coverage);
   write_passes(out, coverage);
