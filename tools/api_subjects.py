@@ -111,6 +111,7 @@ OTHER_MODULES = {
     "assumptions": "properties of matrices that rewrites use ([page](linalg.md))",
     "random": "counter-based streams ([page](random.md))",
     "stats": "log densities, and transforms of constrained variables ([page](stats.md))",
+    "integrate": "solutions of differential equations ([page](integrate.md))",
     "scalar": "scalar ops, and functions of scalars written in Python",
     "sparse": "sparse matrices ([page](sparse.md))",
     "xtensor": "labelled dimensions ([page](xtensor.md))",

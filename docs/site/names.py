@@ -28,6 +28,7 @@ MODULES = {
     "bitale.random": "Random generators",
     "bitale.stats": "Log densities",
     "bitale.stats.transforms": "Transforms of constrained variables",
+    "bitale.integrate": "Differential equations",
     "bitale.sparse": "Sparse matrices",
     "bitale.sparse.linalg": "Sparse linear algebra",
     "bitale.xtensor": "Labelled dimensions",

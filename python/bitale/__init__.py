@@ -181,14 +181,14 @@ __all__ = [
 ]
 
 if _typing.TYPE_CHECKING:
-    from bitale import array_api, assumptions, breakpoint, checkpoint, printing, random, rewrite, stats
+    from bitale import array_api, assumptions, breakpoint, checkpoint, integrate, printing, random, rewrite, stats
     from bitale.printing import debugprint, dprint, pp, pprint
 
 # What the first function of a program does not need is imported when it is named. JAX's package may be missing.
 _LATER = {
     **{
         name: f"bitale.{name}"
-        for name in ("array_api", "assumptions", "breakpoint", "checkpoint", "jax", "printing", "profile", "random", "rewrite", "scalar", "stats")
+        for name in ("array_api", "assumptions", "breakpoint", "checkpoint", "integrate", "jax", "printing", "profile", "random", "rewrite", "scalar", "stats")
     },
     **dict.fromkeys(("debugprint", "dprint", "pp", "pprint"), "bitale.printing"),
 }

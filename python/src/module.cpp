@@ -8,6 +8,7 @@
 #include "caller.hpp"
 #include "core/library_pages.hpp"
 #include "docstrings.hpp"
+#include "integrate.hpp"
 #include "interruption.hpp"
 #include "labelled.hpp"
 #include "numpy_bridge.hpp"
@@ -78,6 +79,7 @@ NB_MODULE(_core, m) {
   bind_xtensor_windows(m);
   bind_random(m);
   bind_stats(m);
+  bind_integrate(m);
   bind_ifelse(m);
   bind_op_from_graph(m);
   bind_scan(m);

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 # From the lowest part to the highest. A part may include itself and the parts listed before it.
-PARTS = ["core", "cache", "runtime", "graph", "program", "ops", "sparse", "stats", "autodiff", "xtensor", "rewriting", "rules", "lowering", "stablehlo", "codegen",
+PARTS = ["core", "cache", "runtime", "graph", "program", "ops", "sparse", "stats", "autodiff", "integrate", "xtensor", "rewriting", "rules", "lowering", "stablehlo", "codegen",
          "printing", "link", "compile", "python", "cli"]
 
 # Parts with a narrower set of permitted dependencies.

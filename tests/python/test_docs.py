@@ -78,6 +78,12 @@ def test_stats():
         execute(code, "stats.md", names)
 
 
+def test_integrate():
+    names = {}
+    for code in blocks("integrate.md", "python"):
+        execute(code, "integrate.md", names)
+
+
 def test_xtensor():
     names = {}
     for code in blocks("xtensor.md", "python"):

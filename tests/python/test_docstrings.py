@@ -15,7 +15,7 @@ from bitale import _core
 
 BOUND = {
     name: value
-    for module in (pt, pt.linalg, pt.special, pt.fft, pt.signal, bt.stats, bt.stats.transforms)
+    for module in (pt, pt.linalg, pt.special, pt.fft, pt.signal, bt.stats, bt.stats.transforms, bt.integrate)
     for name in getattr(module, "__all__", dir(module))
     if type(value := getattr(module, name)).__name__ == "nb_func" and name[0] != "_"
 }

@@ -1,0 +1,94 @@
+#include "integrate/system.hpp"
+
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/graph/test_value.hpp"
+#include "bitale/ops/ops.hpp"
+#include "graph/pointer_map.hpp"
+#include "ops/analysis/lengths.hpp"
+
+namespace bitale::integrate {
+
+namespace {
+
+void require_fit(const Variable& slope, const Variable& y0) {
+  const auto refuse = [&]<class Error>(std::string_view what) {
+    Error error(cat("odeint: the derivative has the type ", slope.type()->str(), ", and y0 the type ", y0.type()->str(),
+                    ": expected the same ", what));
+    if (const Location where = slope.where()) error.add("built at", where.str_with_callers());
+    throw error;
+  };
+  if (!as_tensor(slope.type()) || slope.dtype() != y0.dtype()) refuse.operator()<TypeError>("dtype");
+  bool fits = slope.ndim() == y0.ndim();
+  for (int axis = 0; fits && axis < y0.ndim(); ++axis) {
+    const auto a = slope.static_shape()[std::size_t(axis)], b = y0.static_shape()[std::size_t(axis)];
+    fits = a == b || a == unknown_length || b == unknown_length;
+  }
+  if (!fits) refuse.operator()<ShapeError>("shape");
+}
+
+// The lengths that are known of either.
+Dims common_shape(const Variable& a, const Variable& b) {
+  Dims shape = a.static_shape();
+  for (std::size_t axis = 0; axis < shape.size(); ++axis)
+    if (shape[axis] == unknown_length) shape[axis] = b.static_shape()[axis];
+  return shape;
+}
+
+// The values that the expression reads of the surrounding graph: the last ones that don't depend on the leaves.
+Variables captured_by(const Variable& expression, const VariableSet& leaves) {
+  PointerSet inside, outside, seen;
+  for (auto& leaf : leaves) inside.insert(leaf.node());
+  Variables captured;
+  const auto is_outside = [&](const Variable& v) {
+    return !inside.contains(v.node()) && !v.is_constant() && (!v.has_owner() || outside.contains(v.node()));
+  };
+  const auto capture = [&](const Variable& v) {
+    if (is_outside(v) && seen.insert(v.node())) captured.push_back(v);
+  };
+  const Variables roots{expression};
+  for (const Apply& node : toposort(roots, leaves)) {
+    const bool is_inside =
+        std::ranges::any_of(node.inputs(), [&](const Variable& v) { return inside.contains(v.node()); });
+    const bool is_variable = std::ranges::any_of(node.inputs(), is_outside);
+    for (auto& output : node.outputs()) {
+      if (is_inside)
+        inside.insert(output.node());
+      else if (is_variable)
+        outside.insert(output.node());
+    }
+    if (is_inside)
+      for (auto& input : node.inputs()) capture(input);
+  }
+  capture(expression);
+  return captured;
+}
+
+}  // namespace
+
+OdeSystem::OdeSystem(const OdeFunction& f, const Variable& y0)
+    : y_(y0.type(), "y"), t_(tensor_type(y0.dtype(), Dims{}), "t") {
+  const TestValuesOff none_are_known;
+  slope_ = f(y_, t_);
+  if (!slope_.defined()) throw TypeError("odeint: the function of the derivative gives nothing");
+  require_fit(slope_, y0);
+  // What is known of the derivative's lengths holds for y.
+  const Variable y(tensor_type(y0.dtype(), common_shape(y_, slope_)), "y");
+  slope_ = clone_replace(Variables{slope_}, {{y_, y}}).front();
+  y_ = y;
+  values_ = captured_by(slope_, {y_, t_});
+  Replacements leaves;
+  for (auto& value : values_) {
+    parameters_.emplace_back(value.type(), value.name());
+    leaves.emplace_back(value, parameters_.back());
+  }
+  slope_ = with_static_shape_of(y_, clone_replace(Variables{slope_}, leaves).front());
+}
+
+Variable OdeSystem::slope(const Variable& y, const Variable& t) const {
+  return clone_replace(Variables{slope_}, {{y_, y}, {t_, t}}).front();
+}
+
+}  // namespace bitale::integrate
