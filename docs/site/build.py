@@ -43,7 +43,7 @@ def main() -> int:
     extra = output.with_name(output.name + "-extra")
     start = time.monotonic()
     stage = Stage(source)
-    stage.stage_pages()
+    stage.stage_pages(extra)
     if not options.without_reference:
         import cpp
         import gallery

@@ -1,4 +1,5 @@
-"""The gallery: a page per example of examples/python, with what it prints, its picture where pictures.py draws one, and its source."""
+"""The gallery: a page per example, with what it prints, its picture, and its source. Examples in Python have their pictures from
+pictures.py, and show the same program in C++ where there is one. Those that are in C++ alone draw for themselves."""
 
 from __future__ import annotations
 
@@ -9,76 +10,129 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import docstrings
 from pages import ROOT, Stage
 
 EXAMPLES = ROOT / "examples" / "python"
+IN_CPP = ROOT / "examples" / "cpp"
 PICTURES = Path(__file__).with_name("pictures.py")
 CACHE = ROOT / "build" / "gallery"
 
 # Examples that need packages which the site's environment lacks; their pages show no output.
 _WITH_OTHERS = re.compile(r"^\s*(?:import|from) (?:pymc|jax|pytensor|nutpie)\b", re.M)
 
+# pictures.py says which examples in Python make a short run.
+_SHORT = {".cpp": {"BITALE_EXAMPLE_QUICK": "1"}}
+_INCLUDED = {"python": "import and compilation", "cpp": "compilation of the functions"}
 
-def ran(example: Path) -> tuple[str, float, Path | None]:
-    """What an example prints, its seconds, and its picture; it runs again when its text, pictures.py or the library has changed."""
-    module = next((ROOT / "python" / "bitale").glob("_core*.so"))
-    text = example.read_bytes() + PICTURES.read_bytes() + str(module.stat().st_mtime).encode()
-    stored = CACHE / f"{example.stem}-{hashlib.sha256(text).hexdigest()[:16]}.txt"
+
+@dataclass
+class Run:
+    """What an example prints, its seconds, and its picture."""
+
+    output: str
+    seconds: float
+    picture: Path | None
+
+
+@dataclass
+class Example:
+    path: Path
+    language: str
+    title: str
+    text: str
+    run: Run | None
+
+
+def _library() -> Path:
+    return next((ROOT / "python" / "bitale").glob("_core*.so"))
+
+
+def _ran(example: Path, also: bytes, command: Callable[[Path], list[Any]]) -> Run:
+    """Runs the command for the place of its picture, if the example's text, what `also` has, or the library has changed."""
+    text = example.read_bytes() + also + str(_library().stat().st_mtime).encode()
+    stored = CACHE / f"{example.name}-{hashlib.sha256(text).hexdigest()[:16]}.txt"
     picture = stored.with_suffix(".svg")
     if not stored.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
+        arguments = command(picture)
         start = time.monotonic()
-        done = subprocess.run([sys.executable, PICTURES, example, picture], capture_output=True, text=True, cwd=ROOT)
+        done = subprocess.run(arguments, capture_output=True, text=True, cwd=ROOT, env={**os.environ, **_SHORT.get(example.suffix, {})})
         if done.returncode:
             raise RuntimeError(f"{example.name} failed:\n{done.stdout}{done.stderr}")
         stored.write_text(f"{time.monotonic() - start:.1f}\n{done.stdout}", encoding="utf-8")
     seconds, _, output = stored.read_text(encoding="utf-8").partition("\n")
-    return output, float(seconds), picture if picture.exists() else None
+    return Run(output, float(seconds), picture if picture.exists() else None)
 
 
-def _described(example: Path) -> tuple[str, str]:
-    """Its title, which is its docstring up to the first stop, and the docstring."""
-    text = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8"))) or example.stem
-    return re.split(r"[.:,](?=\s|$)", re.sub(r"\s+", " ", text))[0], text
+def _title(text: str) -> str:
+    """A text up to the first stop."""
+    return re.split(r"[.:,](?=\s|$)", re.sub(r"\s+", " ", text))[0]
 
 
-def _page(stage: Stage, example: Path, title: str, rest: str, done: tuple[str, float, Path | None] | None) -> str:
-    shown = docstrings.escaped(title)
-    parts = [f"{shown}\n{'=' * len(shown)}", docstrings.paragraphs(rest.splitlines(), lambda name: None)]
-    if done:
-        output, seconds, picture = done
-        if picture:
-            stage.copy([picture], "gallery/pictures")
-            parts.append(f".. image:: /gallery/pictures/{picture.name}\n   :class: plot\n   :alt: {shown}")
-        parts.append(f"It prints, in a short run of {seconds:.1f} s, import and compilation included:\n\n.. code-block:: text\n\n" + _indented(output))
-    path = os.path.relpath(example, stage.target / "gallery")
-    parts.append(f"The program, ``examples/python/{example.name}``:\n\n.. literalinclude:: {path}\n   :language: python")
+def _of_python(path: Path) -> Example:
+    source = path.read_text(encoding="utf-8")
+    text = ast.get_docstring(ast.parse(source)) or path.stem
+    run = None if _WITH_OTHERS.search(source) else _ran(path, PICTURES.read_bytes(), lambda picture: [sys.executable, PICTURES, path, picture])
+    return Example(path, "python", _title(text), text, run)
+
+
+def _of_cpp(path: Path) -> Example:
+    """Built in the tree that the Python module is of. A module that was installed has none: its pages show no output."""
+    head = re.match(r"(?://.*\n)*", path.read_text(encoding="utf-8"))
+    text = re.sub(r"^// ?", "", head[0] if head else "", flags=re.M)
+    tree = _library().resolve().parents[1]
+
+    def command(picture: Path) -> list[Any]:
+        subprocess.run(["cmake", "--build", tree, "--target", f"example_{path.stem}"], check=True, stdout=subprocess.DEVNULL)
+        return [tree / "examples" / path.stem, picture]
+
+    return Example(path, "cpp", _title(text), text, _ran(path, b"", command) if (tree / "CMakeCache.txt").exists() else None)
+
+
+def _page(stage: Stage, example: Example) -> str:
+    shown = docstrings.escaped(example.title)
+    parts = [f"{shown}\n{'=' * len(shown)}", docstrings.paragraphs(example.text.splitlines(), lambda name: None)]
+    if run := example.run:
+        if run.picture:
+            stage.copy([run.picture], "gallery/pictures")
+            parts.append(f".. image:: /gallery/pictures/{run.picture.name}\n   :class: plot\n   :alt: {shown}")
+        parts.append(f"It prints, in a run of {run.seconds:.1f} s, {_INCLUDED[example.language]} included:\n\n.. code-block:: text\n\n" + _indented(run.output))
+    parts.append(f"The program, ``{example.path.relative_to(ROOT)}``:\n\n{_source(stage, example.path, example.language)}")
+    twin = IN_CPP / f"{example.path.stem}.cpp"
+    if example.language == "python" and twin.exists():
+        parts.append(f".. dropdown:: The same in C++, ``{twin.relative_to(ROOT)}``\n\n{_indented(_source(stage, twin, 'cpp'))}")
     return "\n\n".join(parts) + "\n"
+
+
+def _source(stage: Stage, path: Path, language: str) -> str:
+    return f".. literalinclude:: {os.path.relpath(path, stage.target / 'gallery')}\n   :language: {language}"
 
 
 def write(stage: Stage) -> None:
     """Examples with pictures come first."""
-    found = []
-    for example in sorted(EXAMPLES.glob("[!_]*.py")):
-        title, rest = _described(example)
-        done = None if _WITH_OTHERS.search(example.read_text(encoding="utf-8")) else ran(example)
-        stage.write(f"gallery/{example.stem}.rst", _page(stage, example, title, rest, done))
-        found.append((example.stem, docstrings.escaped(title), done[2] if done else None))
+    in_python = sorted(EXAMPLES.glob("[!_]*.py"))
+    alone = {path.stem: path for path in IN_CPP.glob("*.cpp")}.keys() - {path.stem for path in in_python}
+    found = [_of_python(path) for path in in_python] + [_of_cpp(IN_CPP / f"{stem}.cpp") for stem in sorted(alone)]
     lines = ["Gallery", "=======", "", "Complete programs. Each page has what the program prints when the site is built, and its source.", ""]
     lines += [".. grid:: 1 2 3 3", "   :gutter: 3", ""]
-    for name, title, picture in found:
-        if picture:
-            lines += [f"   .. grid-item-card:: {title}", f"      :link: {name}", "      :link-type: doc", f"      :img-bottom: /gallery/pictures/{picture.name}", ""]
+    for each in found:
+        stage.write(f"gallery/{each.path.stem}.rst", _page(stage, each))
+        if each.run and each.run.picture:
+            lines += [f"   .. grid-item-card:: {docstrings.escaped(each.title)}", f"      :link: {each.path.stem}", "      :link-type: doc", f"      :img-bottom: /gallery/pictures/{each.run.picture.name}", ""]
     lines += [".. list-table::", "   :widths: auto", ""]
-    for name, title, picture in found:
-        if not picture:
-            lines += [f"   * - :doc:`{name} <{name}>`", f"     - {title}"]
-    lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {name} <{name}>" for name, _, _ in found)]
+    for each in found:
+        if not (each.run and each.run.picture):
+            lines += [f"   * - :doc:`{each.path.stem} <{each.path.stem}>`", f"     - {docstrings.escaped(each.title)}"]
+    lines += ["", "How one function goes from an expression to native code is shown in :doc:`/pipeline`, with its graphs after each step."]
+    lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {each.path.stem} <{each.path.stem}>" for each in found)]
     stage.write("gallery/index.rst", "\n".join(lines) + "\n")
 
 
 def _indented(text: str) -> str:
-    return "\n".join(f"   {line}" for line in text.rstrip().splitlines())
+    return "\n".join(f"   {line}".rstrip() for line in text.rstrip().splitlines())

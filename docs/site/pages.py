@@ -10,6 +10,8 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import live
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 
@@ -83,10 +85,13 @@ class Stage:
         parts[::2] = [_LINK.sub(lambda m: f"]({self.link(page, m[1])})", part) for part in parts[::2]]
         return "".join(parts)
 
-    def stage_pages(self) -> None:
+    def stage_pages(self, extra: Path) -> None:
+        """Files of pages that are not Sphinx's go to the folder `extra`."""
         self.copy(sorted((DOCS / "pictures").iterdir()), "pictures")
         for page, name in self.pages.items():
             text = self.text(page)
+            if live.shows(text):
+                text = live.expanded(text, name, extra)
             if name.endswith("/index.md"):
                 text += "".join(self.toctrees(name, text))
             elif name == "readme.md":

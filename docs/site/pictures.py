@@ -84,15 +84,61 @@ def county_years(found: Any, figure: Any) -> None:
     axes.legend(frameon=False)
 
 
-def image_stack(found: Any, figure: Any) -> None:
-    axes = figure.subplots(1, 3)
-    for each, image, title in zip(axes, (found.stack[0], found.slope_map, found.response), ("one frame", "slopes", "true response")):
-        each.imshow(image, cmap="viridis")
+def _images(figure: Any, shown: dict[str, Any], **options: Any) -> None:
+    """Images beside each other, by title."""
+    for each, (title, image) in zip(figure.subplots(1, len(shown)), shown.items()):
+        each.imshow(image, **options)
         each.set_title(title, fontsize="medium")
         each.set_axis_off()
 
 
-DRAWN: dict[str, Callable[[Any, Any], None]] = {each.__name__: each for each in (kalman, lotka_volterra, hmm, gp_co2, pca_digits, particle_filter, county_years, image_stack)}
+def image_stack(found: Any, figure: Any) -> None:
+    _images(figure, {"one frame": found.stack[0], "slopes": found.slope_map, "true response": found.response}, cmap="viridis")
+
+
+def image_pipeline(found: Any, figure: Any) -> None:
+    shown = {"as the camera sees it": found.seen, "restored": found.restored, "true": found.sharp}
+    _images(figure, shown, cmap="gray", vmin=0, vmax=found.sharp.max())
+
+
+def bym2(found: Any, figure: Any) -> None:
+    shown = {"counts by exposure": found.raw, "effects found": found.found, "true": found.truth}
+    _images(figure, {title: effects.reshape(found.side, found.side) for title, effects in shown.items()}, cmap="viridis", vmin=-0.5, vmax=1.2)
+
+
+def matern(found: Any, figure: Any) -> None:
+    seen = np.full(found.points, np.nan)
+    seen[found.observed] = found.data
+    shown = {"observed": seen, "expected": found.predict(*found.fit.x, found.data), "true": found.field}
+    limit = np.abs(found.field).max()
+    _images(figure, {title: values.reshape(found.size, found.size) for title, values in shown.items()}, cmap="RdBu", vmin=-limit, vmax=limit)
+
+
+def bundle_adjustment(found: Any, figure: Any) -> None:
+    """The unknowns where they begin and where they end, seen from above."""
+    axes = figure.subplots(1, 2, sharex=True, sharey=True)
+    for each, unknowns, title in zip(axes, (found.at_start, found.found), ("at the start", "adjusted")):
+        pose, place = unknowns[: 3 * found.cameras].reshape(-1, 3), unknowns[3 * found.cameras :].reshape(-1, 2)
+        each.plot(*found.true_place.T, "o", markersize=6, markerfacecolor="none", color="#999999", label="true landmarks")
+        each.plot(*place.T, ".", color="#1f77b4", label="landmarks")
+        each.quiver(*pose[:, :2].T, np.cos(pose[:, 2]), np.sin(pose[:, 2]), color="#d95f02", width=0.006, label="cameras")
+        each.set_title(title, fontsize="medium")
+        each.set_aspect("equal")
+    figure.legend(*axes[0].get_legend_handles_labels(), frameon=False, fontsize="small", loc="outside lower center", ncols=3)
+
+
+def metropolis(found: Any, figure: Any) -> None:
+    axes = figure.subplots()
+    axes.hist2d(found.mu, np.log(found.tau), bins=120, cmap="Blues")
+    axes.set_xlabel("mean effect of coaching")
+    axes.set_ylabel("logarithm of the spread of schools")
+
+
+_DRAWINGS = (kalman, lotka_volterra, hmm, gp_co2, pca_digits, particle_filter, county_years, image_stack, image_pipeline, bym2, matern, bundle_adjustment, metropolis)
+DRAWN: dict[str, Callable[[Any, Any], None]] = {each.__name__: each for each in _DRAWINGS}
+
+# Examples whose whole run takes few seconds, and gives the better picture.
+IN_FULL = {"image_pipeline", "bym2", "matern"}
 
 
 def run(example: Path) -> SimpleNamespace:
@@ -118,7 +164,8 @@ def run(example: Path) -> SimpleNamespace:
 
 def main() -> None:
     example, target = Path(sys.argv[1]), Path(sys.argv[2])
-    os.environ["BITALE_EXAMPLE_QUICK"] = "1"
+    if example.stem not in IN_FULL:
+        os.environ["BITALE_EXAMPLE_QUICK"] = "1"
     found = run(example)
     if draw := DRAWN.get(example.stem):
         import matplotlib

@@ -57,7 +57,7 @@ cost = bt.function([unknowns, measured], (residual**2).sum())
 
 truth = np.concatenate([true_pose.ravel(), true_place.ravel()])
 given = bt.function([unknowns], angles(unknowns))(truth) + rng.normal(0, 1e-3, camera.size)
-found = truth + rng.normal(0, 0.1, size)
+found = at_start = truth + rng.normal(0, 0.1, size)
 start, weight = cost(found, given), 1e-3
 for _ in range(30):
     trial = step(found, given, weight)

@@ -5,6 +5,7 @@ import importlib
 import json
 import pkgutil
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 import bitale as bt
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "site"))
+import live
 import names
 import versions
 
@@ -65,3 +67,25 @@ def test_versions():
     assert second["preferred"] and second["name"] == "0.2.1" and "preferred" not in third
     own = versions.of_changelog((Path(__file__).resolve().parents[2] / "CHANGELOG.md").read_text(encoding="utf-8"))
     assert own[0][0] == bt.__version__
+
+
+def test_values_in_pages(tmp_path):
+    """A line of a page that shows a value stands for what a notebook shows of it; its folder on the site is that of the page."""
+    text = "```python\nn = 2\n```\n<!-- shows 'a' * n -->\nwords\n```python\nw = pt.vector('w')\n```\n<!-- shows pt.exp(w) -->\n<!-- shows bt.printing.html(w + 1) -->\n"
+    text = "```python\nimport bitale as bt, bitale.tensor as pt\n```\n" + text
+    shown = live.expanded(text, "howto/page.md", tmp_path)
+    assert "```text\naa\n```\n\nwords\n" in shown and "```{math}\n" in shown and "shows" not in shown
+    assert 'src="../live/howto-page-3.html"' in shown and 'class="node' not in shown
+    assert (tmp_path / "live" / "howto-page-3.html").read_text().startswith("<!DOCTYPE")
+    with pytest.raises(ZeroDivisionError):
+        live.expanded("<!-- shows 1 / 0 -->\n", "page.md", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["pipeline.md", "pictures.md", "howto/notebooks.md"])
+def test_pages_that_show_values(name, tmp_path):
+    if name == "pictures.md" and shutil.which("dot") is None:
+        pytest.skip("Graphviz is not installed")
+    text = (Path(__file__).resolve().parents[2] / "docs" / name).read_text(encoding="utf-8")
+    assert live.shows(text)
+    assert "<!-- shows" not in live.expanded(text, name, tmp_path)
+    assert all(file.read_text(encoding="utf-8").startswith("<!DOCTYPE") for file in (tmp_path / "live").iterdir())
