@@ -71,8 +71,8 @@ def _ran(example: Path, also: bytes, command: Callable[[Path], list[Any]]) -> Ru
 
 
 def _title(text: str) -> str:
-    """A text up to the first stop."""
-    return re.split(r"[.:,](?=\s|$)", re.sub(r"\s+", " ", text))[0]
+    """A text up to the first stop that is not in parentheses."""
+    return re.split(r"[.:,](?=\s|$)(?![^()]*\))", re.sub(r"\s+", " ", text))[0]
 
 
 def _of_python(path: Path) -> Example:
