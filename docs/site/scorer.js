@@ -4,7 +4,7 @@ const PLACES = {"howto/": 12, "start/": 6, "tutorial/": 4, "gallery/": 2, "refer
 var Scorer = {
   score: ([page, title, anchor, description, score]) =>
     score + Object.entries(PLACES).reduce((sum, [start, more]) => sum + (page.startsWith(start) && (more < 0 || score >= 7) ? more : 0), 0),
-  objNameMatch: 11,
+  objNameMatch: 20,
   objPartialMatch: 6,
   objPrio: {0: 15, 1: 5, 2: -5},
   objPrioDefault: 0,

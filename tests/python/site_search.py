@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sphinx.search.en import SearchEnglish
 
-TITLE, PARTIAL_TITLE, TERM, PARTIAL_TERM, OBJECT, EXACT_OBJECT = 15, 7, 5, 2, 6, 11
+TITLE, PARTIAL_TITLE, TERM, PARTIAL_TERM, OBJECT, EXACT_OBJECT = 15, 7, 5, 2, 6, 20
 
 
 def read_index(site: Path) -> dict:
