@@ -14,7 +14,7 @@ struct FactorPattern {
 };
 
 // `values` has the lower triangle of the matrix, and then that of its factor. Returns 0, or 1 + the first column at
-// which the matrix turns out not to be positive definite, or -1 for a pattern that is not closed (sparse_fronts.cpp).
+// which the matrix turns out not to be positive definite, or -1 for a pattern that is not closed.
 template <class T>
 std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values);
 // `gradient` has that by the elements of the factor, and then that by the elements of the lower triangle: the factor's
@@ -29,5 +29,10 @@ void sparse_solve_triangular(const FactorPattern& pattern, const T* factor, bool
 // closed.
 template <class T>
 bool sparse_selected_inverse(const FactorPattern& pattern, const T* factor, T* inverse);
+// The derivative of these elements when the matrix A changes in the direction of a symmetric matrix D, -A^-1 D A^-1 in
+// the pattern, by the derivatives of elimination and of the inverse. `direction` has the lower triangle of D, and then
+// the result's. False for a pattern that is not closed.
+template <class T>
+bool sparse_inverse_derivative(const FactorPattern& pattern, const T* factor, T* direction);
 
 }  // namespace bitale::runtime

@@ -81,7 +81,7 @@ Variable Cholesky::logdet() const { return sparse_logdet(triangle_, factor_, bou
 
 Matrix Cholesky::selected_inverse() const {
   return matrix_.with_data(
-      subtensor(sparse_selected_inverse(factor_, bounds_, rows_), {IndexItem(index_vector(slot_))}));
+      subtensor(sparse_selected_inverse(triangle_, factor_, bounds_, rows_), {IndexItem(index_vector(slot_))}));
 }
 
 Variable Cholesky::sample(const Operand& z) const {

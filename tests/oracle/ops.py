@@ -568,6 +568,7 @@ without_formula = {
     "SparseLuDeterminant": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",
     "SparseLuSelectedInverse": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",
     "SparseLuSolve": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",
+    "SparseInverseDerivative": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",
     "SparseSelectedInverse": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",
     "SparseSolve": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",
     "SparseSolveTriangular": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",

@@ -73,6 +73,10 @@ Sample sample(const OpRef& op, std::string_view inputs, bool smooth) {
 
 Variable column_of(const Variable& bounds, const Variable& rows) { return segment_ids(bounds, length_of(rows, 0)); }
 
+Variable scaled_below(const Variable& triangle, double factor, const Variable& bounds, const Variable& rows) {
+  return switch_(eq(rows, column_of(bounds, rows)), triangle, triangle * Operand(factor));
+}
+
 Variable products(const Variable& x, const Variable& y, const Variable& bounds, const Variable& rows) {
   const Variable terms = subtensor(x, {IndexItem(rows)}) * subtensor(y, {IndexItem(column_of(bounds, rows))});
   return x.ndim() == 1 ? terms : sum(terms, {1});

@@ -23,7 +23,12 @@ Variable sparse_solve(const Variable& triangle, const Variable& factor, const Va
 // log det A, and the elements of A's inverse in the pattern.
 Variable sparse_logdet(const Variable& triangle, const Variable& factor, const Variable& bounds, const Variable& rows,
                        const Variable& order);
-Variable sparse_selected_inverse(const Variable& factor, const Variable& bounds, const Variable& rows);
+Variable sparse_selected_inverse(const Variable& triangle, const Variable& factor, const Variable& bounds,
+                                 const Variable& rows);
+// The derivative of these elements when the matrix changes in the direction of a symmetric matrix, of which `direction`
+// is the lower triangle.
+Variable sparse_inverse_derivative(const Variable& triangle, const Variable& factor, const Variable& direction,
+                                   const Variable& bounds, const Variable& rows);
 
 namespace sparse_factor {
 
@@ -42,6 +47,8 @@ Variables checked_values(std::string_view who, std::span<const Variable> values,
 Sample sample(const OpRef& op, std::string_view inputs, bool smooth);
 // The column of each element, for gradients that are products of rows.
 Variable column_of(const Variable& bounds, const Variable& rows);
+// A lower triangle with the elements below the diagonal multiplied, for symmetric matrices that have these twice.
+Variable scaled_below(const Variable& triangle, double factor, const Variable& bounds, const Variable& rows);
 // The sum over columns of x[i] y[j], for each element (i, j).
 Variable products(const Variable& x, const Variable& y, const Variable& bounds, const Variable& rows);
 

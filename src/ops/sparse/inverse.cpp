@@ -1,4 +1,4 @@
-// SparseLogDeterminant and SparseSelectedInverse, which is its gradient.
+// SparseLogDeterminant, SparseSelectedInverse, which is its gradient, and SparseInverseDerivative, that of the latter.
 #include <cmath>
 
 #include "bitale/core/error.hpp"
@@ -11,19 +11,66 @@ namespace bitale {
 
 namespace {
 
-// Inputs: the factor, the pattern.
+// The pullback of the derivative, which is linear in the direction: as a map of symmetric matrices it is its own
+// transpose, but their elements below the diagonal count twice.
+Variable transposed_derivative(const Variable& triangle, const Variable& factor, const Variable& cotangent,
+                               const Variable& bounds, const Variable& rows) {
+  const Variable direction = sparse_factor::scaled_below(cotangent, 0.5, bounds, rows);
+  return sparse_factor::scaled_below(sparse_inverse_derivative(triangle, factor, direction, bounds, rows), 2, bounds,
+                                     rows);
+}
+
+// Inputs: the lower triangle, its factor, the direction, the pattern.
+class SparseInverseDerivative final : public Op {
+ public:
+  std::string_view name() const override { return "SparseInverseDerivative"; }
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 5);
+    const Variables own = sparse_factor::checked_values("selected_inverse", inputs.first(3), inputs.subspan(3));
+    return Apply(OpRef(this), own, {own[2].type()});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[2]}; }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const sparse_factor::Columns columns(in[3], in[4], in[1].size());
+    if (in[2].size() != in[1].size())
+      throw ShapeError("selected_inverse: the direction and the factor have different lengths");
+    const Array factor = in[1].contiguous();
+    out[0] = in[2].copy();
+    const bool is_closed = with_float(factor.dtype(), [&]<class T>(T) {
+      return runtime::sparse_inverse_derivative(columns.pattern(), factor.data_as<T>(), out[0].data_as<T>());
+    });
+    if (!is_closed) sparse_factor::refuse_open_pattern();
+  }
+  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
+    return blockwise(OpRef(this), "(p),(p),(p),(b),(p)->(p)", batched);
+  }
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    Variables out = no_gradients(node);
+    if (cotangents[0].is_disconnected()) return out;
+    const Variable &bounds = node.input(3), &rows = node.input(4);
+    out[0] = undefined_gradient(
+        "third derivatives of logdet, and second ones of a selected inverse, are not implemented for sparse matrices");
+    out[2] = transposed_derivative(node.input(0), node.input(1), cotangents[0], bounds, rows);
+    return out;
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
+    return {{true}, {false}, {true}, {false}, {false}};
+  }
+};
+
+// Inputs: the lower triangle, its factor, the pattern.
 class SparseSelectedInverse final : public Op {
  public:
   std::string_view name() const override { return "SparseSelectedInverse"; }
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 3);
-    const Variables own = sparse_factor::checked_values("selected_inverse", inputs.first(1), inputs.subspan(1));
-    return Apply(OpRef(this), own, {own[0].type()});
+    require_inputs(*this, inputs, 4);
+    const Variables own = sparse_factor::checked_values("selected_inverse", inputs.first(2), inputs.subspan(2));
+    return Apply(OpRef(this), own, {own[1].type()});
   }
-  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    const sparse_factor::Columns columns(in[1], in[2], in[0].size());
-    const Array factor = in[0].contiguous();
+    const sparse_factor::Columns columns(in[2], in[3], in[1].size());
+    const Array factor = in[1].contiguous();
     out[0] = Array::zeros(factor.dtype(), factor.shape());
     const bool is_closed = with_float(factor.dtype(), [&]<class T>(T) {
       return runtime::sparse_selected_inverse(columns.pattern(), factor.data_as<T>(), out[0].data_as<T>());
@@ -31,13 +78,20 @@ class SparseSelectedInverse final : public Op {
     if (!is_closed) sparse_factor::refuse_open_pattern();
   }
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
-    return blockwise(OpRef(this), "(p),(b),(p)->(p)", batched);
+    return blockwise(OpRef(this), "(p),(p),(b),(p)->(p)", batched);
   }
-  Variables pullback(const Apply& node, std::span<const Variable>) const override {
+  // d(A^-1) = -A^-1 dA A^-1, of which the op above takes the elements in the pattern.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
-    out[0] = undefined_gradient(
-        "derivatives of a selected inverse, and second derivatives of logdet, are not implemented for sparse matrices");
+    if (cotangents[0].is_disconnected()) return out;
+    const Variable &bounds = node.input(2), &rows = node.input(3);
+    out[0] = transposed_derivative(node.input(0), node.input(1), cotangents[0], bounds, rows);
     return out;
+  }
+  bool has_pushforward() const override { return true; }
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
+    if (tangents[0].is_disconnected()) return {disconnected()};
+    return {sparse_inverse_derivative(node.input(0), node.input(1), tangents[0], node.input(2), node.input(3))};
   }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 1); }
 };
@@ -70,11 +124,8 @@ class SparseLogDeterminant final : public Op {
     Variables out = no_gradients(node);
     if (cotangents[0].is_disconnected()) return out;
     const Variable &bounds = node.input(2), &rows = node.input(3);
-    // The node of the factor again, and not the input, from which second derivatives are disconnected.
-    const Variable factor = sparse_cholesky(node.input(0), bounds, rows, node.input(4));
-    const Variable inverse = sparse_selected_inverse(factor, bounds, rows);
-    const Variable on_diagonal = eq(rows, sparse_factor::column_of(bounds, rows));
-    out[0] = cotangents[0] * switch_(on_diagonal, inverse, 2 * inverse);
+    const Variable inverse = sparse_selected_inverse(node.input(0), node.input(1), bounds, rows);
+    out[0] = cotangents[0] * sparse_factor::scaled_below(inverse, 2, bounds, rows);
     return out;
   }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 1); }
@@ -82,8 +133,14 @@ class SparseLogDeterminant final : public Op {
 
 // ---- samples --------------------------------------------------------------------------------------------------------
 
+std::vector<Sample> sparse_inverse_derivative_samples() {
+  return {sparse_factor::sample(make_ref<SparseInverseDerivative>(), "tlgp", false)};
+}
+REGISTER_OP(SparseInverseDerivative, "The derivative of the elements of an inverse in the pattern of a sparse factor.",
+            sparse_inverse_derivative_samples);
+
 std::vector<Sample> sparse_selected_inverse_samples() {
-  return {sparse_factor::sample(make_ref<SparseSelectedInverse>(), "lp", false)};
+  return {sparse_factor::sample(make_ref<SparseSelectedInverse>(), "tlp", false)};
 }
 REGISTER_OP(SparseSelectedInverse, "The elements of an inverse in the pattern of a sparse Cholesky factor.",
             sparse_selected_inverse_samples);
@@ -96,8 +153,14 @@ REGISTER_OP(SparseLogDeterminant, "The log determinant of a sparse matrix whose 
 
 }  // namespace
 
-Variable sparse_selected_inverse(const Variable& factor, const Variable& bounds, const Variable& rows) {
-  return (*make_ref<SparseSelectedInverse>())({factor, bounds, rows});
+Variable sparse_inverse_derivative(const Variable& triangle, const Variable& factor, const Variable& direction,
+                                   const Variable& bounds, const Variable& rows) {
+  return (*make_ref<SparseInverseDerivative>())({triangle, factor, direction, bounds, rows});
+}
+
+Variable sparse_selected_inverse(const Variable& triangle, const Variable& factor, const Variable& bounds,
+                                 const Variable& rows) {
+  return (*make_ref<SparseSelectedInverse>())({triangle, factor, bounds, rows});
 }
 
 Variable sparse_logdet(const Variable& triangle, const Variable& factor, const Variable& bounds, const Variable& rows,

@@ -81,12 +81,15 @@ def test_patterns_of_no_factor_are_refused_in_calls():
     factor = sparse.linalg.cholesky(sparse.constant(grid(2))).L
     inverse = sparse.linalg.cholesky(sparse.constant(grid(2))).selected_inverse().data.owner.inputs[0].owner
     cholesky = factor.data.owner
+    derivative = bt.pushforward(inverse.outputs[0], inverse.inputs[0], inverse.inputs[0]).owner
     for bounds, rows in (([0, 3, 4, 5], [0, 1, 2, 1, 2]), ([0, 3, 5, 6, 7], [0, 1, 3, 1, 2, 2, 3])):
         values, bounds, rows = np.ones(len(rows)), np.array(bounds), np.array(rows)
         with pytest.raises(ValueError, match="expected the pattern of a factor"):
             cholesky.op(values, bounds, rows, np.arange(len(bounds) - 1)).eval()
         with pytest.raises(ValueError, match="expected the pattern of a factor"):
-            inverse.op(values, bounds, rows).eval()
+            inverse.op(values, values, bounds, rows).eval()
+        with pytest.raises(ValueError, match="expected the pattern of a factor"):
+            derivative.op(values, values, values, bounds, rows).eval()
 
 
 def test_the_order_keeps_factors_sparse():
@@ -142,11 +145,107 @@ def test_the_gradient_of_logdet_by_data_reads_the_lower_triangle():
     np.testing.assert_allclose(g, expected * (Q.toarray() != 0), rtol=1e-9, atol=1e-12)
 
 
-def test_second_derivatives_that_are_missing_are_named():
+def positions(matrix):
+    """The rows and columns of the stored elements, in the order of a sorted csr matrix."""
+    matrix = matrix.sorted_indices()
+    return np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.indices
+
+
+def random_precision(n, density, seed):
+    """A positive definite matrix with a random pattern, with no zeros on its diagonal."""
+    part = sp.random_array((n, n), density=density, rng=np.random.default_rng(seed), format="csr")
+    return sp.csr_array(part @ part.T + sp.diags_array(np.full(n, 1.0)) + 0.1 * (part + part.T))
+
+
+HESSIANS = {**MATRICES, **{f"random {k}": random_precision(9, 0.05 + 0.05 * k, k) for k in range(6)}}
+
+
+@pytest.mark.parametrize("name", HESSIANS)
+@pytest.mark.parametrize("mode", ["reverse", "forward", "over"])
+def test_second_derivatives_of_logdet(name, mode):
+    """Of a dense inverse S: the product of the Hessian with D is -(S D S), where only lower triangles are read."""
+    Q = HESSIANS[name]
+    n = Q.shape[0]
+    A, direction = sparse.matrix("csr", "A", pattern=Q), pt.dvector("direction", shape=(Q.nnz,))
+    first = pt.grad(sparse.linalg.logdet(A), A.data)
+    product = {
+        "reverse": lambda: pt.grad((first * direction).sum(), A.data),
+        "forward": lambda: bt.pushforward(first, A.data, direction),
+        "over": lambda: bt.hessian_vector_product(sparse.linalg.logdet(A), A.data, direction),
+    }[mode]()
+    given = np.random.default_rng(1).normal(size=Q.nnz)
+    found = bt.function([A, direction], product)(Q, given)
+    rows, columns = positions(Q)
+    D = np.zeros((n, n))
+    for i, j, value in zip(rows, columns, given):
+        if i >= j:
+            D[i, j] = D[j, i] = value
+    S = np.linalg.inv(Q.toarray())
+    full = -S @ D @ S
+    expected = full[rows, columns] * np.where(rows > columns, 2, rows == columns)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_second_derivatives_of_large_factors(dtype):
+    """With dense parts that a library for dense matrices computes."""
+    Q = grid(20)
+    Q = sp.csr_array(Q @ Q).astype(dtype)
+    theta = pt.scalar("theta", dtype=dtype)
+    cost = sparse.linalg.logdet(sparse.constant(Q) * pt.exp(theta) + sparse.constant(sp.eye_array(400, format="csr", dtype=dtype)))
+    second = bt.function([theta], pt.grad(pt.grad(cost, theta), theta))(np.array(0.3, dtype))
+    assert second.dtype == dtype
+    values = np.linalg.eigvalsh(Q.toarray().astype("float64")) * np.exp(0.3)
+    np.testing.assert_allclose(second, (values / (1 + values) ** 2).sum(), rtol=1e-10 if dtype == "float64" else 1e-4)
+
+
+def test_derivatives_of_a_selected_inverse_by_a_parameter():
+    Q = grid(4)
+    theta, weights = pt.dscalar("theta"), np.random.default_rng(0).normal(size=Q.nnz)
+    A = sparse.constant(Q) * theta + sparse.constant(sp.eye_array(16, format="csr")) * pt.sqr(theta)
+    # The sum of two patterns has that of Q.
+    cost = (sparse.linalg.cholesky(A).selected_inverse().data * weights).sum()
+    f = bt.function([theta], [cost, pt.grad(cost, theta), bt.pushforward(cost, theta, pt.constant(1.0))])
+    _, backward, forward = f(0.7)
+    D = lambda t: np.linalg.inv(Q.toarray() * t + np.eye(16) * t**2)  # noqa: E731
+    S = D(0.7)
+    rows, columns = positions(Q)
+    expected = ((-S @ (Q.toarray() + 1.4 * np.eye(16)) @ S)[rows, columns] * weights).sum()
+    np.testing.assert_allclose([backward, forward], expected, rtol=1e-9)
+
+
+def test_second_derivatives_take_batches():
+    Q = grid(3)
+    theta, thetas = pt.dscalar("theta"), pt.dvector("thetas")
+    cost = sparse.linalg.logdet(sparse.constant(Q) * pt.exp(theta) + sparse.constant(sp.eye_array(9, format="csr")))
+    second = bt.graph.replace.vectorize_graph(pt.grad(pt.grad(cost, theta), theta), {theta: thetas})
+    found = bt.function([thetas], second)([0.0, 0.5])
+    values = np.linalg.eigvalsh(Q.toarray())[:, None] * np.exp([0.0, 0.5])
+    np.testing.assert_allclose(found, (values / (1 + values) ** 2).sum(0), rtol=1e-9)
+
+
+def test_the_gradient_of_a_laplace_approximation():
+    """Of the log determinant of a Hessian that depends on the mode, by a parameter, and again by it."""
+    Q = grid(4)
+    theta, b = pt.dscalar("theta"), np.linspace(-1, 1, 16)
+    A = sparse.constant(Q) * pt.exp(theta)
+    x = sparse.linalg.solve(A, pt.constant(b))
+    weights = sparse.constant(sp.eye_array(16, format="csr")) * pt.exp(x)
+    cost = sparse.linalg.logdet(A + weights)
+    D = pt.constant(Q.toarray()) * pt.exp(theta)
+    dense = pt.linalg.slogdet(D + pt.diag(pt.exp(pt.linalg.solve(D, pt.constant(b), assume_a="pos"))))[1]
+    results = []
+    for each in (cost, dense):
+        first = pt.grad(each, theta)
+        results.append(bt.function([theta], [each, first, pt.grad(first, theta)])(0.2))
+    np.testing.assert_allclose(*results, rtol=1e-9)
+
+
+def test_third_derivatives_of_logdet_are_named():
     theta = pt.dscalar("theta")
-    first = pt.grad(sparse.linalg.logdet(sparse.constant(grid(3)) * theta), theta)
-    with pytest.raises(Exception, match="second derivatives of logdet"):
-        pt.grad(first, theta)
+    second = pt.grad(pt.grad(sparse.linalg.logdet(sparse.constant(grid(3)) * theta), theta), theta)
+    with pytest.raises(Exception, match="third derivatives of logdet"):
+        pt.grad(second, theta)
 
 
 def test_value_and_gradient_share_one_factorisation():
