@@ -49,6 +49,7 @@ HOOKS = {
     "generator_methods": "bitale.tensor.random.variable:METHODS",
     "words_of_generator": "bitale.tensor.random.state:words_of",
     "generator_of_words": "bitale.tensor.random.state:generator_of",
+    "sparse_variable": "bitale.sparse.variable:SparseVariable",
     "jax_fetched": "bitale.jax.linker:fetched",
     "jax_is_within": "bitale.jax.linker:is_within",
     "jax_begin_to_fetch": "bitale.jax.linker:begin_to_fetch",

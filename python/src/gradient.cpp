@@ -10,13 +10,15 @@
 
 #include "arguments.hpp"
 #include "bind.hpp"
-#include "bitale/autodiff/gradient.hpp"
+#include "bitale/autodiff/sparse.hpp"
 #include "bitale/compile/function.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/gradient_control.hpp"
+#include "bitale/sparse/functions.hpp"
 #include "bitale/xtensor/calculus.hpp"
 #include "define.hpp"
+#include "hooks.hpp"
 #include "labelled.hpp"
 #include "numpy_bridge.hpp"
 
@@ -144,20 +146,53 @@ Any bound_pushforward(Any f, Any wrt, Any tangents, const std::string& disconnec
                                    options_of(nb::none(), disconnected_outputs, return_disconnected)));
 }
 
-// A bool matrix, or one of scipy.sparse.
-Array sparsity_from(nb::handle object) {
-  nb::object given = nb::borrow(object);
-  if (nb::hasattr(given, "toarray")) given = given.attr("toarray")();
-  return array_from(nb::module_::import_("numpy").attr("asarray")(given, "dtype"_a = "bool"), Share::Copy);
-}
+// How a derivative's sparsity is given: a bool matrix, one of scipy.sparse, or "auto" for the pattern that is found.
+struct Sparsity {
+  Sparsity(nb::handle given, bool sparse) : sparse(sparse) {
+    if (nb::isinstance<nb::str>(given)) {
+      if (nb::cast<std::string>(given) != "auto")
+        throw ValueError(cat("sparsity: expected \"auto\" or a matrix, got \"", nb::cast<std::string>(given), "\""));
+      return;
+    }
+    if (given.is_none()) return;
+    nb::object matrix = nb::borrow(given);
+    if (!nb::hasattr(matrix, "tocsr"))
+      matrix = nb::module_::import_("numpy").attr("asarray")(matrix, "dtype"_a = "bool");
+    const nb::object shape = matrix.attr("shape");
+    if (nb::len(shape) != 2)
+      throw TypeError(cat("expected a matrix of bool as sparsity, got one with ", nb::len(shape), " dimensions"));
+    sparse::Elements elements(nb::cast<std::int64_t>(shape[0]), nb::cast<std::int64_t>(shape[1]));
+    const nb::object positions = matrix.attr("nonzero")();
+    const auto list = [](const nb::object& axis) {
+      const Array all = array_from(axis, Share::Copy).astype(DType::Int64).contiguous();
+      return std::vector<std::int64_t>(all.data_as<std::int64_t>(), all.data_as<std::int64_t>() + all.size());
+    };
+    elements.rows = list(positions[0]);
+    elements.columns = list(positions[1]);
+    pattern = compress(elements, sparse::Format::csr).pattern;
+  }
+
+  static bool is_asked_for(nb::handle given, bool sparse) { return sparse || !given.is_none(); }
+  Any result(const sparse::Matrix& matrix) const {
+    if (!sparse) return wrap(to_dense(matrix));
+    hook("sparse_variable");  // before the first instance, so that it has all methods
+    return nb::cast(matrix);
+  }
+
+  bool sparse;
+  std::optional<sparse::Pattern> pattern;
+};
 
 Any bound_jacobian(Any expression, Any wrt, Any consider_constant, const std::string& disconnected_inputs, bool,
-                   Any sparsity) {
+                   Any sparsity, bool sparse) {
   const GradOptions options = options_of(consider_constant, disconnected_inputs, "zero");
   const Variable differentiated = tensor_of(expression, "jacobian: expression");
-  if (!sparsity.is_none())
-    return wrap(sparse_jacobian(differentiated, require_variable(wrt, "jacobian with a sparsity: wrt"),
-                                sparsity_from(sparsity), options));
+  if (Sparsity::is_asked_for(sparsity, sparse)) {
+    const Variable variable = require_variable(wrt, "jacobian with a sparsity: wrt");
+    const Sparsity given(sparsity, sparse);
+    return given.result(given.pattern ? sparse_jacobian(differentiated, variable, *given.pattern, options)
+                                      : sparse_jacobian(differentiated, variable, options));
+  }
   return jacobians_in_form_of(wrt, expression,
                               jacobian(differentiated, require_variables(wrt, "jacobian: wrt"), options));
 }
@@ -169,12 +204,16 @@ Any bound_jacfwd(Any expression, Any wrt, const std::string& disconnected_inputs
       jacfwd(tensor_of(expression, "jacfwd: expression"), require_variables(wrt, "jacfwd: wrt"), options));
 }
 
-Any bound_hessian(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs, Any sparsity) {
+Any bound_hessian(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs, Any sparsity,
+                  bool sparse) {
   const GradOptions options = options_of(consider_constant, disconnected_inputs, "zero");
   const Variable differentiated = tensor_of(cost, "hessian: cost");
-  if (!sparsity.is_none())
-    return wrap(sparse_hessian(differentiated, require_variable(wrt, "hessian with a sparsity: wrt"),
-                               sparsity_from(sparsity), options));
+  if (Sparsity::is_asked_for(sparsity, sparse)) {
+    const Variable variable = require_variable(wrt, "hessian with a sparsity: wrt");
+    const Sparsity given(sparsity, sparse);
+    return given.result(given.pattern ? sparse_hessian(differentiated, variable, *given.pattern, options)
+                                      : sparse_hessian(differentiated, variable, options));
+  }
   const auto variables = items_of(wrt);
   if (std::ranges::none_of(variables, [](nb::handle each) { return labelled_in(each) != nullptr; }))
     return in_form_of(wrt, hessian(differentiated, require_variables(wrt, "hessian: wrt"), options));
@@ -269,12 +308,14 @@ array([2., 4.]))");
 array([ 1.,  4., 12.]))");
   define(m, "jacobian", bound_jacobian, "expression"_a, "wrt"_a, "consider_constant"_a = nb::none(),
          "disconnected_inputs"_a = "raise", "vectorize"_a = true, nb::kw_only(), "sparsity"_a = nb::none(),
+         "sparse"_a = false,
          R"(>>> x = pt.dvector("x")
 >>> bt.function([x], bt.jacobian(x[:-1] * x[1:], x))([1.0, 2.0, 3.0])
 array([[2., 1., 0.],
        [0., 3., 2.]]))");
   define(m, "hessian", bound_hessian, "cost"_a, "wrt"_a, "consider_constant"_a = nb::none(),
-         "disconnected_inputs"_a = "raise", nb::kw_only(), "sparsity"_a = nb::none(), R"(>>> x = pt.dvector("x")
+         "disconnected_inputs"_a = "raise", nb::kw_only(), "sparsity"_a = nb::none(), "sparse"_a = false,
+         R"(>>> x = pt.dvector("x")
 >>> bt.function([x], bt.hessian(pt.prod(x), x))([2.0, 3.0])
 array([[0., 1.],
        [1., 0.]]))");

@@ -29,6 +29,8 @@ inline constexpr std::string_view hook_names[] = {
     "stop_at_breakpoint", "exception_called",
     // random generators: their methods, and their states
     "generator_methods", "words_of_generator", "generator_of_words",
+    // sparse matrices: the class with its methods
+    "sparse_variable",
     // JAX
     "jax_fetched", "jax_is_within", "jax_begin_to_fetch", "jax_platform", "jax_compile_module", "jax_to_device",
     "jax_copied", "jax_is_on_device"};

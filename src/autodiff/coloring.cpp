@@ -64,7 +64,12 @@ MatrixColoring color(const SparsityPattern& pattern) {
   const std::vector<bool> all_columns(std::size_t(pattern.columns), true);
 
   std::optional<MatrixColoring> best;
-  auto attempt = [&](std::size_t from_the_left) {
+  const auto entries = [&](std::size_t row) { return std::int64_t(pattern.columns_of_row[row].size()); };
+  const auto attempt = [&](std::size_t from_the_left) {
+    // A row from the left takes a color, and those from the right take at least one for each entry.
+    const std::int64_t least = std::int64_t(from_the_left > 0 && entries(densest[0]) > 0) +
+                               (from_the_left < rows ? entries(densest[from_the_left]) : 0);
+    if (best && best->rows.count + best->columns.count <= least) return;
     MatrixColoring tried;
     tried.from_the_left.assign(rows, false);
     Lists left(rows);

@@ -1,15 +1,12 @@
 // Matrices of derivatives. A dense matrix takes one pullback, with the rows of the identity matrix as a batch of
-// cotangents, or one pushforward with a batch of tangents; a matrix known to be sparse takes one pullback with sums of
-// rows and one pushforward with sums of columns. Also products with such matrices, which are never materialized.
+// cotangents, or one pushforward with a batch of tangents. Also products with such matrices, which are never
+// materialized. Sparse ones: sparse.cpp.
 #include <algorithm>
-#include <array>
 
-#include "autodiff/coloring.hpp"
 #include "autodiff/sweep.hpp"
 #include "bitale/autodiff/gradient.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/control/batched_graph.hpp"
 
@@ -52,93 +49,6 @@ Variable shaped_as_jacobian(const Variable& rows, const Variable& expression, co
   Variables all = lengths_of(expression);
   all.insert(all.end(), own.begin(), own.end());
   return reshape(out, all);
-}
-
-void require_vector(const char* who, const char* what, const Variable& v) {
-  if (!v.defined() || !as_tensor(v.type()) || v.ndim() != 1 || is_discrete(v.dtype()))
-    throw TypeError(cat(who, ": with a sparsity, ", what, " must be a vector of a float dtype, got ",
-                        v.defined() ? cat("`", v.str(), "` of type ", v.type()->str()) : std::string("none")));
-}
-
-// The condition that v has the length given by the sparsity; a ShapeError if it is known not to.
-Variable has_length(const char* who, const char* side, const Variable& v, std::int64_t length, const Array& sparsity) {
-  const std::int64_t known = v.static_shape()[0];
-  if (known != unknown_length && known != length)
-    throw ShapeError(cat(who, ": the sparsity has shape (", sparsity.shape(0), ", ", sparsity.shape(1), "), but `",
-                         v.str(), "`, to which its ", side, " belong, has length ", known));
-  return eq(shape_i(v, 0), Operand(length));
-}
-
-SparsityPattern pattern_of(const char* who, const Array& sparsity) {
-  if (sparsity.ndim() != 2 || sparsity.dtype() != DType::Bool)
-    throw TypeError(cat(who, ": expected a matrix of bool as sparsity, got ", dtype_name(sparsity.dtype()), " with ",
-                        sparsity.ndim(), " dimensions"));
-  SparsityPattern out{sparsity.shape(0), sparsity.shape(1), {}};
-  out.columns_of_row.resize(std::size_t(out.rows));
-  for (std::int64_t i = 0; i < out.rows; ++i)
-    for (std::int64_t j = 0; j < out.columns; ++j)
-      if (sparsity.at(std::array{i, j}) != 0) out.columns_of_row[std::size_t(i)].push_back(j);
-  return out;
-}
-
-// One row per group, with ones at the group's elements.
-Variable seeds_of(const Coloring& coloring, DType dtype) {
-  const auto length = std::int64_t(coloring.group.size());
-  Array seeds = Array::zeros(DType::Bool, Dims{coloring.count, length});
-  for (std::int64_t i = 0; i < length; ++i)
-    if (std::int64_t group = coloring.group[std::size_t(i)]; group >= 0)
-      static_cast<bool*>(seeds.mutable_data())[group * length + i] = true;
-  return cast(constant(seeds), dtype);
-}
-
-// For each element, the row of its group; an arbitrary row for elements without a group.
-Variable spread(const Variable& rows, const Coloring& coloring) {
-  std::vector<std::int64_t> group = coloring.group;
-  for (auto& g : group) g = std::max<std::int64_t>(g, 0);
-  return take(rows, constant(Array(group)), 0);
-}
-
-// The product for each row of `seeds` in place of `variable`.
-Variable batched(const Variable& product, const Variable& variable, const Variable& seeds, std::int64_t length) {
-  Variable rows = batched_graph({product}, {{variable, seeds}})[0];
-  if (rows.ndim() == 1) rows = broadcast_to(rows, {seeds.static_shape()[0], length});  // independent of the seeds
-  return rows;
-}
-
-Variable sparse_matrix(const char* who, const Variable& expression, const Variable& wrt, const Array& sparsity,
-                       const GradOptions& options) {
-  require_vector(who, "the expression", expression);
-  require_vector(who, "wrt", wrt);
-  const SparsityPattern pattern = pattern_of(who, sparsity);
-  const MatrixColoring coloring = color(pattern);
-  const Dims shape{pattern.rows, pattern.columns};
-  const Variable right_rows = has_length(who, "rows", expression, pattern.rows, sparsity);
-  const Variable right_columns = has_length(who, "columns", wrt, pattern.columns, sparsity);
-  // The nonzeros that are computed from the left, and from the right.
-  Array left = Array::zeros(DType::Bool, shape), right = Array::zeros(DType::Bool, shape);
-  for (std::int64_t i = 0; i < pattern.rows; ++i)
-    for (std::int64_t j : pattern.columns_of_row[std::size_t(i)])
-      static_cast<bool*>(
-          (coloring.from_the_left[std::size_t(i)] ? left : right).mutable_data())[i * pattern.columns + j] = true;
-
-  Variable out = zeros({Operand(pattern.rows), Operand(pattern.columns)}, expression.dtype());
-  GradOptions zero = options;
-  zero.return_disconnected = ReturnDisconnected::Zero;
-  if (coloring.columns.count) {
-    Variable tangent(wrt.type(), "tangent");
-    Variable product = pushforward({expression}, {wrt}, {tangent}, zero)[0];
-    Variable columns = batched(product, tangent, seeds_of(coloring.columns, wrt.dtype()), pattern.rows);
-    out = switch_(constant(right), transpose(spread(columns, coloring.columns)), out);
-  }
-  if (coloring.rows.count) {
-    Variable cotangent(expression.type(), "cotangent");
-    Variable product = pullback({expression}, {wrt}, {cotangent}, zero)[0];
-    Variable rows = batched(product, cotangent, seeds_of(coloring.rows, expression.dtype()), pattern.columns);
-    out = switch_(constant(left), spread(rows, coloring.rows), out);
-  }
-  return check_and_raise(out, {right_rows, right_columns}, "ShapeError",
-                         cat(who, ": the sparsity has shape (", pattern.rows, ", ", pattern.columns,
-                             "), which the lengths of `", expression.str(), "` and `", wrt.str(), "` are not"));
 }
 
 void require_differentiable(const char* who, const Variable& expression) {
@@ -206,23 +116,6 @@ Variables jacfwd(const Variable& expression, const Variables& wrt, const GradOpt
 
 Variable jacfwd(const Variable& expression, const Variable& wrt, const GradOptions& options, Source where) {
   return jacfwd(expression, Variables{wrt}, options, where)[0];
-}
-
-Variable sparse_jacobian(const Variable& expression, const Variable& wrt, const Array& sparsity,
-                         const GradOptions& options, Source where) {
-  LocationScope here(where);
-  return sparse_matrix("jacobian", expression, wrt, sparsity, options);
-}
-
-Variable sparse_hessian(const Variable& cost, const Variable& wrt, const Array& sparsity, const GradOptions& options,
-                        Source where) {
-  LocationScope here(where);
-  require_vector("hessian", "wrt", wrt);
-  GradOptions first = options, second = options;
-  first.return_disconnected = ReturnDisconnected::Zero;
-  second.disconnected_inputs = OnDisconnected::Ignore;
-  second.known_grads.clear();
-  return sparse_matrix("hessian", grad(cost, wrt, first), wrt, sparsity, second);
 }
 
 Variables hessian(const Variable& cost, const Variables& wrt, const GradOptions& options, Source where) {

@@ -26,15 +26,17 @@ null_gradients: ``'raise'`` an error where a derivative is undefined, or ``'retu
 
 = jacobian
 Jacobian of an expression with respect to variables.
-@ def jacobian(expression: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', vectorize: bool = True, *, sparsity: typing.Any = None) -> TensorVariable
-@ def jacobian(expression: Variable, wrt: collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', vectorize: bool = True, *, sparsity: typing.Any = None) -> list[TensorVariable]
+@ def jacobian(expression: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', vectorize: bool = True, *, sparsity: typing.Any = None, sparse: typing.Literal[False] = False) -> TensorVariable
+@ def jacobian(expression: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', vectorize: bool = True, *, sparsity: typing.Any = None, sparse: typing.Literal[True]) -> SparseVariable
+@ def jacobian(expression: Variable, wrt: collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', vectorize: bool = True, *, sparsity: typing.Any = None, sparse: typing.Literal[False] = False) -> list[TensorVariable]
 expression (TensorVariable): Expression to differentiate.
 wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
 consider_constant (sequence of Variable): Variables through which no gradient passes.
 disconnected_inputs: What happens if the expression does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
 vectorize: Accepted for compatibility with PyTensor: one batched pullback in any case.
-sparsity (array_like or scipy.sparse matrix of bool): Which elements may be nonzero, of the derivative of a vector by a vector.
--> TensorVariable or list of TensorVariable: Derivatives: the dimensions of the expression, then those of the variable.
+sparsity ('auto', array_like or scipy.sparse matrix of bool): Which elements may be nonzero, of the derivative of a vector by a vector. With ``'auto'`` they are found from the graph, which takes static shapes.
+sparse: Return a sparse matrix, whose elements are those of `sparsity`, by default of ``'auto'``.
+-> TensorVariable, list of TensorVariable or SparseVariable: Derivatives: the dimensions of the expression, then those of the variable.
 ! ShapeError: at run time, if `sparsity` does not have the shape of the result.
 ~ grad, hessian, pullback, jacfwd
 * With `sparsity`, rows and columns that share no nonzero are found by one product together (Curtis, Powell and Reid 1974): a band of width w takes w products, however long it is. A nonzero that `sparsity` leaves out is not seen, and may be added to others.
@@ -53,14 +55,16 @@ disconnected_inputs: What happens if the expression does not depend on a variabl
 
 = hessian
 Hessian of a scalar with respect to vectors.
-@ def hessian(cost: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', *, sparsity: typing.Any = None) -> TensorVariable
-@ def hessian(cost: Variable, wrt: collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', *, sparsity: typing.Any = None) -> list[TensorVariable]
+@ def hessian(cost: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', *, sparsity: typing.Any = None, sparse: typing.Literal[False] = False) -> TensorVariable
+@ def hessian(cost: Variable, wrt: Variable, consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', *, sparsity: typing.Any = None, sparse: typing.Literal[True]) -> SparseVariable
+@ def hessian(cost: Variable, wrt: collections.abc.Sequence[Variable], consider_constant: collections.abc.Sequence[Variable] | None = None, disconnected_inputs: str = 'raise', *, sparsity: typing.Any = None, sparse: typing.Literal[False] = False) -> list[TensorVariable]
 cost (TensorVariable): Scalar to differentiate twice.
 wrt (Variable or sequence of Variable): Vectors with respect to which to differentiate.
 consider_constant (sequence of Variable): Variables through which no gradient passes.
 disconnected_inputs: What happens if `cost` does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
-sparsity (array_like or scipy.sparse matrix of bool): Which elements may be nonzero; as of `jacobian`.
--> TensorVariable or list of TensorVariable: Matrices of second derivatives, one per variable.
+sparsity ('auto', array_like or scipy.sparse matrix of bool): Which elements may be nonzero; as of `jacobian`.
+sparse: Return a sparse matrix; as of `jacobian`.
+-> TensorVariable, list of TensorVariable or SparseVariable: Matrices of second derivatives, one per variable.
 ~ jacobian, hessian_vector_product
 
 = hessian_vector_product

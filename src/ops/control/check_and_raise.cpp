@@ -6,6 +6,7 @@
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
@@ -102,6 +103,13 @@ Variables CheckAndRaise::pullback(const Apply& node, std::span<const Variable> c
 }
 
 Variables CheckAndRaise::pushforward(const Apply&, std::span<const Variable> tangents) const { return {tangents[0]}; }
+
+namespace {
+
+std::optional<Array> check_and_raise_dependencies(const Apply&, int, InputDependencies& inputs) { return inputs.of(0); }
+const RegisterDependencies register_check_and_raise_dependencies("CheckAndRaise", check_and_raise_dependencies);
+
+}  // namespace
 
 std::vector<std::vector<bool>> CheckAndRaise::connection_pattern(const Apply& node) const {
   return connect_first(node, 1);

@@ -7,6 +7,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/support.hpp"
+#include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/complex/complex.hpp"
 #include "ops/elementwise/elemwise.hpp"
@@ -143,6 +144,25 @@ std::vector<std::vector<bool>> Elemwise::connection_pattern(const Apply& node) c
 }
 
 // ---- support --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::optional<Array> elemwise_dependencies(const Apply& node, int, InputDependencies& inputs) {
+  const ScalarOp& scalar = *node.op().elementwise();
+  std::vector<int> operands;
+  for (int i = scalar.reads_shape_of_first; i < scalar.arity; ++i) operands.push_back(i);
+  const std::optional<Array> condition = scalar.has_condition ? inputs.value(0) : std::nullopt;
+  if (!condition) return united_dependencies(inputs, operands);
+  const Array taken = condition->astype(DType::Bool).broadcast_to(inputs.lengths()).contiguous();
+  const Array out = united_dependencies(inputs, std::span(operands).subspan(1, 1)).copy(),
+              others = united_dependencies(inputs, std::span(operands).subspan(2, 1));
+  for (std::int64_t k = 0; k < out.size(); ++k)
+    if (!taken.data_as<bool>()[k]) out.data_as<std::int64_t>()[k] = others.data_as<std::int64_t>()[k];
+  return out;
+}
+const RegisterDependencies register_elemwise_dependencies("Elemwise", elemwise_dependencies);
+
+}  // namespace
 
 std::vector<int> Elemwise::support_carriers(const Apply& node, int) const {
   if (touches_complex(node)) return {};

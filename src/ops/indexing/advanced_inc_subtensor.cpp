@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/range.hpp"
 #include "ops/analysis/support_masks.hpp"
@@ -236,6 +237,20 @@ Variables AdvancedIncSubtensor::pullback(const Apply& node, std::span<const Vari
 Variables AdvancedIncSubtensor::pushforward(const Apply& node, std::span<const Variable> tangents) const {
   return pushforward_of_update(*pure(), set, node, tangents);
 }
+
+namespace {
+
+std::optional<Array> advanced_inc_subtensor_dependencies(const Apply& node, int, InputDependencies& inputs) {
+  const auto& op = dynamic_cast<const AdvancedIncSubtensor&>(node.op());
+  static constexpr int moved[] = {0, 1};
+  if (op.set) return moved_dependencies(node, inputs, moved);
+  const std::optional<Array> targets = selected_positions(*make_ref<AdvancedSubtensor>(op.axes), node, inputs);
+  return targets ? std::optional(dependencies_of_sum(inputs, *targets)) : std::nullopt;
+}
+const RegisterDependencies register_advanced_inc_subtensor_dependencies("AdvancedIncSubtensor",
+                                                                        advanced_inc_subtensor_dependencies);
+
+}  // namespace
 
 std::vector<int> AdvancedIncSubtensor::support_carriers(const Apply&, int) const { return {0, 1}; }
 

@@ -1,6 +1,7 @@
 #include "ops/indexing/inc_subtensor.hpp"
 
 #include "bitale/ops/ops.hpp"
+#include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/array_loops.hpp"
 #include "ops/indexing/basic_index.hpp"
@@ -81,6 +82,19 @@ Variables IncSubtensor::pullback(const Apply& node, std::span<const Variable> co
 Variables IncSubtensor::pushforward(const Apply& node, std::span<const Variable> tangents) const {
   return pushforward_of_update(*pure(), set, node, tangents);
 }
+
+namespace {
+
+std::optional<Array> inc_subtensor_dependencies(const Apply& node, int, InputDependencies& inputs) {
+  const auto& op = dynamic_cast<const IncSubtensor&>(node.op());
+  static constexpr int moved[] = {0, 1};
+  if (op.set) return moved_dependencies(node, inputs, moved);
+  const std::optional<Array> targets = selected_positions(*make_ref<Subtensor>(op.pattern), node, inputs);
+  return targets ? std::optional(dependencies_of_sum(inputs, *targets)) : std::nullopt;
+}
+const RegisterDependencies register_inc_subtensor_dependencies("IncSubtensor", inc_subtensor_dependencies);
+
+}  // namespace
 
 std::vector<int> IncSubtensor::support_carriers(const Apply&, int) const { return {0, 1}; }
 

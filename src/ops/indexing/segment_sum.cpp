@@ -8,6 +8,7 @@
 #include "bitale/ops/gradient_control.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/segments.hpp"
+#include "graph/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/array_loops.hpp"
 #include "ops/lowering.hpp"
@@ -110,6 +111,30 @@ void SegmentSum::perform(const Apply&, std::span<const Array> in, std::span<Arra
     }
   });
 }
+
+namespace {
+
+std::optional<Array> segment_sum_dependencies(const Apply&, int, InputDependencies& inputs) {
+  const std::optional<Array> given = inputs.value(1);
+  if (!given) return std::nullopt;
+  const Array x = *inputs.of(0), bounds = given->astype(DType::Int64).contiguous();
+  check_bounds(bounds, x.shape(0), "segment_sum");
+  const Array out = Array::zeros(DType::Int64, inputs.lengths());
+  const std::int64_t parts = out.shape(0), width = parts ? out.size() / parts : 0;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t begin = bounds.data_as<std::int64_t>()[part], end = bounds.data_as<std::int64_t>()[part + 1];
+    std::vector<ElementSets::Set> terms(std::size_t(end - begin));
+    for (std::int64_t k = 0; k < width; ++k) {
+      for (std::int64_t i = begin; i < end; ++i)
+        terms[std::size_t(i - begin)] = x.data_as<std::int64_t>()[i * width + k];
+      out.data_as<std::int64_t>()[part * width + k] = inputs.sets().united(terms);
+    }
+  }
+  return out;
+}
+const RegisterDependencies register_segment_sum_dependencies("SegmentSum", segment_sum_dependencies);
+
+}  // namespace
 
 bool SegmentSum::emit(Lowering& to, const Apply& node) const {
   const DType dtype = node.input(0).dtype();

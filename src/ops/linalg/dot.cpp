@@ -5,6 +5,7 @@
 
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/complex.hpp"
 #include "ops/elementwise/elemwise.hpp"
@@ -299,6 +300,68 @@ Variables product_rule(const Op& op, const Apply& node, std::span<const Variable
 Variables Dot::pushforward(const Apply& node, std::span<const Variable> tangents) const {
   return product_rule(*this, node, tangents);
 }
+
+namespace {
+
+// An operand of a product as a matrix [rows, inner]: what its elements depend on, and whether they may be nonzero.
+struct Factor {
+  Factor(InputDependencies& inputs, int input, bool transposed) {
+    const auto as_rows = [&](const Array& given) {
+      const Array matrix = given.ndim() == 2 ? given : given.insert_axis(transposed ? 1 : 0);
+      return (transposed ? matrix.transpose() : matrix).contiguous();
+    };
+    if (const auto given = inputs.of(input)) sets = as_rows(*given);
+    if (const auto value = inputs.value(input)) nonzero = as_rows(value->astype(DType::Bool));
+  }
+  std::int64_t rows() const { return (sets ? *sets : *nonzero).shape(0); }
+  std::int64_t inner() const { return (sets ? *sets : *nonzero).shape(1); }
+  bool may_be_nonzero(std::int64_t row, std::int64_t k) const {
+    return !nonzero || nonzero->data_as<bool>()[row * inner() + k];
+  }
+  // Adds the sets of a row's elements that meet one that may be nonzero in a row of the other factor.
+  void add_terms(std::int64_t row, const Factor* other, std::int64_t other_row,
+                 std::vector<ElementSets::Set>& terms) const {
+    if (!sets) return;
+    for (std::int64_t k = 0; k < inner(); ++k)
+      if (!other || other->may_be_nonzero(other_row, k))
+        terms.push_back(sets->data_as<std::int64_t>()[row * inner() + k]);
+  }
+  std::optional<Array> sets, nonzero;
+};
+
+std::optional<Array> dot_dependencies(const Apply&, int, InputDependencies& inputs) {
+  const Factor x(inputs, 0, false), y(inputs, 1, true);
+  if (!(x.sets || x.nonzero) || !(y.sets || y.nonzero)) return std::nullopt;
+  const Array out = Array::zeros(DType::Int64, {x.rows(), y.rows()});
+  std::vector<ElementSets::Set> terms;
+  if (!x.nonzero && !y.nonzero) {  // the union of a row and a column
+    std::vector<ElementSets::Set> columns;
+    for (std::int64_t j = 0; j < y.rows(); ++j) {
+      terms.clear();
+      y.add_terms(j, nullptr, 0, terms);
+      columns.push_back(inputs.sets().united(terms));
+    }
+    for (std::int64_t i = 0; i < x.rows(); ++i) {
+      terms.clear();
+      x.add_terms(i, nullptr, 0, terms);
+      const ElementSets::Set row = inputs.sets().united(terms);
+      for (std::int64_t j = 0; j < y.rows(); ++j)
+        out.data_as<std::int64_t>()[i * y.rows() + j] = inputs.sets().united(row, columns[std::size_t(j)]);
+    }
+    return out.reshape(inputs.lengths());
+  }
+  for (std::int64_t i = 0; i < x.rows(); ++i)
+    for (std::int64_t j = 0; j < y.rows(); ++j) {
+      terms.clear();
+      x.add_terms(i, &y, j, terms);
+      y.add_terms(j, &x, i, terms);
+      out.data_as<std::int64_t>()[i * y.rows() + j] = inputs.sets().united(terms);
+    }
+  return out.reshape(inputs.lengths());
+}
+const RegisterDependencies register_dot_dependencies("Dot", dot_dependencies);
+
+}  // namespace
 
 std::vector<std::vector<bool>> Dot::connection_pattern(const Apply& node) const { return connect_first(node, 2); }
 

@@ -11,6 +11,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/elementwise/elemwise.hpp"
@@ -382,6 +383,25 @@ void CAReduce::emit_tensors(TensorLowering& to, const Apply& node) const {
   if (is_empty && !kind.has_identity && product(kept) != 0) throw ValueError(empty_message(kind.name));
   to.out(0, builder.convert(builder.reduce(x, kind.combiner, over), dtype));
 }
+
+namespace {
+
+std::optional<Array> reduction_dependencies(const Apply& node, int, InputDependencies& inputs) {
+  const auto& op = dynamic_cast<const CAReduce&>(node.op());
+  const Array given = *inputs.of(0);
+  std::vector<int> order;
+  for (const bool reduced : {false, true})
+    for (int axis = 0; axis < given.ndim(); ++axis)
+      if (op.reduces(axis) == reduced) order.push_back(axis);
+  std::int64_t count = 1;
+  for (const std::int64_t length : inputs.lengths()) count *= length;
+  if (count == 0) return Array::zeros(DType::Int64, inputs.lengths());
+  const Array rows = given.transpose(order).contiguous().reshape({count, given.size() / count});
+  return united_rows(inputs.sets(), rows).reshape(inputs.lengths());
+}
+const RegisterDependencies register_reduction_dependencies("CAReduce", reduction_dependencies);
+
+}  // namespace
 
 std::vector<std::vector<bool>> CAReduce::connection_pattern(const Apply& node) const {
   return {{!is_discrete(node.output().dtype())}};

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/support_masks.hpp"
@@ -133,6 +134,17 @@ std::vector<int> Join::support_carriers(const Apply& node, int) const {
 Support Join::support(const Apply& node, int, std::span<const Support> inputs) const {
   return moved_support(node, inputs, support_carriers(node, 0));
 }
+
+namespace {
+
+std::optional<Array> join_dependencies(const Apply& node, int, InputDependencies& inputs) {
+  std::vector<int> all(node.inputs().size());
+  std::iota(all.begin(), all.end(), 0);
+  return moved_dependencies(node, inputs, all);
+}
+const RegisterDependencies register_join_dependencies("Join", join_dependencies);
+
+}  // namespace
 
 std::vector<std::vector<bool>> Join::connection_pattern(const Apply& node) const {
   return connect_first(node, node.inputs().size());

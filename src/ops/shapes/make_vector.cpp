@@ -3,6 +3,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
+#include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/lowering.hpp"
@@ -84,6 +85,19 @@ Variables MakeVector::pushforward(const Apply&, std::span<const Variable> tangen
   }
   return {any ? (*this)(parts) : disconnected()};
 }
+
+namespace {
+
+std::optional<Array> make_vector_dependencies(const Apply& node, int, InputDependencies& inputs) {
+  Array out = Array::zeros(DType::Int64, inputs.lengths());
+  for (std::size_t i = 0; i < node.inputs().size(); ++i)
+    if (const std::optional<Array> given = inputs.of(int(i)))
+      out.data_as<std::int64_t>()[i] = given->data_as<std::int64_t>()[0];
+  return out;
+}
+const RegisterDependencies register_make_vector_dependencies("MakeVector", make_vector_dependencies);
+
+}  // namespace
 
 std::vector<std::vector<bool>> MakeVector::connection_pattern(const Apply& node) const {
   return connect_first(node, node.inputs().size());

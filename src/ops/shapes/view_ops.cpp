@@ -5,6 +5,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/gradient_control.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/dependencies.hpp"
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
@@ -32,6 +33,12 @@ class PassOn : public Op, public EmitsTensors {
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override { return make_node(batched); }
   std::vector<int> view_of(const Apply&, int) const override { return {0}; }
 };
+
+std::optional<Array> passed_on_dependencies(const Apply&, int, InputDependencies& inputs) { return inputs.of(0); }
+const RegisterDependencies zero_grad_dependencies("ZeroGrad", passed_on_dependencies),
+    undefined_grad_dependencies("UndefinedGrad", passed_on_dependencies),
+    grad_scale_dependencies("GradScale", passed_on_dependencies),
+    grad_clip_dependencies("GradClip", passed_on_dependencies);
 
 class ZeroGrad final : public PassOn {
  public:

@@ -1,0 +1,218 @@
+#include "autodiff/dependencies.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "graph/evaluate.hpp"
+#include "graph/expansion.hpp"
+#include "graph/pointer_map.hpp"
+#include "ops/analysis/dependencies.hpp"
+#include "ops/analysis/lengths.hpp"
+
+namespace bitale {
+
+namespace {
+
+// The lengths that are known, also where a type does not have them.
+Dims lengths_known(const Variable& v) {
+  Dims out = v.static_shape();
+  for (std::size_t axis = 0; axis < out.size(); ++axis)
+    if (out[axis] == unknown_length) out[axis] = static_length(length_of(v, int(axis)));
+  return out;
+}
+
+// Values that follow from constants and static lengths.
+class KnownValues {
+ public:
+  std::optional<Array> of(const Variable& v) {
+    Variables open{v};
+    while (!open.empty()) {
+      const Variable at = open.back();
+      if (known_.find(at.node())) {
+        open.pop_back();
+        continue;
+      }
+      bool complete = true;
+      if (const auto value = simple_value(at)) {
+        store(at, *value);
+      } else if (!at.has_owner() || !at.owner().op().may_fold(at.owner())) {
+        store(at, std::nullopt);
+      } else {
+        bool unknown = false;
+        for (const Variable& input : at.owner().inputs()) {
+          const Known* found = known_.find(input.node());
+          unknown |= found && !found->value;
+          if (!found && !unknown) {
+            open.push_back(input);
+            complete = false;
+            break;
+          }
+        }
+        if (unknown || complete) store(at, unknown ? std::nullopt : evaluated(at));
+      }
+    }
+    return known_.find(v.node())->value;
+  }
+
+ private:
+  struct Known {
+    Variable variable;  // kept alive, since entries are found by its address
+    std::optional<Array> value;
+  };
+  void store(const Variable& v, std::optional<Array> value) { known_.insert(v.node(), {v, std::move(value)}); }
+
+  static std::optional<Array> simple_value(const Variable& v) {
+    if (v.is_constant()) return *v.constant();
+    if (!as_tensor(v.type()) || v.ndim() != 0 || !is_integer(v.dtype())) return std::nullopt;
+    const auto known = known_integer(v);
+    return known ? std::optional(Array(*known).astype(v.dtype())) : std::nullopt;
+  }
+  // What fails has no value: the call will say so.
+  std::optional<Array> evaluated(const Variable& v) {
+    const Apply node = v.owner();
+    std::vector<Array> in, out(node.output_count());
+    for (const Variable& input : node.inputs()) in.push_back(*known_.find(input.node())->value);
+    try {
+      copy_destroyed(node, in);
+      evaluate_node(node, in, out);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+    return out[std::size_t(v.index())];
+  }
+
+  PointerMap<Known> known_;
+};
+
+class Walk {
+ public:
+  Walk(ElementSets& sets, const Variable& wrt, const Variables& constants) : sets_(sets), values_() {
+    for (const Variable& each : constants) store(each, std::nullopt);
+    const Array own = Array::zeros(DType::Int64, require_lengths(wrt));
+    for (std::int64_t k = 0; k < own.size(); ++k) own.data_as<std::int64_t>()[k] = sets_.single(k);
+    store(wrt, own);
+  }
+
+  std::optional<Array> of(const Variable& v) {
+    Variables open{v};
+    while (!open.empty()) {
+      const Variable at = open.back();
+      if (known_.find(at.node())) {
+        open.pop_back();
+        continue;
+      }
+      if (!at.has_owner() || !as_tensor(at.type()) || is_discrete(at.dtype())) {
+        store(at, std::nullopt);
+        continue;
+      }
+      const Variables needed = sources_of(at);
+      const std::size_t before = open.size();
+      for (const Variable& each : needed)
+        if (!known_.find(each.node())) open.push_back(each);
+      if (open.size() > before) continue;
+      store(at, formula_of(at) ? known_.find(needed[0].node())->sets : computed(at));
+    }
+    return known_.find(v.node())->sets;
+  }
+
+ private:
+  struct Known {
+    Variable variable;  // kept alive, since entries are found by its address
+    std::optional<Array> sets;
+  };
+  void store(const Variable& v, std::optional<Array> sets) { known_.insert(v.node(), {v, std::move(sets)}); }
+
+  static Dims require_lengths(const Variable& v) {
+    const Dims lengths = lengths_known(v);
+    if (std::ranges::find(lengths, unknown_length) == lengths.end()) return lengths;
+    throw NotImplementedError(
+        cat("sparsity: `", v.str(), "` of type ", v.type()->str(),
+            " has a length that is not known statically, so that the pattern of the derivative "
+            "can't be found; give variables static shapes (tensor(..., shape=)), or the sparsity"));
+  }
+
+  // The formula of a variable whose op is one, kept for later visits.
+  const Variable* formula_of(const Variable& v) {
+    const auto* expansion = dynamic_cast<const Expansion*>(&v.owner().op());
+    if (!expansion) return nullptr;
+    if (const auto* found = formulas_.find(v.node())) return found->second.defined() ? &found->second : nullptr;
+    const auto formula = expansion->expansion(v.owner());
+    const auto* stored =
+        formulas_.insert(v.node(), {v, formula ? (*formula)[std::size_t(v.index())] : Variable()}).first;
+    return stored->second.defined() ? &stored->second : nullptr;
+  }
+
+  Variables sources_of(const Variable& v) {
+    if (const Variable* formula = formula_of(v)) return {*formula};
+    const Apply node = v.owner();
+    const auto pattern = node.op().connection_pattern(node);
+    Variables out;
+    for (std::size_t i = 0; i < node.inputs().size(); ++i)
+      if (pattern[i][std::size_t(v.index())]) out.push_back(node.inputs()[i]);
+    return out;
+  }
+
+  class Inputs final : public InputDependencies {
+   public:
+    Inputs(Walk& walk, const Variable& output)
+        : walk_(walk),
+          node_(output.owner()),
+          lengths_(require_lengths(output)),
+          pattern_(node_.op().connection_pattern(node_)),
+          output_(std::size_t(output.index())) {}
+    ElementSets& sets() override { return walk_.sets_; }
+    std::optional<Array> of(int input) override {
+      if (!pattern_[std::size_t(input)][output_]) return std::nullopt;
+      return walk_.known_.find(node_.input(input).node())->sets;
+    }
+    std::optional<Array> value(int input) override { return walk_.values_.of(node_.input(input)); }
+    Dims input_lengths(int input) override { return lengths_known(node_.input(input)); }
+    const Dims& lengths() override { return lengths_; }
+
+   private:
+    Walk& walk_;
+    const Apply node_;
+    const Dims lengths_;
+    const std::vector<std::vector<bool>> pattern_;
+    const std::size_t output_;
+  };
+
+  std::optional<Array> computed(const Variable& v) {
+    const Variables sources = sources_of(v);
+    if (std::ranges::none_of(sources, [&](const Variable& each) { return known_.find(each.node())->sets.has_value(); }))
+      return std::nullopt;
+    const Apply node = v.owner();
+    Inputs inputs(*this, v);
+    if (auto found = with_node_context(node, [&] { return dependencies_of_output(node, v.index(), inputs); }))
+      return found;
+    std::vector<ElementSets::Set> all;
+    for (const Variable& each : sources)
+      if (const auto& sets = known_.find(each.node())->sets) {
+        const Array own = sets->contiguous();
+        all.insert(all.end(), own.data_as<std::int64_t>(), own.data_as<std::int64_t>() + own.size());
+      }
+    const ElementSets::Set everything = sets_.united(all);
+    const Array out = Array::zeros(DType::Int64, inputs.lengths());
+    std::fill_n(out.data_as<std::int64_t>(), out.size(), everything);
+    return out;
+  }
+
+  ElementSets& sets_;
+  KnownValues values_;
+  PointerMap<Known> known_;
+  PointerMap<std::pair<Variable, Variable>> formulas_;
+};
+
+}  // namespace
+
+ElementDependencies dependencies_of(const Variable& expression, const Variable& wrt, const Variables& constants) {
+  ElementDependencies out;
+  out.of_expression = Walk(out.sets, wrt, constants).of(expression);
+  if (out.of_expression) out.of_expression = out.of_expression->contiguous();
+  return out;
+}
+
+}  // namespace bitale

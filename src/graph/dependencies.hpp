@@ -1,0 +1,65 @@
+// Which elements of one variable the elements of other tensors depend on: the pattern of a Jacobian, found by a walk
+// over the graph. A tensor has a set for each of its elements, and ops say how the sets of their outputs follow from
+// those of their inputs (RegisterDependencies). For an op that says nothing, each element depends on everything that
+// the inputs depend on.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+// Sets of element numbers. Each is stored once and has a number, so that equal sets have equal numbers.
+class ElementSets {
+ public:
+  using Set = std::int64_t;
+  static constexpr Set none = 0;  // the empty set
+
+  ElementSets();
+  Set single(std::int64_t element) { return stored({&element, 1}); }
+  Set united(Set a, Set b);
+  Set united(std::span<const Set> sets);
+  // Ascending.
+  std::span<const std::int64_t> elements(Set set) const;
+
+ private:
+  Set stored(std::span<const std::int64_t> elements);
+  std::vector<std::int64_t> elements_, bounds_;
+  std::unordered_multimap<std::uint64_t, Set> by_hash_;
+  std::map<std::pair<Set, Set>, Set> unions_;
+};
+
+// What is known of a node whose outputs' dependencies are asked for.
+class InputDependencies {
+ public:
+  virtual ~InputDependencies() = default;
+  virtual ElementSets& sets() = 0;
+  // The set of each element of an input, int64, of its shape. nullopt: no element depends on the variable.
+  virtual std::optional<Array> of(int input) = 0;
+  // The value of an input that follows from constants and static lengths.
+  virtual std::optional<Array> value(int input) = 0;
+  // The lengths of an input, as far as they are static.
+  virtual Dims input_lengths(int input) = 0;
+  // The lengths of the output, all of them static.
+  virtual const Dims& lengths() = 0;
+};
+
+// The set of each element of an output, int64, of its shape, of a node of which at least one input depends on the
+// variable. nullopt: it can't be told, and each element depends on everything that the inputs depend on.
+using Dependencies = std::optional<Array> (*)(const Apply& node, int output, InputDependencies& inputs);
+
+// What the ops of a name declare, beside their definition.
+struct RegisterDependencies {
+  RegisterDependencies(std::string_view op, Dependencies declared);
+};
+Dependencies declared_dependencies(const Op& op);  // nullptr: nothing
+
+}  // namespace bitale

@@ -1,0 +1,26 @@
+// How common kinds of ops pass on dependencies (graph/dependencies.hpp).
+#pragma once
+
+#include "graph/dependencies.hpp"
+
+namespace bitale {
+
+// The sets of an output's elements, as its op declares them, or as it follows from the op's moving elements
+// (MovesElements in support_masks.hpp). nullopt: it can't be told.
+std::optional<Array> dependencies_of_output(const Apply& node, int output, InputDependencies& inputs);
+
+// Of an op whose output consists of elements of the inputs `moved`: the op itself, applied to the numbers of their
+// sets. nullopt unless the values of the other inputs are known.
+std::optional<Array> moved_dependencies(const Apply& node, InputDependencies& inputs, std::span<const int> moved);
+// Of an op that computes each element from the elements of these inputs at the same position, repeated to the output's
+// lengths.
+Array united_dependencies(InputDependencies& inputs, std::span<const int> of);
+// The union of each row of sets[rows, ...].
+Array united_rows(ElementSets& sets, const Array& rows);
+// The positions in the first input, in row-major order, of what `gather` selects, given that input and the node's
+// inputs from the third on. nullopt unless these are known.
+std::optional<Array> selected_positions(const Op& gather, const Apply& node, InputDependencies& inputs);
+// Of an update that adds to x, the first input, the elements of y, the second one, at `targets` in x.
+Array dependencies_of_sum(InputDependencies& inputs, const Array& targets);
+
+}  // namespace bitale
