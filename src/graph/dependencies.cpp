@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -15,10 +18,10 @@ namespace {
 constexpr std::size_t most_elements = std::size_t(1) << 27;
 
 // FNV-1a over words.
-std::uint64_t hash_of(std::span<const std::int64_t> elements) {
+std::uint64_t hash_of_elements(std::span<const std::int64_t> elements) {
   std::uint64_t out = 14695981039346656037u;
   for (const std::int64_t each : elements) out = (out ^ std::uint64_t(each)) * 1099511628211u;
-  return out;
+  return out ^ out >> 32;
 }
 
 std::map<std::string, Dependencies, std::less<>>& registered() {
@@ -37,18 +40,17 @@ Dependencies declared_dependencies(const Op& op) {
   return found == registered().end() ? nullptr : found->second;
 }
 
-ElementSets::ElementSets() : bounds_{0, 0} { by_hash_.emplace(hash_of({}), none); }
-
 std::span<const std::int64_t> ElementSets::elements(Set set) const {
   const std::int64_t begin = bounds_[std::size_t(set)], end = bounds_[std::size_t(set) + 1];
   return std::span(elements_).subspan(std::size_t(begin), std::size_t(end - begin));
 }
 
 ElementSets::Set ElementSets::stored(std::span<const std::int64_t> given) {
-  const std::uint64_t hash = hash_of(given);
-  const auto [first, last] = by_hash_.equal_range(hash);
-  for (auto it = first; it != last; ++it)
-    if (std::ranges::equal(elements(it->second), given)) return it->second;
+  const std::uint64_t hash = hash_of_elements(given);
+  const auto has_these = [&](const Stored& each) {
+    return each.hash_of_elements == hash && std::ranges::equal(elements(each.set), given);
+  };
+  if (const Stored* found = by_elements_.find(std::size_t(hash), has_these)) return found->set;
   if (elements_.size() + given.size() > most_elements)
     throw ValueError(cat("sparsity: the derivative's elements depend on too many elements of the variable (more than ",
                          most_elements,
@@ -56,18 +58,21 @@ ElementSets::Set ElementSets::stored(std::span<const std::int64_t> given) {
   const auto out = Set(bounds_.size()) - 1;
   elements_.insert(elements_.end(), given.begin(), given.end());
   bounds_.push_back(std::int64_t(elements_.size()));
-  by_hash_.emplace(hash, out);
+  by_elements_.insert({hash, out}, [](const Stored&) { return false; });
   return out;
 }
 
 ElementSets::Set ElementSets::united(Set a, Set b) {
   if (a == b || b == none) return a;
   if (a == none) return b;
-  const std::pair<Set, Set> both = std::minmax(a, b);
-  if (const auto found = unions_.find(both); found != unions_.end()) return found->second;
-  std::vector<std::int64_t> all;
-  std::ranges::set_union(elements(a), elements(b), std::back_inserter(all));
-  return unions_[both] = stored(all);
+  if (a > b) std::swap(a, b);
+  const auto is_this = [&](const Union& each) { return each.a == a && each.b == b; };
+  if (const Union* found = unions_.find(hash_of(a, b), is_this)) return found->both;
+  scratch_.clear();
+  std::ranges::set_union(elements(a), elements(b), std::back_inserter(scratch_));
+  const Set both = stored(scratch_);
+  unions_.insert({a, b, both}, is_this);
+  return both;
 }
 
 ElementSets::Set ElementSets::united(std::span<const Set> sets) {
@@ -77,11 +82,11 @@ ElementSets::Set ElementSets::united(std::span<const Set> sets) {
   if (!different.empty() && different.front() == none) different.erase(different.begin());
   if (different.empty()) return none;
   if (different.size() <= 2) return united(different.front(), different.back());
-  std::vector<std::int64_t> all;
-  for (const Set each : different) all.insert(all.end(), elements(each).begin(), elements(each).end());
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return stored(all);
+  scratch_.clear();
+  for (const Set each : different) scratch_.insert(scratch_.end(), elements(each).begin(), elements(each).end());
+  std::ranges::sort(scratch_);
+  scratch_.erase(std::unique(scratch_.begin(), scratch_.end()), scratch_.end());
+  return stored(scratch_);
 }
 
 }  // namespace bitale

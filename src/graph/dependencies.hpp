@@ -5,15 +5,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "bitale/graph/op.hpp"
+#include "core/flat_table.hpp"
 
 namespace bitale {
 
@@ -23,7 +21,7 @@ class ElementSets {
   using Set = std::int64_t;
   static constexpr Set none = 0;  // the empty set
 
-  ElementSets();
+  ElementSets() : bounds_{0, 0} {}
   Set single(std::int64_t element) { return stored({&element, 1}); }
   Set united(Set a, Set b);
   Set united(std::span<const Set> sets);
@@ -31,10 +29,26 @@ class ElementSets {
   std::span<const std::int64_t> elements(Set set) const;
 
  private:
+  struct Stored {
+    std::uint64_t hash_of_elements = 0;
+    Set set = none;
+    std::size_t hash() const { return std::size_t(hash_of_elements); }
+    bool is_free() const { return set == none; }
+  };
+  struct Union {
+    Set a = none, b = none, both = none;
+    std::size_t hash() const { return hash_of(a, b); }
+    bool is_free() const { return both == none; }
+  };
+  static std::size_t hash_of(Set a, Set b) {
+    const std::uint64_t mixed = (std::uint64_t(a) * 0x9E3779B97F4A7C15u) ^ (std::uint64_t(b) * 0xC2B2AE3D27D4EB4Fu);
+    return std::size_t(mixed ^ mixed >> 32);
+  }
   Set stored(std::span<const std::int64_t> elements);
-  std::vector<std::int64_t> elements_, bounds_;
-  std::unordered_multimap<std::uint64_t, Set> by_hash_;
-  std::map<std::pair<Set, Set>, Set> unions_;
+
+  std::vector<std::int64_t> elements_, bounds_, scratch_;
+  FlatTable<Stored> by_elements_;
+  FlatTable<Union> unions_;
 };
 
 // What is known of a node whose outputs' dependencies are asked for.
