@@ -20,6 +20,7 @@ class StepMethod {
 };
 
 const StepMethod& dopri5();
+const StepMethod& rodas4();
 const StepMethod& step_method(OdeMethod method);
 
 }  // namespace bitale::integrate

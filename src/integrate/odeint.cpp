@@ -72,10 +72,17 @@ Variable with_shape_of_slope(const OdeSystem& system, const Variable& y0, const 
 
 OdeMethod parse_ode_method(std::string_view text) {
   if (text == "dopri5") return OdeMethod::Dopri5;
-  throw ValueError(cat("odeint: method: expected \"dopri5\", got \"", text, "\""));
+  if (text == "rodas4") return OdeMethod::Rodas4;
+  throw ValueError(cat("odeint: method: expected \"dopri5\" or \"rodas4\", got \"", text, "\""));
 }
 
-const StepMethod& step_method(OdeMethod) { return dopri5(); }
+OdeSensitivity parse_ode_sensitivity(std::string_view text) {
+  if (text == "adjoint") return OdeSensitivity::Adjoint;
+  if (text == "forward") return OdeSensitivity::Forward;
+  throw ValueError(cat("odeint: sensitivity: expected \"adjoint\" or \"forward\", got \"", text, "\""));
+}
+
+const StepMethod& step_method(OdeMethod method) { return method == OdeMethod::Dopri5 ? dopri5() : rodas4(); }
 
 Variable odeint(const OdeFunction& f, const Operand& y0, const Operand& t, const OdeOptions& options) {
   const LocationScope here(y0.where);
@@ -117,10 +124,12 @@ Variable odeint(const OdeFunction& f, const Operand& y0, const Operand& t, const
                                    "tolerances; on_error=\"nan\" gives nan from there on"));
     }
   }
-  const OpRef op = op_from_graph(inputs, outputs,
-                                 {.name = "odeint",
-                                  .pullback = adjoint_of_steps(system, method),
-                                  .pushforward = tangents_of_steps(system, inputs, outputs[0])});
+  const OpRef op =
+      op_from_graph(inputs, outputs,
+                    {.name = "odeint",
+                     .pullback = options.sensitivity == OdeSensitivity::Adjoint ? adjoint_of_steps(system, method)
+                                                                                : forward_sensitivities(system, method),
+                     .pushforward = tangents_of_steps(system, inputs, outputs[0])});
   return apply_op(op, outer)[0];
 }
 

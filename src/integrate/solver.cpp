@@ -53,6 +53,7 @@ IntervalResult solve_interval(const Problem& problem, const IntervalStart& start
   ScanArguments arguments{.n_steps = Operand(max_attempts), .name = "odeint"};
   for (const Variable& initial : {start.t, start.y, start.slope, start.h, never, never, never})
     arguments.initial.emplace_back(initial);
+  if (start.carried.defined()) arguments.initial.emplace_back(start.carried);
   if (keeps_steps) arguments.initial.resize(arguments.initial.size() + 3);
   const auto attempt = [&](const Variables& given) -> ScanStep {
     const Variable &t = given[0], &y = given[1], &slope = given[2], &h = given[3], &was_rejected = given[4];
@@ -81,6 +82,8 @@ IntervalResult solve_interval(const Problem& problem, const IntervalStart& start
                       logical_not(is_accepted),
                       is_reached,
                       is_stuck};
+    if (start.carried.defined())
+      results.push_back(switch_(is_accepted, problem.carry(t, y, length, given[7]), given[7]));
     if (keeps_steps) results.insert(results.end(), {t, y, switch_(is_accepted, length, like(h, 0))});
     return {results, ends};
   };
@@ -91,32 +94,47 @@ IntervalResult solve_interval(const Problem& problem, const IntervalStart& start
                      .attempts = result.steps,
                      .is_reached = result.finals[5],
                      .is_stuck = result.finals[6]};
-  if (keeps_steps) out.times = result.traces[7], out.states = result.traces[8], out.lengths = result.traces[9];
+  if (start.carried.defined()) out.carried = result.finals[7];
+  if (keeps_steps) {
+    const std::size_t first = result.traces.size() - 3;
+    out.times = result.traces[first], out.states = result.traces[first + 1], out.lengths = result.traces[first + 2];
+  }
   return out;
 }
 
-Solution solve(const Problem& problem, const Variable& y0, const Variable& times, const Variable& max_attempts) {
+Solution solve(const Problem& problem, const Variable& y0, const Variable& times, const Variable& max_attempts,
+               const Variable& carried) {
   // Sums of at most one element: there may be no times at all.
   const Variable begin = sum(rows_of(times, {}, 1)), end = sum(rows_of(times, -1));
   const Variable slope = problem.system.slope(y0, begin);
   const Variable h = first_length(problem, begin, y0, slope, end - begin);
   ScanArguments arguments{.sequences = {rows_of(times, 1)}, .name = "odeint"};
   for (const Variable& initial : {begin, y0, slope, h, constant(Array(true))}) arguments.initial.emplace_back(initial);
+  if (carried.defined()) arguments.initial.emplace_back(carried);
   arguments.initial.resize(arguments.initial.size() + 4);
   const ScanResult result = loop(std::move(arguments), [&](const Variables& given) -> ScanStep {
-    const IntervalStart start{
-        .t = given[1], .y = given[2], .slope = given[3], .h = given[4], .end = given[0], .active = given[5]};
+    const IntervalStart start{.t = given[1],
+                              .y = given[2],
+                              .slope = given[3],
+                              .h = given[4],
+                              .end = given[0],
+                              .active = given[5],
+                              .carried = carried.defined() ? given[6] : Variable()};
     const IntervalResult interval = solve_interval(problem, start, max_attempts, false);
-    return Variables{start.end, interval.y,        interval.slope,    interval.h,         interval.is_reached,
-                     start.h,   interval.attempts, interval.is_stuck, interval.is_reached};
+    Variables results{start.end, interval.y, interval.slope, interval.h, interval.is_reached};
+    if (carried.defined()) results.push_back(interval.carried);
+    results.insert(results.end(), {start.h, interval.attempts, interval.is_stuck, interval.is_reached});
+    return results;
   });
   Variable first = expand_dims(y0, 0);
   if (times.static_shape()[0] < 1) first = rows_of(first, {}, lengths::min(length_of(times, 0), int64_constant(1)));
+  const Variable* rest = &result.traces[carried.defined() ? 6 : 5];
   return {.states = concatenate({first, result.traces[1]}),
-          .lengths = result.traces[5],
-          .attempts = result.traces[6],
-          .is_reached = result.traces[8],
-          .is_stuck = result.traces[7]};
+          .lengths = rest[0],
+          .attempts = rest[1],
+          .is_reached = rest[3],
+          .is_stuck = rest[2],
+          .carried = carried.defined() ? result.traces[5] : Variable()};
 }
 
 }  // namespace bitale::integrate

@@ -14,6 +14,8 @@ struct Problem {
   const OdeSystem& system;
   const StepMethod& method;
   Variable rtol, atol;  // in y's dtype
+  // What is propagated with y, for example derivatives of it: its value at the end of a step of length h from (t, y).
+  std::function<Variable(const Variable& t, const Variable& y, const Variable& h, const Variable& carried)> carry = {};
 };
 
 // From (t, y) to the time `end`, where the slope and the length of the first step are given. An interval that is not
@@ -21,12 +23,14 @@ struct Problem {
 struct IntervalStart {
   Variable t, y, slope, h, end;
   Variable active = {};
+  Variable carried = {};  // what problem.carry takes
 };
 struct IntervalResult {
   Variable y, slope, h;  // at the end; h: the length that is proposed for the next step
   Variable attempts, is_reached, is_stuck;
-  Variable times = {}, states = {},
-           lengths = {};  // of the attempts, if kept: where each begins, and its length, 0 if rejected
+  Variable carried = {};
+  // Of the attempts, if kept: where each begins, and its length, 0 if rejected.
+  Variable times = {}, states = {}, lengths = {};
 };
 IntervalResult solve_interval(const Problem& problem, const IntervalStart& start, const Variable& max_attempts,
                               bool keeps_steps);
@@ -36,7 +40,10 @@ struct Solution {
   Variable lengths;               // the length of the first step that was proposed for each interval
   Variable attempts;              // of each interval
   Variable is_reached, is_stuck;  // each interval
+  Variable carried = {};          // at the end of each interval
 };
-Solution solve(const Problem& problem, const Variable& y0, const Variable& times, const Variable& max_attempts);
+// `carried`: what problem.carry takes, at the first time; null: nothing.
+Solution solve(const Problem& problem, const Variable& y0, const Variable& times, const Variable& max_attempts,
+               const Variable& carried = {});
 
 }  // namespace bitale::integrate

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "bitale/autodiff/gradient.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/test_value.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/calculus.hpp"
 #include "graph/pointer_map.hpp"
 #include "ops/analysis/lengths.hpp"
 
@@ -89,6 +91,27 @@ OdeSystem::OdeSystem(const OdeFunction& f, const Variable& y0)
 
 Variable OdeSystem::slope(const Variable& y, const Variable& t) const {
   return clone_replace(Variables{slope_}, {{y_, y}, {t_, t}}).front();
+}
+
+Variable OdeSystem::jacobian(const Variable& y, const Variable& t) const {
+  const Variable flat(tensor_type(y_.dtype(), Dims{static_length(size(y_))}));
+  Variable as_given = flat;
+  if (y_.ndim() == 0) as_given = sum(flat);
+  if (y_.ndim() > 1) {
+    Operands lengths(Variables{});
+    for (int axis = 0; axis < y_.ndim(); ++axis) lengths.variables.push_back(length_of(y, axis));
+    as_given = with_static_shape_of(y_, reshape(flat, lengths));
+  }
+  const Variable slope = y_.ndim() == 1 ? slope_ : flatten(slope_);
+  const Variable outputs = clone_replace(Variables{slope}, {{y_, as_given}, {t_, t}}).front();
+  const Variable found = bitale::jacobian(outputs, flat, {.disconnected_inputs = OnDisconnected::Ignore});
+  return clone_replace(Variables{found}, {{flat, y.ndim() == 1 ? y : flatten(y)}}).front();
+}
+
+Variable OdeSystem::slope_by_time(const Variable& y, const Variable& t) const {
+  const Variable found = calculus().pushforward({slope_}, {t_}, {ones_like(t_)}).front();
+  if (found.is_disconnected()) return {};
+  return clone_replace(Variables{found}, {{y_, y}, {t_, t}}).front();
 }
 
 }  // namespace bitale::integrate

@@ -13,6 +13,9 @@ class OdeSystem {
   OdeSystem(const OdeFunction& f, const Variable& y0);
 
   Variable slope(const Variable& y, const Variable& t) const;
+  // The derivatives of the slope: a matrix over the elements of y, and of the shape of y; null if f does not read t.
+  Variable jacobian(const Variable& y, const Variable& t) const;
+  Variable slope_by_time(const Variable& y, const Variable& t) const;
   const Type& type() const { return y_.type(); }               // of y
   const Variables& parameters() const { return parameters_; }  // leaves of the expression
   const Variables& values() const { return values_; }          // of the parameters, in the surrounding graph

@@ -17,9 +17,16 @@ namespace bitale::integrate {
 // dy/dt as an expression of y and t, of y's shape and dtype. Called once; it may use any variable of its environment.
 using OdeFunction = std::function<Variable(const Variable& y, const Variable& t)>;
 
-// dopri5: the pair of orders 5 and 4 of Dormand and Prince (1980), whose steps are those of SciPy's RK45.
-enum class OdeMethod { Dopri5 };
-OdeMethod parse_ode_method(std::string_view text);  // "dopri5"; ValueError
+// Dopri5: the pair of orders 5 and 4 of Dormand and Prince (1980), whose steps are those of SciPy's RK45. Rodas4: for
+// stiff systems, the Rosenbrock method of order 4 of Hairer and Wanner (1996), with f's Jacobian.
+enum class OdeMethod { Dopri5, Rodas4 };
+OdeMethod parse_ode_method(std::string_view text);  // "dopri5", "rodas4"; ValueError
+
+// How gradients are computed. Adjoint: back through the accepted steps, which are made again. Forward: with the
+// derivatives of y by all parameters and y0 together, which are propagated along the steps; for a few of these, it is
+// faster, and stores nothing.
+enum class OdeSensitivity { Adjoint, Forward };
+OdeSensitivity parse_ode_sensitivity(std::string_view text);  // "adjoint", "forward"; ValueError
 
 struct OdeOptions {
   // A step is accepted if the root mean square of error / (atol + rtol |y|) is at most 1, with the larger |y| of both
@@ -27,6 +34,7 @@ struct OdeOptions {
   std::optional<Operand> rtol = {}, atol = {};
   std::int64_t max_steps = 10000;  // attempts from one time to the next
   OdeMethod method = OdeMethod::Dopri5;
+  OdeSensitivity sensitivity = OdeSensitivity::Adjoint;
   // What happens where a solution is not found, because max_steps are not enough or the length of steps goes to 0:
   // Raise: an ArithmeticError when the function is called. Nan: the values from there on are nan, as are gradients.
   OnError on_error = OnError::Raise;

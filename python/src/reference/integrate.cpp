@@ -15,7 +15,8 @@ args (tensor_like): Further arguments of `func`.
 rtol: Relative tolerance; by default the square root of the machine epsilon.
 atol: Absolute tolerance, a number or an array like y; by default the square root of the machine epsilon.
 max_steps: Number of attempted steps that are allowed from one time to the next.
-method ({'dopri5'}): Dormand and Prince's pair of orders 5 and 4.
+method ({'dopri5', 'rodas4'}): Dormand and Prince's pair of orders 5 and 4; or, for stiff systems, the Rosenbrock method of order 4 of Hairer and Wanner, which uses the Jacobian of `func`.
+sensitivity ({'adjoint', 'forward'}): How gradients are computed: back through the steps, or by the derivatives of y by all parameters, which are propagated with it.
 on_error ({'raise', 'nan'}): What happens where no solution is found: an error, or nan from there on.
 -> State at each time: the shape of `t`, then that of `y0`.
 ! ValueError: if times decrease, or a tolerance is negative.
