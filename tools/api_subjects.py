@@ -29,7 +29,7 @@ SECTIONS = [
     _section("Graphs", "Copies of expressions, ops of one's own, and what a graph looks like: [extending](extending.md), [debugging](debugging.md).",
              "clone_replace graph_replace vectorize_graph as_op wrap_py dprint debugprint pprint pp", ""),
     _section("Variables and constants", "Inputs of functions are made by `tensor`, or by constructors for a dtype and rank: `dmatrix`, `lvectors`, ...",
-             "tensor constant as_tensor as_tensor_variable tensor_copy scalar_from_tensor tensor_from_scalar"),
+             "tensor constant as_tensor as_tensor_variable asarray from_dlpack tensor_copy scalar_from_tensor tensor_from_scalar"),
     _section("Creation", "Tensors from shapes, ranges and diagonals.",
              "zeros zeros_like ones ones_like full full_like empty empty_like alloc fill second eye identity identity_like arange linspace "
              "logspace geomspace meshgrid diag tri vander bartlett make_vector stacklists fill_diagonal fill_diagonal_offset"),
@@ -79,8 +79,9 @@ SECTIONS = [
     _section("Linear algebra", "Of matrices, and of each matrix of a batch ([page](linalg.md)).",
              "solve solve_triangular solve_banded solve_tridiagonal tridiagonal_lu_factor tridiagonal_lu_solve cho_solve lu_solve lstsq inv "
              "matrix_inverse pinv det slogdet cholesky lu lu_factor pivot_to_permutation qr svd eig eigh eigvals eigvalsh schur qz ordqz expm "
-             "matrix_power matrix_dot norm trace diagonal block_diag kron tensorinv tensorsolve solve_sylvester solve_continuous_lyapunov "
-             "solve_discrete_lyapunov solve_continuous_are solve_discrete_are", "tensor.linalg"),
+             "matrix_power matrix_dot matrix_rank norm vector_norm matrix_norm svdvals trace diagonal matrix_transpose block_diag matmul vecdot outer "
+             "tensordot cross kron tensorinv tensorsolve solve_sylvester solve_continuous_lyapunov solve_discrete_lyapunov solve_continuous_are "
+             "solve_discrete_are", "tensor.linalg"),
     _section("Convolution, pooling and interpolation", "", "convolve correlate conv2d pool_2d interp interpolate1d"),
     _section("Signals", "", "convolve1d convolve2d", "tensor.signal"),
     _section("Fourier transforms", "As in numpy.fft.",

@@ -122,10 +122,6 @@ void bind_parting(nb::module_& m, const char* name, Parting function, const char
 }
 
 void bind_orders(nb::module_& m) {
-  m.def(
-      "_argsort_decreasing",
-      [](const Like& x, int axis) { return argsort(as_variable(x), axis, SortOrder::Decreasing); },
-      nb::call_guard<AtCaller>(), "x"_a, "axis"_a);
   bind_parting(m, "partition", partition,
                R"(>>> pt.partition([3.0, 1.0, 2.0], 1).eval()
 array([1., 2., 3.]))");

@@ -101,8 +101,10 @@ void bind_distributions(nb::module_& m) {
 [[0, 2, 1], [0.0, 1.0, 2.0, 3.0]])");
   define(
       m, "corrcoef",
-      [](const Like& x, const Any& y, Flag rowvar) { return corrcoef(as_variable(x), optional_operand(y), rowvar); },
-      "x"_a, "y"_a = nb::none(), "rowvar"_a = true,
+      [](const Like& x, const Any& y, Flag rowvar, const DTypeLike& dtype) {
+        return corrcoef(as_variable(x), optional_operand(y), rowvar, optional_dtype(dtype));
+      },
+      "x"_a, "y"_a = nb::none(), "rowvar"_a = true, nb::kw_only(), "dtype"_a = nb::none(),
       R"(>>> pt.corrcoef([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).eval()
 array([[ 1., -1.],
        [-1.,  1.]]))");

@@ -10,6 +10,8 @@
 #include "bind.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/linalg.hpp"
+#include "bitale/ops/matrix_rank.hpp"
+#include "bitale/ops/norms.hpp"
 #include "define.hpp"
 #include "deprecated.hpp"
 #include "flag.hpp"
@@ -123,8 +125,34 @@ void bind_decompositions(nb::module_& m) {
       },
       nb::call_guard<AtCaller>(), "A"_a, "output"_a = "real", "sort"_a = nb::none());
   add_function(
-      m, "pinv", [](const Like& x, bool) { return pinv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
-      "hermitian"_a = false);
+      m, "pinv",
+      [](const Like& x, bool, const Any& rtol) {
+        return rtol.is_none() ? pinv(as_variable(x)) : pinv(as_variable(x), as_variable(rtol));
+      },
+      nb::call_guard<AtCaller>(), "x"_a, "hermitian"_a = false, nb::kw_only(), "rtol"_a = nb::none());
+  add_function(
+      m, "svdvals", [](const Like& x) { return svdvals(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
+      ">>> pt.linalg.svdvals([[0.0, 2.0], [1.0, 0.0]]).eval()\narray([2., 1.])");
+  add_function(
+      m, "vector_norm",
+      [](const Like& x, const AxisLike& axis, Flag keepdims, double ord) {
+        return vector_norm(as_variable(x), ord, as_axes(axis, "vector_norm"), keepdims);
+      },
+      nb::call_guard<AtCaller>(), "x"_a, nb::kw_only(), "axis"_a.none() = nb::none(), "keepdims"_a = false,
+      "ord"_a = 2.0, ">>> pt.linalg.vector_norm([3.0, 4.0]).eval()\narray(5.)");
+  add_function(
+      m, "matrix_norm",
+      [](const Like& x, Flag keepdims, const Any& ord) { return matrix_norm(as_variable(x), as_order(ord), keepdims); },
+      nb::call_guard<AtCaller>(), "x"_a, nb::kw_only(), "keepdims"_a = false, "ord"_a = "fro",
+      ">>> pt.linalg.matrix_norm([[3.0, 0.0], [0.0, 4.0]]).eval()\narray(5.)");
+  add_function(
+      m, "matrix_rank",
+      [](const Like& A, const Any& tol, bool, const Any& rtol) {
+        if (!tol.is_none() && !rtol.is_none()) throw ValueError("matrix_rank: tol and rtol are both given");
+        return matrix_rank(as_variable(A), {.tol = optional_operand(tol), .rtol = optional_operand(rtol)});
+      },
+      nb::call_guard<AtCaller>(), "A"_a, "tol"_a = nb::none(), "hermitian"_a = false, nb::kw_only(),
+      "rtol"_a = nb::none(), ">>> pt.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).eval()\narray(1)");
   add_function(
       m, "lstsq",
       [](const Like& x, const Like& y, std::optional<double> rcond) {

@@ -7,6 +7,7 @@
 #include "arguments.hpp"
 #include "bitale/ops/names.hpp"
 #include "define.hpp"
+#include "device.hpp"
 #include "flag.hpp"
 #include "numpy_bridge.hpp"
 #include "numpy_functions.hpp"
@@ -43,8 +44,12 @@ void bind_of_one(nb::module_& m) {
       R"(>>> pt.permute_dims(np.ones((2, 3, 4)), (2, 0, 1)).eval().shape
 (4, 2, 3))");
   define(
-      m, "astype", [](const Like& x, const DTypeLike& dtype, Flag) { return cast(as_variable(x), dtype_from(dtype)); },
-      "x"_a, "dtype"_a, nb::kw_only(), "copy"_a = true,
+      m, "astype",
+      [](const Like& x, const DTypeLike& dtype, Flag, const Any& device) {
+        check_device(device, "astype");
+        return cast(as_variable(x), dtype_from(dtype));
+      },
+      "x"_a, "dtype"_a, nb::kw_only(), "copy"_a = true, "device"_a = nb::none(),
       R"(>>> pt.astype([1.5, 2.5], "int64").eval()
 array([1, 2]))");
   define(

@@ -43,8 +43,10 @@ bool is_part_of_complex(std::string_view name) {
   return name == "real" || name == "imag" || name == "conj" || name == "angle";
 }
 
-// Those with further arguments, or other names than x and y for both: bound in special.cpp.
-bool has_own_arguments(std::string_view name) { return name == "iv" || name == "kv" || name == "round"; }
+// Those with further arguments, or other names than x and y for both: bound in special.cpp and shapes.cpp.
+bool has_own_arguments(std::string_view name) {
+  return name == "iv" || name == "kv" || name == "round" || name == "clip";
+}
 
 // PyTensor's name of the only argument.
 const char* argument_of(std::string_view name) { return name == "isnan" || name == "isinf" ? "a" : "x"; }

@@ -15,6 +15,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/fourier.hpp"
 #include "define.hpp"
+#include "device.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
 
@@ -104,10 +105,12 @@ using Frequencies = Variable (*)(const Operand&, const Operand&, std::optional<D
 void bind_frequencies(nb::module_& m, const char* name, Frequencies function, const char* example) {
   add_function(
       m, name,
-      [function](const Like& n, const Like& d, const DTypeLike& dtype) {
+      [function, name](const Like& n, const Like& d, const DTypeLike& dtype, const Any& device) {
+        check_device(device, name);
         return function(as_variable(n), as_variable(d), optional_dtype(dtype));
       },
-      nb::call_guard<AtCaller>(), "n"_a, "d"_a = 1.0, nb::kw_only(), "dtype"_a = nb::none(), example);
+      nb::call_guard<AtCaller>(), "n"_a, "d"_a = 1.0, nb::kw_only(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+      example);
 }
 
 using Shifting = Variable (*)(const Operand&, const Axes&);

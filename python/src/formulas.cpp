@@ -20,6 +20,7 @@
 #include "bitale/ops/search.hpp"
 #include "bitale/ops/statistics.hpp"
 #include "define.hpp"
+#include "device.hpp"
 #include "flag.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
@@ -101,18 +102,22 @@ array([[1., 0., 0.],
 void bind_creations(nb::module_& m) {
   define(
       m, "full",
-      [](const ShapeLike& shape, const Like& fill_value, const DTypeLike& dtype) {
+      [](const ShapeLike& shape, const Like& fill_value, const DTypeLike& dtype, const Any& device) {
+        check_device(device, "full");
         return full(as_lengths(shape, "full"), as_variable(fill_value), optional_dtype(dtype));
       },
-      "shape"_a, "fill_value"_a, "dtype"_a = nb::none(), R"(>>> pt.full((2, 2), 7.0).eval()
+      "shape"_a, "fill_value"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(),
+      R"(>>> pt.full((2, 2), 7.0).eval()
 array([[7., 7.],
        [7., 7.]], dtype=float32))");
   define(
       m, "full_like",
-      [](const Like& a, const Like& fill_value, const DTypeLike& dtype) {
+      [](const Like& a, const Like& fill_value, const DTypeLike& dtype, const Any& device) {
+        check_device(device, "full_like");
         return full_like(as_variable(a), as_variable(fill_value), optional_dtype(dtype));
       },
-      "a"_a, "fill_value"_a, "dtype"_a = nb::none(), R"(>>> pt.full_like(np.ones(3), 7).eval()
+      "a"_a, "fill_value"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none(),
+      R"(>>> pt.full_like(np.ones(3), 7).eval()
 array([7, 7, 7]))");
   define(
       m, "identity_like",
@@ -224,17 +229,19 @@ array(4.))");
   define(
       m, "cov",
       [](const Like& observed, const Any& y, bool rowvar, bool bias, const Any& ddof, const Any& fweights,
-         const Any& aweights) {
+         const Any& aweights, const DTypeLike& dtype) {
         if (!ddof.is_none() && !is_integer_object(ddof)) throw ValueError("cov: expected an integer as ddof");
         return cov(as_variable(observed), optional_operand(y),
                    {.rowvar = rowvar,
                     .bias = bias,
                     .ddof = as_optional_int(ddof, "cov: ddof"),
                     .fweights = optional_operand(fweights),
-                    .aweights = optional_operand(aweights)});
+                    .aweights = optional_operand(aweights),
+                    .dtype = optional_dtype(dtype)});
       },
       "m"_a, "y"_a = nb::none(), "rowvar"_a = true, "bias"_a = false, "ddof"_a = nb::none(), "fweights"_a = nb::none(),
-      "aweights"_a = nb::none(), R"(>>> pt.cov(np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])).eval()
+      "aweights"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(),
+      R"(>>> pt.cov(np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])).eval()
 array([[ 1., -1.],
        [-1.,  1.]]))");
 }

@@ -20,6 +20,8 @@
 #include "bitale/ops/search.hpp"
 #include "define.hpp"
 #include "deprecated.hpp"
+#include "device.hpp"
+#include "diagonal_number.hpp"
 #include "flag.hpp"
 #include "hooks.hpp"
 #include "numpy_bridge.hpp"
@@ -220,7 +222,8 @@ void bind_creating(nb::module_& m) {
   define(
       m, "linspace",
       [](const Like& start, const Like& stop, const Like& num, bool endpoint, bool retstep, const DTypeLike& dtype,
-         int axis) -> nb::object {
+         int axis, const Any& device) -> nb::object {
+        check_device(device, "linspace");
         const Variable limits[] = {as_variable(start), as_variable(stop), as_variable(num)};
         const nb::object numbers =
             wrap(linspace(limits[0], limits[1], limits[2], sequence_options(endpoint, dtype, axis)));
@@ -228,21 +231,24 @@ void bind_creating(nb::module_& m) {
         return nb::make_tuple(numbers, wrap(linspace_step(limits[0], limits[1], limits[2], endpoint)));
       },
       "start"_a, "stop"_a, "num"_a = 50, "endpoint"_a = true, "retstep"_a = false, "dtype"_a = nb::none(), "axis"_a = 0,
+      nb::kw_only(), "device"_a = nb::none(),
       nb::sig("def linspace(start: typing.Any, stop: typing.Any, num: typing.Any = 50, endpoint: bool = True, "
-              "retstep: bool = False, dtype: typing.Any = None, axis: int = 0) -> TensorVariable | "
-              "tuple[TensorVariable, TensorVariable]"));
+              "retstep: bool = False, dtype: typing.Any = None, axis: int = 0, *, device: str | None = None) -> "
+              "TensorVariable | tuple[TensorVariable, TensorVariable]"));
   define(
       m, "empty",
-      [](const ShapeLike& shape, const DTypeLike& dtype) {
+      [](const ShapeLike& shape, const DTypeLike& dtype, const Any& device) {
+        check_device(device, "empty");
         return empty(Operands(as_lengths(shape, "empty")), optional_dtype(dtype));
       },
-      "shape"_a, "dtype"_a = nb::none());
+      "shape"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none());
   define(
       m, "empty_like",
-      [](const Like& prototype, const DTypeLike& dtype) {
+      [](const Like& prototype, const DTypeLike& dtype, const Any& device) {
+        check_device(device, "empty_like");
         return empty_like(as_variable(prototype), optional_dtype(dtype));
       },
-      "prototype"_a, "dtype"_a = nb::none());
+      "prototype"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none());
   define(
       m, "logspace",
       [](const Like& start, const Like& stop, const Like& num, const Like& base, bool endpoint, const DTypeLike& dtype,
@@ -261,7 +267,7 @@ void bind_creating(nb::module_& m) {
       "start"_a, "stop"_a, "num"_a = 50, "base"_a = 10.0, "endpoint"_a = true, "dtype"_a = nb::none(), "axis"_a = 0);
   define(
       m, "tri",
-      [](const Like& n, const Any& columns, int k, const DTypeLike& dtype) {
+      [](const Like& n, const Any& columns, DiagonalNumber k, const DTypeLike& dtype) {
         return tri(as_variable(n), optional_operand(columns), k, optional_dtype(dtype));
       },
       "N"_a, "M"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none());
@@ -372,7 +378,16 @@ void bind_contracting(nb::module_& m) {
       return in_optional_dtype(function(as_variable(x1), as_variable(x2)), dtype);
     };
   };
-  define(m, "vecdot", product(vecdot), "x1"_a, "x2"_a, "dtype"_a = nb::none());
+  define(
+      m, "vecdot",
+      [](const Like& x1, const Like& x2, const DTypeLike& dtype, int axis) {
+        const auto last = [axis](const Like& x) {
+          const Variable value = as_variable(x);
+          return axis == -1 ? value : moveaxis(value, {axis}, {-1});
+        };
+        return in_optional_dtype(vecdot(last(x1), last(x2)), dtype);
+      },
+      "x1"_a, "x2"_a, "dtype"_a = nb::none(), "axis"_a = -1);
   define(m, "matvec", product(matvec), "x1"_a, "x2"_a, "dtype"_a = nb::none());
   define(m, "vecmat", product(vecmat), "x1"_a, "x2"_a, "dtype"_a = nb::none());
   add_function(

@@ -10,9 +10,13 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/assume.hpp"
 #include "bitale/ops/complex.hpp"
+#include "bitale/ops/creation.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "define.hpp"
 #include "deprecated.hpp"
+#include "device.hpp"
+#include "diagonal_number.hpp"
+#include "flag.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -66,11 +70,11 @@ constexpr const char* solve_triangular_doc =
 void bind_linalg(nb::module_& m) {
   add_function(
       m, "cholesky",
-      [](const Like& x, bool lower, bool, bool, const std::string& on_error) {
-        return cholesky(as_variable(x), lower, as_on_error(on_error));
+      [](const Like& x, bool lower, bool, bool, const std::string& on_error, Flag upper) {
+        return cholesky(as_variable(x), lower && !upper, as_on_error(on_error));
       },
       nb::call_guard<AtCaller>(), "x"_a, "lower"_a = true, nb::kw_only(), "check_finite"_a = true,
-      "overwrite_a"_a = false, "on_error"_a = "raise", cholesky_doc);
+      "overwrite_a"_a = false, "on_error"_a = "raise", "upper"_a = false, cholesky_doc);
   add_function(
       m, "solve_triangular",
       [](const Like& a, const Like& b, const Any& trans, bool lower, bool unit_diagonal, bool,
@@ -154,42 +158,49 @@ void bind_linalg(nb::module_& m) {
       "_known_structure", [](const Like& x) { return structure_of(as_variable(x)).str(); }, "x"_a,
       "The short names of the facts that are known of a matrix.");
   define(
-      m, "tril", [](const Like& a, int k) { return tril(as_variable(a), k); }, "m"_a, "k"_a = 0);
+      m, "tril", [](const Like& a, DiagonalNumber k) { return tril(as_variable(a), k); }, "m"_a, "k"_a = 0);
   define(
-      m, "triu", [](const Like& a, int k) { return triu(as_variable(a), k); }, "m"_a, "k"_a = 0);
+      m, "triu", [](const Like& a, DiagonalNumber k) { return triu(as_variable(a), k); }, "m"_a, "k"_a = 0);
   define(
       m, "diagonal",
-      [](const Like& a, int offset, int axis1, int axis2) { return diagonal(as_variable(a), offset, axis1, axis2); },
+      [](const Like& a, DiagonalNumber offset, int axis1, int axis2) {
+        return diagonal(as_variable(a), offset, axis1, axis2);
+      },
       "a"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1);
   define_method(
       m, "diagonal",
-      [](const Like& a, int offset, int axis1, int axis2) { return diagonal(as_variable(a), offset, axis1, axis2); },
+      [](const Like& a, DiagonalNumber offset, int axis1, int axis2) {
+        return diagonal(as_variable(a), offset, axis1, axis2);
+      },
       "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "A diagonal of the matrices of two axes, as the last dimension.");
   define(
       m, "extract_diag",
-      [](const Like& a, int offset, int axis1, int axis2, bool) {
+      [](const Like& a, DiagonalNumber offset, int axis1, int axis2, bool) {
         warn_deprecated("extract_diag", "diagonal");
         return diagonal(as_variable(a), offset, axis1, axis2);
       },
       "x"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "view"_a = false);
   define(
-      m, "diag", [](const Like& v, int k) { return diag(as_variable(v), k); }, "v"_a, "k"_a = 0);
+      m, "diag", [](const Like& v, DiagonalNumber k) { return diag(as_variable(v), k); }, "v"_a, "k"_a = 0);
   define(
       m, "eye",
-      [](const Like& n, const Any& columns, int k, const DTypeLike& dtype) {
-        std::optional<Operand> m_columns;
-        if (!columns.is_none()) m_columns = Operand(as_variable(columns));
-        return eye(as_variable(n), m_columns, k, optional_dtype(dtype));
+      [](const Like& n, const Any& columns, const Any& k, const DTypeLike& dtype, const Any& device) {
+        check_device(device, "eye");
+        const std::optional<Operand> m_columns = optional_operand(columns);
+        if (is_variable(k)) return eye(as_variable(n), m_columns, variable_of(k), optional_dtype(dtype));
+        DiagonalNumber number;
+        if (!nb::try_cast(k, number))
+          throw TypeError(cat("eye: expected an integer as k, got ", nb::cast<std::string>(nb::repr(k))));
+        return eye(as_variable(n), m_columns, number, optional_dtype(dtype));
       },
-      "n"_a, "m"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none());
-  define(
-      m, "trace",
-      [](const Like& a, int offset, int axis1, int axis2) { return trace(as_variable(a), offset, axis1, axis2); },
-      "a"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1);
-  define_method(
-      m, "trace",
-      [](const Like& a, int offset, int axis1, int axis2) { return trace(as_variable(a), offset, axis1, axis2); },
-      "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "The sum of a diagonal of the matrices of two axes.");
+      "n"_a, "m"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none());
+  const auto trace_of = [](const Like& a, DiagonalNumber offset, int axis1, int axis2, const DTypeLike& dtype) {
+    const Variable x = as_variable(a);
+    return trace(cast(x, optional_dtype(dtype).value_or(x.dtype())), offset, axis1, axis2);
+  };
+  define(m, "trace", trace_of, "a"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "dtype"_a = nb::none());
+  define_method(m, "trace", trace_of, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "dtype"_a = nb::none(),
+                "The sum of a diagonal of the matrices of two axes.");
 }
 
 }  // namespace bitale::python

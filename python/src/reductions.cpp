@@ -6,6 +6,7 @@
 #include "bind.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/calculus.hpp"
 #include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/statistics.hpp"
 #include "define.hpp"
@@ -29,7 +30,7 @@ using Summing = Variable (*)(const Operand&, const Axes&, bool, std::optional<DT
 using Choosing = Variable (*)(const Operand&, const Axes&, bool);
 using Locating = Variable (*)(const Operand&, std::optional<int>, bool);
 using LocatingOverSome = Variable (*)(const Operand&, const std::vector<int>&, bool);
-using Spreading = Variable (*)(const Operand&, const Axes&, int, bool);
+using Spreading = Variable (*)(const Operand&, const Axes&, double, bool);
 using Normalizing = Variable (*)(const Operand&, const Axes&);
 
 void bind_summing(nb::module_& m, const char* name, Summing function) {
@@ -81,14 +82,14 @@ void bind_cumulating(nb::module_& m, const char* name, Cumulating function) {
 void bind_spreading(nb::module_& m, const char* name, Spreading function) {
   define_both_of(
       m, name, "input"_a,
-      [function, name](const Like& x, const AxisLike& axis, std::optional<int> ddof, Flag keepdims, bool corrected,
-                       std::optional<int> correction) {
+      [function, name](const Like& x, const AxisLike& axis, std::optional<double> ddof, Flag keepdims, bool corrected,
+                       std::optional<double> correction) {
         if (ddof && correction) throw ValueError(cat(name, ": ddof and correction mean the same, and both are given"));
         Variable operand = as_variable(x);
         const Axes axes = as_axes(axis, name);
         // The mean of the centered elements is the rounding error of what would be 0.
         if (corrected) operand = sub(operand, mean(operand, axes, true));
-        return function(operand, axes, ddof ? *ddof : correction.value_or(0), keepdims);
+        return function(operand, axes, ddof ? *ddof : correction.value_or(0.0), keepdims);
       },
       "axis"_a = nb::none(), "ddof"_a = nb::none(), "keepdims"_a = false, "corrected"_a = false,
       "correction"_a = nb::none());
@@ -148,8 +149,14 @@ void bind_reductions(nb::module_& m) {
       "For L = 0, the number of elements that are not 0; for an infinite L, the largest (or, negative, the smallest) "
       "absolute value.");
   define(
-      m, "diff", [](const Like& x, int n, int axis) { return diff(as_variable(x), n, axis); }, "x"_a, "n"_a = 1,
-      "axis"_a = -1);
+      m, "diff",
+      [](const Like& x, int n, int axis, const Any& prepend, const Any& append) {
+        return diff(
+            as_variable(x),
+            DiffOptions{
+                .n = n, .axis = axis, .prepend = optional_operand(prepend), .append = optional_operand(append)});
+      },
+      "x"_a, "n"_a = 1, "axis"_a = -1, "prepend"_a = nb::none(), "append"_a = nb::none());
   define(
       m, "logsumexp",
       [](const Like& x, const AxisLike& axis, Flag keepdims) {

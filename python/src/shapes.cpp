@@ -13,6 +13,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/known.hpp"
 #include "define.hpp"
+#include "device.hpp"
 #include "graph/literal.hpp"
 #include "numpy_bridge.hpp"
 
@@ -170,8 +171,10 @@ void bind_shape(nb::module_& m) {
       m, "shape_i", [](const Like& x, int i) { return shape_i(as_variable(x), i); }, "x"_a, "i"_a);
   define(
       m, "reshape",
-      [](const Like& x, const ShapeLike& newshape, std::optional<int> ndim) { return reshape_to(x, newshape, ndim); },
-      "x"_a, "newshape"_a, "ndim"_a = nb::none());
+      [](const Like& x, const ShapeLike& newshape, std::optional<int> ndim, const Any&) {
+        return reshape_to(x, newshape, ndim);
+      },
+      "x"_a, "newshape"_a, "ndim"_a = nb::none(), nb::kw_only(), "copy"_a = nb::none());
   define_method(
       m, "reshape",
       [](const Like& x, nb::args shape, std::optional<int> ndim) { return reshape_to(x, spread(shape), ndim); },
@@ -230,34 +233,49 @@ array([1, 2]))");
       "x"_a, "shape"_a);
   define(
       m, "zeros",
-      [](const ShapeLike& shape, const DTypeLike& dtype) {
+      [](const ShapeLike& shape, const DTypeLike& dtype, const Any& device) {
+        check_device(device, "zeros");
         return zeros(as_lengths(shape, "zeros"), optional_dtype(dtype));
       },
-      "shape"_a, "dtype"_a = nb::none());
+      "shape"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none());
   define(
       m, "ones",
-      [](const ShapeLike& shape, const DTypeLike& dtype) {
+      [](const ShapeLike& shape, const DTypeLike& dtype, const Any& device) {
+        check_device(device, "ones");
         return ones(as_lengths(shape, "ones"), optional_dtype(dtype));
       },
-      "shape"_a, "dtype"_a = nb::none());
+      "shape"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none());
   const auto zeros_like_of = [](const Like& x, const DTypeLike& dtype) {
     return zeros_like(as_variable(x), optional_dtype(dtype));
   };
   define_method(m, "zeros_like", zeros_like_of, "dtype"_a = nb::none(), "Of this shape, and of this dtype by default.");
   define(
       m, "zeros_like",
-      [](const Like& x, const DTypeLike& dtype, bool) { return zeros_like(as_variable(x), optional_dtype(dtype)); },
-      "model"_a, "dtype"_a = nb::none(), "opt"_a = false);
+      [zeros_like_of](const Like& x, const DTypeLike& dtype, bool, const Any& device) {
+        check_device(device, "zeros_like");
+        return zeros_like_of(x, dtype);
+      },
+      "model"_a, "dtype"_a = nb::none(), "opt"_a = false, nb::kw_only(), "device"_a = nb::none());
   const auto ones_like_of = [](const Like& x, const DTypeLike& dtype) {
     return ones_like(as_variable(x), optional_dtype(dtype));
   };
   define_method(m, "ones_like", ones_like_of, "dtype"_a = nb::none(), "Of this shape, and of this dtype by default.");
   define(
       m, "ones_like",
-      [](const Like& x, const DTypeLike& dtype, bool) { return ones_like(as_variable(x), optional_dtype(dtype)); },
-      "model"_a, "dtype"_a = nb::none(), "opt"_a = false);
-  define(m, "arange", arange_by, "start"_a, "stop"_a = nb::none(), "step"_a = nb::none(), "dtype"_a = nb::none(),
-         R"(>>> pt.arange(2, 8, 3).eval()
+      [ones_like_of](const Like& x, const DTypeLike& dtype, bool, const Any& device) {
+        check_device(device, "ones_like");
+        return ones_like_of(x, dtype);
+      },
+      "model"_a, "dtype"_a = nb::none(), "opt"_a = false, nb::kw_only(), "device"_a = nb::none());
+  define(
+      m, "arange",
+      [](const Like& start, const Any& stop, const Any& step, const DTypeLike& dtype, const Any& device) {
+        check_device(device, "arange");
+        return arange_by(start, stop, step, dtype);
+      },
+      "start"_a, "stop"_a = nb::none(), "step"_a = nb::none(), "dtype"_a = nb::none(), nb::kw_only(),
+      "device"_a = nb::none(),
+      R"(>>> pt.arange(2, 8, 3).eval()
 array([2, 5]))");
   define(
       m, "make_vector",
@@ -315,12 +333,14 @@ void bind_conversion(nb::module_& m) {
       m, "rad2deg", [](const Like& x) { return rad2deg(as_variable(x)); }, "a"_a);
   define_method(
       m, "rad2deg", [](const Like& x) { return rad2deg(as_variable(x)); }, "Radians to degrees.");
-  define_method(
-      m, "clip",
-      [](const Like& x, const Like& low, const Like& high) {
-        return clip(as_variable(x), as_variable(low), as_variable(high));
-      },
-      "a_min"_a, "a_max"_a, "x, but at least a_min and at most a_max.");
+  const auto clipped = [](const Like& x, const Any& low, const Any& high) {
+    const Variable value = as_variable(x);
+    if (low.is_none()) return high.is_none() ? value : minimum(value, as_variable(high));
+    return high.is_none() ? maximum(value, as_variable(low)) : clip(value, as_variable(low), as_variable(high));
+  };
+  define(m, "clip", clipped, "x"_a, "min"_a = nb::none(), "max"_a = nb::none());
+  define_method(m, "clip", clipped, "a_min"_a = nb::none(), "a_max"_a = nb::none(),
+                "x, but at least a_min and at most a_max; None is no bound.");
   define_method(
       m, "fill", [](const Like& x, const Like& value) { return second(as_variable(x), as_variable(value)); }, "value"_a,
       "The value broadcast to x's shape.");

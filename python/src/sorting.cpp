@@ -13,12 +13,13 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/sorting.hpp"
 #include "define.hpp"
+#include "flag.hpp"
 
 namespace bitale::python {
 
 namespace {
 
-using Sorting = Variable (*)(const Operand&, std::optional<int>);
+using Sorting = Variable (*)(const Operand&, std::optional<int>, SortOrder);
 
 // One stable algorithm implements all kinds.
 void check_options(const char* function, std::string_view kind, nb::handle order) {
@@ -33,14 +34,15 @@ void check_options(const char* function, std::string_view kind, nb::handle order
 
 void bind_sort(nb::module_& m, const char* name, Sorting function) {
   const auto bound = [function, name](const Like& a, const AxisLike& axis, const std::optional<std::string>& kind,
-                                      const Any& order, const Any&) {
+                                      const Any& order, const Any&, Flag descending) {
     check_options(name, kind.value_or("stable"), order);
-    return function(as_variable(a), as_optional_int(axis, cat(name, ": axis")));
+    return function(as_variable(a), as_optional_int(axis, cat(name, ": axis")),
+                    descending ? SortOrder::Decreasing : SortOrder::Increasing);
   };
   define(m, name, bound, "a"_a, "axis"_a.none() = -1, "kind"_a = nb::none(), "order"_a = nb::none(),
-         "stable"_a = nb::none());
+         "stable"_a = nb::none(), nb::kw_only(), "descending"_a = false);
   define_method(m, name, bound, "axis"_a.none() = -1, "kind"_a = nb::none(), "order"_a = nb::none(),
-                "stable"_a = nb::none());
+                "stable"_a = nb::none(), nb::kw_only(), "descending"_a = false);
 }
 
 }  // namespace

@@ -92,8 +92,15 @@ Variable checked_update(const Variable& target, const Variable& expression) {
   TypeError error(cat("function: updates: the new value of `", target.str(), "` has another type\n", "  expected ",
                       target.type()->str(), "\n  got      ", expression.type()->str()));
   if (as_tensor(expression.type()) && as_tensor(target.type()) && expression.dtype() != target.dtype() &&
-      expression.ndim() == target.ndim())
-    error.add("hint", cat("cast(value, ", dtype_name(target.dtype()), ")"));
+      expression.ndim() == target.ndim()) {
+    const bool widened =
+        target.dtype() == DType::Float32 && expression.dtype() == DType::Float64 && config::float_x() == DType::Float64;
+    error.add("hint",
+              cat("cast(value, ", dtype_name(target.dtype()), ")",
+                  widened ? "; or config.floatX = \"float32\" before anything is built: numbers such as 0.9 are "
+                            "then float32"
+                          : ""));
+  }
   fail_at(std::move(error), expression);
 }
 

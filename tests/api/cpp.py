@@ -16,6 +16,7 @@ renamed = {"std": "std_", "switch": "switch_", "xor": "xor_"}
 reasons = {
     r"TensorLike": "an annotation: Operand in C++",
     r"values_eq_approx_always_true": "a type in C++ says itself how its values compare",
+    r"asarray|from_dlpack": "Python's protocol between array libraries; an Array borrows memory in C++",
     r"as_tensor": "as_tensor_variable; as_tensor of a type is the TensorType in it",
     r"make_slice": "a Slice is made of its bounds",
     r"linalg\.ordqz": "qz with `sort`",
@@ -31,8 +32,6 @@ reasons_of_standard = {
     r"__array_namespace_info__|asarray|from_dlpack": "Python's protocol between array libraries; an Array borrows memory in C++",
     r"broadcast_shapes|can_cast|finfo|iinfo|isdtype|result_type": "of dtypes and shapes, which have functions of their own: promote, can_cast_safely, std::numeric_limits",
     r"unique_\w+": "unique, with what it returns besides by flags",
-    r"linalg\.(matrix|vector)_norm": "norm",
-    r"linalg\.matrix_rank": "the number of svd's singular values above a bound",
 }  # fmt: skip
 
 

@@ -102,6 +102,8 @@ NOT_DRAWN = {
     r"nanargm(ax|in)|argtopk|topk_and_argtopk": "positions among equal elements: tests/python/tensor/test_sorting.py and test_numpy_functions.py",
     r"cov|corrcoef": "a difference of large numbers, which has no digits for many inputs: tests/python/tensor/test_numpy_functions.py",
     r"chi2sf|gamma[lu]|kn|special\.(factorial|poch|xlogx)": "tests/python/tensor/test_special_functions.py and test_elementwise.py compare it within its domain",
+    r"asarray|from_dlpack": "a value as a variable",
+    r"linalg\.(matrix_rank|svdvals)": "matrices at the border of ranks have either; complex_graphs.py draws the op of singular values: tests/python/test_array_api_namespace.py",
     r"complex_from_polar|fft\.\w+|linalg\.eig(vals)?": "of complex numbers: complex_graphs.py draws their ops",
     r"linalg\.(block_diag|eigh|lstsq|ordqz|qz|schur|solve_tridiagonal|tensorinv|tensorsolve)": "several results are right, or few matrices fit: tests/python/tensor/linalg",
     r"jacfwd": "tests/python/gradient/test_gradient_functions.py compares it with jacobian, which is drawn",

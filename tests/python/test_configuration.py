@@ -126,6 +126,9 @@ def test_functions_of_nothing_but_literals_are_computed_in_float64():
     cases = {
         "root": (lambda: pt.sqrt(2), np.sqrt(2.0)), "quotient": (lambda: pt.true_div(1, 3), 1 / 3), "exp": (lambda: pt.exp(0.5), np.exp(0.5)),
         "product": (lambda: pt.mul(0.1, 0.5), 0.1 * 0.5), "power": (lambda: pt.pow(2, 0.5), 2**0.5), "mixed": (lambda: pt.add(0.5, 1), 1.5),
+        "logaddexp": (lambda: pt.logaddexp(1.0, 2), np.logaddexp(1.0, 2.0)), "logaddexp2": (lambda: pt.logaddexp2(1, 2.0), np.logaddexp2(1.0, 2.0)),
+        "fmod": (lambda: pt.fmod(5.5, 3), 2.5), "degrees": (lambda: pt.deg2rad(90), np.pi / 2), "radians": (lambda: pt.rad2deg(0.5), np.rad2deg(0.5)),
+        "elu": (lambda: pt.elu(-1.0), np.expm1(-1.0)), "silu": (lambda: pt.silu(1.0), 1 / (1 + np.exp(-1.0))), "gelu": (lambda: pt.gelu(0.5), 0.34573123063700656),
     }  # fmt: skip
     for name, (make, right) in cases.items():
         result = make()
@@ -133,10 +136,29 @@ def test_functions_of_nothing_but_literals_are_computed_in_float64():
     assert bt.function([x64], x64 / pt.sqrt(2))([1.0])[0] == 1 / np.sqrt(2.0)
     # Beside an operand with a dtype a literal does not widen it, and a choice among literals has their values.
     assert (x32 * 0.5).dtype == "float32" and pt.switch(x32 > 0, 1.0, 0.5).dtype == "float32" and pt.maximum(x32, 0.5).dtype == "float32"
+    assert {each.dtype for each in (pt.logaddexp(x32, 1.0), pt.logaddexp(0.5, x32), pt.fmod(x32, 0.5), pt.elu(x32), pt.elu(0.5, x32), pt.gelu(x32))} == {"float32"}
     assert pt.as_tensor(0.5).dtype == "float32" and pt.sqrt(pt.as_tensor(np.float32(2))).dtype == "float32"
     for flags in ({"cast_policy": "pytensor"}, {"floatX": "float32"}):
         with bt.config.change_flags(**flags):
-            assert pt.sqrt(2).dtype == pt.exp(0.5).dtype == "float32"
+            assert pt.sqrt(2).dtype == pt.exp(0.5).dtype == pt.logaddexp(1.0, 2.0).dtype == pt.gelu(0.5).dtype == "float32"
+
+
+def test_one_setting_makes_an_optimiser_of_float32():
+    def adam():
+        x = pt.fmatrix("x")
+        w, mean, square, steps = (bt.shared(np.zeros(n, "float32")) for n in (3, 3, 3, ()))
+        cost = pt.sqr(x @ w - 1).mean()
+        slope, t = bt.grad(cost, w), steps + 1
+        updates = {mean: 0.9 * mean + 0.1 * slope, square: 0.999 * square + 0.001 * slope**2, steps: t}
+        updates[w] = w - 0.01 * (updates[mean] / (1 - 0.9**t)) / (pt.sqrt(updates[square] / (1 - 0.999**t)) + 1e-8)
+        return bt.function([x], cost, updates=updates), w
+
+    with pytest.raises(TypeError, match='config.floatX = "float32"'):
+        adam()
+    with bt.config.change_flags(floatX="float32"):
+        f, w = adam()
+        f(np.ones((2, 3), "float32"))
+        assert w.get_value().dtype == "float32" and np.allclose(w.get_value(), 0.01)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,14 @@ Variable trapezoid(const Operand& y, const std::optional<Operand>& x = {}, const
 Variables gradient(const Operand& f, const std::vector<Operand>& spacings = {}, const Axes& axis = all_axes,
                    int edge_order = 1);
 
+// diff of x with further elements before and behind it along the axis: tensors that are joined to it, or a scalar for
+// one element.
+struct DiffOptions {
+  int n = 1, axis = -1;
+  std::optional<Operand> prepend = {}, append = {};
+};
+Variable diff(const Operand& x, const DiffOptions& options);
+
 // The polynomial with these coefficients, the highest power first, at x, by Horner's rule.
 Variable polyval(const Operand& p, const Operand& x);
 // The powers of each element of a vector: from n - 1 down to 0, or up with `increasing`. n: by default the length of x.

@@ -62,4 +62,7 @@ Variable nan_to_num(const Operand& x, const Operand& nan = 0.0, const std::optio
 Variable fill_diagonal(const Operand& x, const Operand& value);
 Variable fill_diagonal_offset(const Operand& x, const Operand& value, const Operand& offset);
 
+// Ones on diagonal k of an [n, m] matrix, where k is an integer scalar that is known when it is computed.
+Variable eye(const Operand& n, const std::optional<Operand>& m, const Variable& k, std::optional<DType> dtype = {});
+
 }  // namespace bitale

@@ -20,15 +20,21 @@ MaximumAndArgmax max_and_argmax(const Operand& x, std::optional<int> axis = {}, 
 // counts the elements that are not 0; an infinite one takes the largest absolute value, or the smallest.
 Variable power_norm(const Operand& x, const Operand& order, const Axes& axis = all_axes, bool keepdims = false);
 
+// Variances and standard deviations whose sum is divided by the number of elements less a correction.
+Variable var(const Operand& x, const Axes& axis, double correction, bool keepdims = false);
+Variable std_(const Operand& x, const Axes& axis, double correction, bool keepdims = false);
+
 struct CovarianceOptions {
   bool rowvar = true;  // whether rows are the variables, else columns
   bool bias = false;   // divide by the number of observations, not by one less
   std::optional<int> ddof = {};
   std::optional<Operand> fweights = {}, aweights = {};  // how often each observation was made, and how much it counts
+  std::optional<DType> dtype = {};                      // in which all is computed
 };
 // The covariance matrix of the variables in m, and in y if given. ValueError for operands that are no vector or matrix.
 Variable cov(const Operand& m, const std::optional<Operand>& y = {}, const CovarianceOptions& options = {});
 // The same divided by the standard deviations of both variables; its elements are in [-1, 1].
-Variable corrcoef(const Operand& m, const std::optional<Operand>& y = {}, bool rowvar = true);
+Variable corrcoef(const Operand& m, const std::optional<Operand>& y = {}, bool rowvar = true,
+                  std::optional<DType> dtype = {});
 
 }  // namespace bitale

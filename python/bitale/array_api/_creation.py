@@ -200,7 +200,7 @@ def _triangle(x: Any, k: builtins.int, function: Any, name: str) -> Any:
     if x.ndim < 2:
         raise ValueError(f"{name}: expected matrices, got {x.ndim} dimensions")
     zero = pt.zeros_like(x[..., :1, :1])
-    ones = function(pt.ones_like(x, dtype="int8"), builtins.max(builtins.min(k, 2**31 - 1), -(2**31) + 1))
+    ones = function(pt.ones_like(x, dtype="int8"), k)
     return pt.switch(pt.neq(ones, 0), x, pt.cast(zero, x.dtype))
 
 

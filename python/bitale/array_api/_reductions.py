@@ -44,24 +44,16 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return pt.mean(_numbers(x, "mean", "fc"), axis=axis, keepdims=keepdims)
 
 
-def _variance(x: Any, axis: Any, correction: float, keepdims: bool, name: str) -> Any:
-    x = _numbers(x, name, "f")
-    if int(correction) == correction:
-        return pt.var(x, axis=axis, ddof=int(correction), keepdims=keepdims)
-    count = pt.cast(pt.sum(pt.ones_like(x), axis=axis, keepdims=keepdims), x.dtype)
-    return pt.cast(pt.var(x, axis=axis, keepdims=keepdims) * (count / (count - pt.constant(correction, dtype=x.dtype))), x.dtype)
-
-
 @standard
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The variance of floats over axes: squares of distances from the mean, divided by their number less a correction."""
-    return _variance(x, axis, correction, keepdims, "var")
+    return pt.var(_numbers(x, "var", "f"), axis=axis, correction=correction, keepdims=keepdims)
 
 
 @standard
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """The standard deviation: the root of var."""
-    return pt.sqrt(_variance(x, axis, correction, keepdims, "std"))
+    return pt.std(_numbers(x, "std", "f"), axis=axis, correction=correction, keepdims=keepdims)
 
 
 @standard
@@ -125,6 +117,4 @@ def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, in
 @standard
 def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours, taken n times; prepend and append are joined to x before."""
-    x = _numbers(x, "diff", "iufc")
-    parts = [as_symbolic(each) for each in (prepend, x, append) if each is not None]
-    return pt.diff(pt.concatenate(parts, axis=axis) if len(parts) > 1 else x, n=n, axis=axis)
+    return pt.diff(_numbers(x, "diff", "iufc"), n=n, axis=axis, prepend=prepend, append=append)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import bitale.tensor as pt
-from bitale._core import _argsort_decreasing
 from bitale.array_api._dtypes import as_operands, as_symbolic, dtype_of
 from bitale.array_api._eager import standard
 
@@ -20,15 +19,13 @@ def _ordered(x: Any, name: str) -> Any:
 @standard
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """The positions that sort takes its elements from; equal elements keep their order."""
-    x = _ordered(x, "argsort")
-    return _argsort_decreasing(x, axis) if descending else pt.argsort(x, axis=axis)
+    return pt.argsort(_ordered(x, "argsort"), axis=axis, descending=descending)
 
 
 @standard
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """The elements in increasing or decreasing order. nan is last in increasing order, and first in decreasing order."""
-    out = pt.sort(_ordered(x, "sort"), axis=axis)
-    return pt.flip(out, axis) if descending else out
+    return pt.sort(_ordered(x, "sort"), axis=axis, descending=descending)
 
 
 @standard

@@ -71,6 +71,10 @@ def _has_equal_cell(self: Container, other: object) -> bool:
 
 
 for _name, _member in {
+    "data": Container.value,  # PyTensor's older name
+    "readonly": False,
+    "strict": False,
+    "allow_downcast": None,
     "storage": property(Storage, doc="The value as an element of a list, as in PyTensor: ``container.storage[0]``."),
     "__eq__": _has_equal_cell,
     "__hash__": lambda self: hash((Container, self.variable)),

@@ -11,6 +11,7 @@ from bitale import _core
 from bitale._core import Mode, TensorVariable, Variable
 from bitale.compile.sharedvalue import collect_new_shareds
 from bitale.configuration import config
+from bitale.scan import classes as classes  # whose class gives the ops their attributes
 from bitale.typing import SharedUpdates, TensorLike
 
 # What a loop is made from; a mapping says which elements of a sequence, or which earlier values, a step takes.

@@ -42,6 +42,8 @@ from bitale._core import (
     true_div as true_div,
     xor as xor,
 )
+from bitale.tensor import _standard as _standard
+from bitale.tensor._standard import asarray as asarray, from_dlpack as from_dlpack
 from bitale.tensor.sharedvar import TensorSharedVariable as TensorSharedVariable
 from bitale.tensor.type import TensorType as TensorType
 from bitale.tensor.variable import TensorConstant as TensorConstant, TensorVariable as TensorVariable
@@ -111,7 +113,7 @@ complex_matrix_types = (cmatrix, zmatrix)
 
 # Names of the array-API standard about dtypes and sets: bitale.array_api has them, which imports this module.
 _OF_THE_STANDARD = (
-    "__array_namespace_info__", "broadcast_shapes", "can_cast", "finfo", "from_dlpack", "iinfo", "isdtype", "result_type", "unique_all", "unique_counts",
+    "__array_api_version__", "__array_namespace_info__", "broadcast_shapes", "can_cast", "finfo", "iinfo", "isdtype", "result_type", "unique_all", "unique_counts",
     "unique_inverse", "unique_values",
 )  # fmt: skip
 
@@ -121,6 +123,8 @@ def __getattr__(name: str) -> object:
         return _importlib.import_module(f"bitale.tensor.{name}")
     if name in _OF_THE_STANDARD:
         return getattr(_importlib.import_module("bitale.array_api"), name)
+    if name in _standard.DTYPES:
+        return _standard.dtype(name)
     raise AttributeError(f"module 'bitale.tensor' has no attribute {name!r}")
 
 

@@ -219,6 +219,10 @@ def _make_ifelse(n_outs: int, as_view: bool = False, name: str | None = None) ->
 
 
 CAReduce = _class("CAReduce", "Reduces elements along axes: CAReduce(pt.add, axis=0). See Sum, Prod, Max, Min, All and Any.", _careduce)
+CAReduce.axis = property(lambda op: dict(op.__props__).get("axis"), doc="The axes, or None for all.")
+CAReduce.scalar_op = property(
+    lambda op: _op("Elemwise", ("scalar_op", _text, dict(op.__props__)["scalar_op"])), doc="The function that joins two elements."
+)
 Argmax = _class("Argmax", "The position of the largest element.", _argmax)
 Join = _class("Join", "Tensors side by side: Join()(axis, x, y), or an op for one axis, Join(axis)(x, y).", _join)
 MakeVector = _class(

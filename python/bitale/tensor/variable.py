@@ -18,6 +18,18 @@ def _array_namespace(self: TensorVariable, *, api_version: str | None = None) ->
     return sys.modules["bitale.tensor"]
 
 
+def _device(self: TensorVariable) -> str:
+    """Where values are: "cpu"."""
+    return "cpu"
+
+
+def _to_device(self: TensorVariable, device: str, /, *, stream: Any = None) -> TensorVariable:
+    """Return the variable itself, which is on the only device."""
+    if stream is not None or device != "cpu":
+        raise ValueError(f'expected the device "cpu" and no stream, got {device!r}, {stream!r}')
+    return self
+
+
 def _dot(left: TensorVariable, right: Any) -> TensorVariable:
     """The product of vectors and matrices, as PyTensor's functions ask a variable for it."""
     return dot(left, right)
@@ -25,6 +37,8 @@ def _dot(left: TensorVariable, right: Any) -> TensorVariable:
 
 TensorVariable.__dot__ = _dot  # type: ignore[attr-defined]
 TensorVariable.__array_namespace__ = _array_namespace  # type: ignore[attr-defined]
+TensorVariable.device = property(_device)  # type: ignore[attr-defined]
+TensorVariable.to_device = _to_device  # type: ignore[attr-defined]
 __getattr__ = finder(__name__)
 
 for _class in (TensorConstant, TensorVariable):

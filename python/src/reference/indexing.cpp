@@ -107,7 +107,8 @@ axis (int): Axis along which to sort; None stands for the flattened tensor.
 kind: Accepted for compatibility with NumPy: all kinds give the same result.
 order (None): Has to be None: dtypes have no fields.
 stable (bool): Accepted for compatibility with NumPy.
--> Sorted tensor, of the shape and dtype of `a`; nan comes last.
+descending: Sort in decreasing order.
+-> Sorted tensor, of the shape and dtype of `a`; nan comes last, and first in decreasing order.
 ~ argsort, topk, unique
 
 = argsort
@@ -117,6 +118,7 @@ axis (int): Axis along which to sort; None stands for the flattened tensor.
 kind: Accepted for compatibility with NumPy: sorting is stable in any case.
 order (None): Has to be None: dtypes have no fields.
 stable (bool): Accepted for compatibility with NumPy.
+descending: Sort in decreasing order; equal elements keep their order.
 -> Indices, int64, of the shape of `a`; equal elements keep their order.
 ~ sort, take_along_axis
 
@@ -225,6 +227,7 @@ Inner product of batches of vectors.
 x1: Vectors in the last dimension; complex ones are conjugated.
 x2: Vectors in the last dimension.
 dtype: Dtype of the result; by default the common one.
+axis (int): Dimension of the vectors, instead of the last one.
 -> Scalars ``sum(conj(x1) * x2)``; batch dimensions are broadcast.
 ~ dot, matvec, vecmat
 
@@ -264,9 +267,9 @@ b: Right operand.
 = clip
 Limit values to an interval.
 x: Values.
-y: Lower bound.
-z: Upper bound.
--> ``minimum(maximum(x, y), z)``, of the broadcast shape.
+min (tensor_like or None): Lower bound; None for none.
+max (tensor_like or None): Upper bound; None for none.
+-> ``minimum(maximum(x, min), max)``, of the broadcast shape.
 ~ maximum, minimum
 
 = largest

@@ -12,6 +12,7 @@ lower: Compute the lower triangular factor L with ``L @ L.T == x``; otherwise th
 check_finite: Accepted for compatibility with SciPy.
 overwrite_a: Accepted for compatibility with SciPy: memory is reused where nobody else reads it.
 on_error ({'raise', 'nan'}): What happens if a matrix is not positive definite: an error, or a factor of nan.
+upper: Compute the upper triangular factor, as ``lower=False`` does.
 -> Factors, of the shape and dtype of `x`; zeros in the other triangle.
 ! LinAlgError: at run time, if a matrix is not positive definite or has a nan, and `on_error` is ``'raise'``.
 ! ValueError: if the matrices are not square.
@@ -105,9 +106,41 @@ x: Matrices, of shape (..., n, n).
 Moore-Penrose pseudo-inverse of matrices.
 x: Matrices, of shape (..., m, n).
 hermitian: Accepted for compatibility with NumPy.
+rtol (tensor_like): Singular values up to this factor times the largest are taken as 0; one for each matrix, or one for all. By default ``max(m, n) * eps``.
 -> Pseudo-inverses, of shape (..., n, m).
-~ inv, lstsq
-* Singular values up to ``max(m, n) * eps`` times the largest are taken as 0. Derivatives, where the rank is constant: Golub and Pereyra (1973).
+~ inv, lstsq, matrix_rank
+* Derivatives, where the rank is constant: Golub and Pereyra (1973).
+
+= svdvals
+Singular values of matrices.
+x: Matrices, of shape (..., m, n).
+-> Singular values in descending order, of shape (..., min(m, n)).
+~ svd, matrix_rank
+
+= vector_norm
+Norm of vectors along axes.
+x: Tensor.
+axis: Axes of the vectors; by default all elements are one vector.
+ord: Order: a number; infinite for the largest absolute value, and 0 for the number of elements that are not 0.
+-> Norms, of the shape of `x` without the axes.
+~ norm, matrix_norm
+
+= matrix_norm
+Norm of matrices.
+x: Matrices, of shape (..., m, n).
+ord ({'fro', 'nuc', 1, -1, 2, -2, inf, -inf}): Kind of norm.
+-> Norms, of shape (...).
+~ norm, vector_norm
+
+= matrix_rank
+Rank of matrices, by singular values.
+A: Matrices, of shape (..., m, n); of vectors and scalars, whether an element is not 0.
+tol (tensor_like): Singular values up to it are taken as 0; one for each matrix, or one for all.
+hermitian: Accepted for compatibility with NumPy.
+rtol (tensor_like): The same, as a factor of the largest singular value; by default ``max(m, n) * eps``.
+-> Ranks, int64, of shape (...).
+! ValueError: if both `tol` and `rtol` are given.
+~ svd, pinv
 
 = det
 Determinant of matrices.

@@ -14,6 +14,7 @@ a: Tensor.
 axis: Axis or axes of the elements; by default all.
 keepdims: Keep reduced axes, with length 1.
 dtype: Dtype of the result.
+device ({'cpu'}, optional): Accepted as the array-API standard has it; ValueError for others.
 shape: Lengths of the dimensions, which may be symbolic.
 b_ndim: Number of dimensions of one right-hand side: 1 for vectors, 2 for matrices; by default 2 if `b` has at least two dimensions. What comes before are batch dimensions.
 )doc");

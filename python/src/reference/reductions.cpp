@@ -33,18 +33,18 @@ acc_dtype: Dtype in which to accumulate, at least.
 
 = var
 Variance over the given axes.
-ddof: Delta degrees of freedom: the sum of squares is divided by ``n - ddof``.
+ddof (float): Delta degrees of freedom: the sum of squares is divided by ``n - ddof``.
 corrected: Divide by ``n - 1``, as ``ddof=1`` does.
-correction: Another name of `ddof`.
+correction (float): Another name of `ddof`.
 -> Variances, of the shape of `input` without the reduced axes. Floats keep their dtype; integers and bool give float64.
 ~ std, mean, cov
 * The mean is subtracted first: ``mean(abs(x - mean(x))**2)``.
 
 = std
 Standard deviation over the given axes.
-ddof: Delta degrees of freedom: the sum of squares is divided by ``n - ddof``.
+ddof (float): Delta degrees of freedom: the sum of squares is divided by ``n - ddof``.
 corrected: Divide by ``n - 1``, as ``ddof=1`` does.
-correction: Another name of `ddof`.
+correction (float): Another name of `ddof`.
 -> Standard deviations, of the shape of `input` without the reduced axes. Floats keep their dtype; integers and bool give float64.
 ~ var, mean
 
@@ -161,6 +161,7 @@ bias: Divide by the number n of observations rather than by ``n - 1``.
 ddof (int): Delta degrees of freedom; it overrides `bias`.
 fweights (tensor_like): Vector of integers: how often each observation is counted.
 aweights (tensor_like): Vector of weights of the observations.
+dtype: Dtype of the computation and the result.
 -> Covariance matrix, with one row and column per variable.
 ~ var
 * The arguments are those of ``numpy.cov``.

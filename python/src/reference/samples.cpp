@@ -70,6 +70,7 @@ Pearson correlation coefficients.
 x: Observations of variables; a vector is one variable.
 y (tensor_like or None): Further variables.
 rowvar: Whether rows are variables; otherwise columns are.
+dtype: Dtype of the computation and the result.
 -> Matrix of correlations; a scalar for one variable.
 ~ cov
 )doc");

@@ -160,7 +160,7 @@ shape (int or scalar tensor): Lengths of the dimensions, each an argument.
 Matrix with ones on a diagonal and zeros elsewhere.
 n: Number of rows.
 m (tensor_like): Number of columns; `n` by default.
-k: Diagonal: 0 is the main one, positive ones lie above it.
+k (int or TensorVariable): Diagonal: 0 is the main one, positive ones lie above it.
 dtype: Dtype; config.floatX by default.
 -> An ``(n, m)`` matrix.
 ~ identity_like, diag, tri
@@ -283,6 +283,7 @@ a: Tensor of at least two dimensions.
 offset: Diagonal: 0 is the main one, positive ones lie above it.
 axis1: Axis of the rows.
 axis2: Axis of the columns.
+dtype: Dtype in which the elements are added, and of the result.
 -> Sums, of the shape of `a` without the two axes.
 ~ diagonal, sum
 
@@ -304,6 +305,7 @@ M: Number of points, a scalar.
 Change the shape of a tensor without changing its elements.
 newshape: Lengths of the result; one of them may be -1 and is inferred.
 ndim: Number of dimensions, where `newshape` is a symbolic vector of unknown length.
+copy (bool): Accepted for compatibility with the array-API standard.
 -> Tensor of the new shape, with the elements in row-major order.
 ! ShapeError: at run time, if the number of elements differs.
 ~ flatten, join_dims, split_dims
@@ -592,6 +594,8 @@ reflect_type: ``'even'`` mirrors `x`; ``'odd'`` mirrors it at the points at its 
 Differences of neighbouring elements along an axis.
 n: How often to take differences.
 axis: Axis along which to take them.
+prepend (tensor_like): Joined to `x` before it; a scalar stands for one element.
+append (tensor_like): The same, behind it.
 -> Differences, `n` fewer along the axis; of bool, whether neighbours differ.
 ~ cumsum
 

@@ -8,6 +8,8 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/special.hpp"
+#include "graph/literal.hpp"
+#include "graph/wide_literals.hpp"
 #include "ops/elementwise/elemwise.hpp"
 
 namespace bitale {
@@ -46,8 +48,12 @@ Variable right_shift(const Operand& x, const Operand& y) { return of_record("rig
 Variable fmod(const Operand& x, const Operand& y) {
   const LocationScope here(x.where);
   const DType dtype = promote(x.dtype(), y.dtype());
+  if (is_complex(dtype))
+    throw TypeError(cat("fmod: not defined for complex numbers, got ",
+                        is_complex(x.dtype()) ? x.variable.str() : y.variable.str()));
+  const auto converted = [dtype](const Operand& v) { return v.dtype() == dtype ? v.variable : cast(v, dtype); };
   // `mod` of numbers of one sign is C's remainder, without rounding.
-  if (!is_discrete(dtype)) return copysign(mod(abs(cast(x, dtype)), abs(cast(y, dtype))), cast(x, dtype));
+  if (!is_discrete(dtype)) return copysign(mod(abs(converted(x)), abs(converted(y))), converted(x));
   const Variable remainder = mod(x, y), divisor = cast(y, remainder.dtype());
   if (!is_signed_int(remainder.dtype())) return remainder;
   const Variable has_other_sign = and_(neq(remainder, 0), neq(lt(x, 0), lt(y, 0)));
@@ -109,13 +115,13 @@ Variable relu(const Operand& x, const Operand& alpha) {
 
 Variable elu(const Operand& x, const Operand& alpha) {
   const LocationScope here(x.where);
-  const Variable value = real_float(x, "elu");
+  const Variable given = real_float(x, "elu"), value = is_literal(alpha.variable) ? only_operand(given) : given;
   return switch_(le(value, 0), mul(alpha, expm1(value)), value);
 }
 
 Variable gelu(const Operand& x, bool is_approximate) {
   const LocationScope here(x.where);
-  const Variable value = real_float(x, "gelu");
+  const Variable value = only_operand(real_float(x, "gelu"));
   if (!is_approximate) return gated(value, ndtr(value));
   const Variable cubic = add(value, mul(number_for(value, 0.044715), mul(value, sqr(value))));
   const Variable bend = tanh(mul(number_for(value, std::sqrt(2 / std::numbers::pi)), cubic));
@@ -124,7 +130,7 @@ Variable gelu(const Operand& x, bool is_approximate) {
 
 Variable silu(const Operand& x) {
   const LocationScope here(x.where);
-  const Variable value = real_float(x, "silu");
+  const Variable value = only_operand(real_float(x, "silu"));
   return gated(value, sigmoid(value));
 }
 

@@ -12,6 +12,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
+#include "graph/wide_literals.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/array_loops.hpp"
 #include "ops/complex/complex.hpp"
@@ -386,11 +387,6 @@ Variables pad_ranks(std::span<const Variable> inputs) {
   return out;
 }
 
-namespace {
-// Whether functions of literals alone are computed in float64.
-bool is_computed_widely() { return config::float_x() == DType::Float64 && config::get("cast_policy") != "pytensor"; }
-}  // namespace
-
 Variables with_literal_widths(const ScalarOp& scalar, std::span<const Variable> inputs) {
   const auto values = inputs.subspan(scalar.has_condition);
   std::vector<DType> dtypes;
@@ -400,7 +396,7 @@ Variables with_literal_widths(const ScalarOp& scalar, std::span<const Variable> 
   const DType result = scalar.dtypes(dtypes).out;
   if (is_integer(result)) {
     std::ranges::copy(with_literal_widths(values), out.begin() + scalar.has_condition);
-  } else if (is_float(result) && !scalar.has_condition && is_computed_widely()) {
+  } else if (is_float(result) && !scalar.has_condition && is_literal_computed_widely()) {
     // A choice among literals has their values; what is computed of them is rounded, and nothing asks for float32.
     for (Variable& v : out) v = constant(v.constant()->astype(is_integer(v.dtype()) ? DType::Int64 : DType::Float64));
   }

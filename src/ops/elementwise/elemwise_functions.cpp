@@ -4,6 +4,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
+#include "graph/wide_literals.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/scalar/record.hpp"
 
@@ -73,15 +74,16 @@ namespace {
 Variable scaled(const Operand& x, double factor) {
   const LocationScope here(x.where);
   if (is_complex(x.dtype())) throw TypeError("deg2rad, rad2deg: not defined for complex numbers");
-  const Variable value = as_float(x.variable);
+  const Variable value = only_operand(as_float(x.variable));
   return mul(value, constant(Array(factor).astype(value.dtype())));
 }
 
 }  // namespace
 
 Variable as_float(const Variable& x) {
-  const DType dtype = x.dtype();
-  return cast(x, records::upgrade_to_float({&dtype, 1}).out);
+  const DType dtype = x.dtype(), wanted = records::upgrade_to_float({&dtype, 1}).out;
+  if (is_literal(x)) return dtype == wanted ? x : literal(x.constant()->astype(wanted));
+  return cast(x, wanted);
 }
 
 Variable logical_and(const Operand& x, const Operand& y) {

@@ -47,6 +47,7 @@ Variable cov(const Operand& m, const std::optional<Operand>& y, const Covariance
   const LocationScope here(m.where);
   Variable x = as_rows(m, options.rowvar, "m");
   if (y) x = concatenate({x, as_rows(*y, options.rowvar, "y")}, 0);
+  if (options.dtype) x = cast(x, *options.dtype);
   const DType dtype = x.dtype();
   const int ddof = options.ddof.value_or(options.bias ? 0 : 1);
   const Variable taken = cast(Operand(ddof), dtype);
@@ -74,9 +75,9 @@ Variable cov(const Operand& m, const std::optional<Operand>& y, const Covariance
   return squeeze(true_div(dot(weighted, columns), factor));
 }
 
-Variable corrcoef(const Operand& m, const std::optional<Operand>& y, bool rowvar) {
+Variable corrcoef(const Operand& m, const std::optional<Operand>& y, bool rowvar, std::optional<DType> dtype) {
   const LocationScope here(m.where);
-  const Variable c = cov(m, y, {.rowvar = rowvar});
+  const Variable c = cov(m, y, {.rowvar = rowvar, .dtype = dtype});
   const auto limited = [](const Variable& part) { return clip(part, -1, 1); };
   Variable out;
   if (c.ndim() == 0) {

@@ -6,6 +6,7 @@
 #include "bitale/ops/complex.hpp"
 #include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/statistics.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/reductions/reduce.hpp"
 
@@ -56,13 +57,15 @@ Variable with_initial(const Variable& x, std::span<const int> axes, const Variab
 
 // The sum of x's elements, in `dtype`, divided by their number less `ddof`. Integers are added as float64, since their
 // sum may overflow.
-Variable averaged(const Variable& x, std::span<const int> axes, int ddof, bool keepdims,
+Variable averaged(const Variable& x, std::span<const int> axes, double ddof, bool keepdims,
                   std::optional<DType> dtype = {}) {
   if (!dtype) dtype = is_discrete(x.dtype()) ? DType::Float64 : x.dtype();
   const Variable total = sum(x, std::vector<int>(axes.begin(), axes.end()), keepdims, dtype);
   const DType quotient = is_discrete(*dtype) ? DType::Float64 : *dtype;
   const Variable count = count_of(x, axes, component_dtype(quotient));
-  return true_div(cast(total, quotient), ddof == 0 ? count : count - ddof);
+  if (ddof == 0) return true_div(cast(total, quotient), count);
+  const bool is_whole = ddof == double(int(ddof));
+  return true_div(cast(total, quotient), count - (is_whole ? Operand(int(ddof)) : Operand(cast(ddof, count.dtype()))));
 }
 
 // Sums and squares of float16 soon exceed its range, so its statistics are computed in float32 and rounded once.
@@ -72,7 +75,7 @@ Variable in_sufficient_range(const Variable& x, const Statistic& statistic) {
   return wide == dtype ? statistic(x) : cast(statistic(cast(x, wide)), dtype);
 }
 
-Variable variance(const Variable& x, std::span<const int> axes, int ddof, bool keepdims) {
+Variable variance(const Variable& x, std::span<const int> axes, double ddof, bool keepdims) {
   const Variable distance = sub(x, averaged(x, axes, 0, true));
   const Variable squares = is_complex(x.dtype()) ? add(sqr(real(distance)), sqr(imag(distance))) : sqr(distance);
   return averaged(squares, axes, ddof, keepdims);
@@ -103,12 +106,20 @@ Variable mean(const Operand& x, const Axes& axis, bool keepdims, std::optional<D
 }
 
 Variable var(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
+  return var(x, axis, double(ddof), keepdims);
+}
+
+Variable var(const Operand& x, const Axes& axis, double ddof, bool keepdims) {
   const LocationScope here(x.where);
   const std::vector<int> axes = axes_or_all("var", axis, x.ndim());
   return in_sufficient_range(x.variable, [&](const Variable& value) { return variance(value, axes, ddof, keepdims); });
 }
 
 Variable std_(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
+  return std_(x, axis, double(ddof), keepdims);
+}
+
+Variable std_(const Operand& x, const Axes& axis, double ddof, bool keepdims) {
   const LocationScope here(x.where);
   const std::vector<int> axes = axes_or_all("std", axis, x.ndim());
   return in_sufficient_range(x.variable,

@@ -7,6 +7,7 @@
 #include <complex>
 #include <numbers>
 
+#include "bitale/ops/elementary.hpp"
 #include "ops/complex/complex.hpp"
 #include "ops/scalar/record.hpp"
 
@@ -109,7 +110,7 @@ Parts quotient_of(PartsOf in) {
   if (!y.imag.defined()) return {x.real / y.real, x.imag.defined() ? x.imag / y.real : Variable()};
   const Variable by_real = ge(abs(y.real), abs(y.imag));
   const Variable large = switch_(by_real, y.real, y.imag), small = switch_(by_real, y.imag, y.real);
-  const Variable is_zero = eq(large, 0);
+  const Variable is_zero = and_(by_real, eq(large, 0));  // not beside nan
   const Variable ratio = switch_(is_zero, 0, small / large);
   const Variable scale = reciprocal(switch_(is_zero, abs(large), large + small * ratio));
   const Variable a = x.real, b = imaginary(x), mixed_a = a * ratio, mixed_b = b * ratio;
@@ -273,7 +274,7 @@ Parts sinh_at(const Variable& a, const Variable& b) {
 Parts cosh_at(const Variable& a, const Variable& b) {
   const Variable has_no_turn = is_not_finite(b);
   const Variable real = switch_(and_(isinf(a), has_no_turn), abs(a), cosh(a) * cos(b));
-  const Variable flat = switch_(lt(a, 0), -b, b), imag = switch_(and_(eq(a, 0), has_no_turn), a, sinh(a) * sin(b));
+  const Variable flat = switch_(signbit(a), -b, b), imag = switch_(and_(eq(a, 0), has_no_turn), a, sinh(a) * sin(b));
   return {real, switch_(eq(b, 0), flat, imag)};
 }
 Parts sinh_of(PartsOf in) { return sinh_at(in[0].real, imaginary(in[0])); }

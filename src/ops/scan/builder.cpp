@@ -5,10 +5,12 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/test_value.hpp"
+#include "bitale/graph/traversal.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/scan.hpp"
 #include "graph/literal.hpp"
+#include "graph/wide_literals.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/scan/scan.hpp"
 #include "ops/shapes/arange.hpp"
@@ -57,6 +59,19 @@ Variable long_enough(const std::string& who, std::size_t i, const Variable& sequ
   if (length != unknown_length) throw ValueError(message(cat(length, length == 1 ? " element" : " elements")));
   return check_and_raise(sequence, {ge(length_of(sequence, 0), int64_constant(least))}, "ValueError",
                          message("fewer elements"));
+}
+
+// Whether a step's output is computed of literals and of states whose initial values are literals, so that nothing in
+// it was given a dtype.
+bool is_of_literals_only(const Variable& output, const std::vector<Variables>& states, const ScanArguments& given) {
+  const Variables leaves = graph_inputs({&output, 1});
+  return std::ranges::all_of(leaves, [&](const Variable& leaf) {
+    if (leaf.is_constant()) return is_literal(leaf) || leaf.dtype() != DType::Float32;
+    for (std::size_t k = 0; k < states.size(); ++k)
+      if (std::ranges::any_of(states[k], [&](const Variable& state) { return state.same_as(leaf); }))
+        return given.initial[k].is_weak || is_literal(given.initial[k].value);
+    return false;
+  });
 }
 
 }  // namespace
@@ -199,7 +214,11 @@ bool ScanBuilder::adapts_to(const ScanStep& step) {
     const bool adapts = given.is_weak || is_literal(given.value);
     if (!adapts || initial_[k].empty() || !as_tensor(step.outputs[k].type())) continue;
     // An integer that was written as a number says nothing about its range: a narrow dtype would wrap.
-    const DType result = step.outputs[k].dtype(), wanted = is_signed_int(result) ? DType::Int64 : result;
+    const DType result = step.outputs[k].dtype();
+    // So does a float that is computed of such numbers alone about its digits.
+    const bool is_of_numbers = result == DType::Float32 && is_literal_computed_widely() &&
+                               is_of_literals_only(step.outputs[k], states_, given_);
+    const DType wanted = is_signed_int(result) ? DType::Int64 : is_of_numbers ? DType::Float64 : result;
     for (auto& initial : initial_[k])
       if (as_tensor(initial.type()) && initial.dtype() != wanted && !holds(initial.dtype(), wanted) &&
           holds(wanted, initial.dtype())) {

@@ -122,6 +122,15 @@ Variable tri(const Operand& n, const std::optional<Operand>& m, int k, std::opti
   return cast(below, dtype.value_or(config::float_x()));
 }
 
+Variable eye(const Operand& n, const std::optional<Operand>& m, const Variable& k, std::optional<DType> dtype) {
+  const LocationScope here(n.where);
+  if (k.ndim() != 0 || !is_integer(k.dtype()))
+    throw TypeError(cat("eye: expected an integer scalar as k, got ", k.str(), " of type ", k.type()->str()));
+  const Variable rows = as_length(n.variable, "eye"), columns = m ? as_length(m->variable, "eye") : rows;
+  const Variable on_diagonal = eq(arange(columns), add(expand_dims(arange(rows), 1), cast(k, DType::Int64)));
+  return cast(on_diagonal, dtype.value_or(config::float_x()));
+}
+
 Variable nan_to_num(const Operand& x, const Operand& nan, const std::optional<Operand>& posinf,
                     const std::optional<Operand>& neginf) {
   const LocationScope here(x.where);

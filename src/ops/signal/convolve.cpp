@@ -404,6 +404,11 @@ void require_vectors(const Operand& a, const Operand& v, const char* who) {
           cat(who, ": expected two vectors, got ", each->variable.str(), " with ", each->ndim(), " dimensions"));
 }
 
+void require_elements(const Operand& v, const char* name, const char* who) {
+  if (v.variable.static_shape()[0] == 0)
+    throw ShapeError(cat(who, ": expected at least one element as ", name, ", got ", v.variable.str()));
+}
+
 // `count` sums from `start` on.
 Variable stretch_of(const Variable& sums, const Variable& start, const Variable& count) {
   return subtensor(sums, {IndexItem(Slice{Operand(start), Operand(lengths::add(start, count)), {}})});
@@ -416,6 +421,8 @@ Variable half_of(const Variable& n) { return lengths::floor_div(n, int64_constan
 Variable convolve(const Operand& a, const Operand& v, ConvolutionMode mode) {
   const LocationScope here(a.where);
   require_vectors(a, v, "convolve");
+  require_elements(a, "a", "convolve");
+  require_elements(v, "v", "convolve");
   if (mode != ConvolutionMode::Same) return convolve1d(a, v, mode);
   const Variable n = length_of(a.variable, 0), m = length_of(v.variable, 0);
   const Variable start = half_of(lengths::sub(lengths::min(n, m), int64_constant(1)));
@@ -425,6 +432,8 @@ Variable convolve(const Operand& a, const Operand& v, ConvolutionMode mode) {
 Variable correlate(const Operand& a, const Operand& v, ConvolutionMode mode) {
   const LocationScope here(a.where);
   require_vectors(a, v, "correlate");
+  require_elements(a, "a", "correlate");
+  require_elements(v, "v", "correlate");
   const Variable reversed = flip(is_complex(v.dtype()) ? conj(v) : v.variable);
   if (mode != ConvolutionMode::Same) return convolve1d(a, reversed, mode);
   // Of an even number of terms, the middle is on the side of the longer operand.

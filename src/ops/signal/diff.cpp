@@ -1,6 +1,7 @@
 // Differences of neighbouring elements, as an expression over slices, which fuses with its consumers.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/calculus.hpp"
 #include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
@@ -20,6 +21,26 @@ Variable diff(const Operand& x, int n, int axis) {
     out = out.dtype() == DType::Bool ? neq(b, a) : sub(b, a);
   }
   return out;
+}
+
+Variable diff(const Operand& x, const DiffOptions& options) {
+  const LocationScope here(x.where);
+  const int along = normal_axis(options.axis, x.ndim(), "diff");
+  Variables parts{x.variable};
+  const auto joined = [&](const std::optional<Operand>& part, bool is_first) {
+    if (!part) return;
+    Variable more = part->variable;
+    if (more.ndim() == 0) {
+      Variables lengths;
+      for (int axis = 0; axis < x.ndim(); ++axis)
+        lengths.push_back(axis == along ? int64_constant(1) : length_of(x.variable, axis));
+      more = alloc(more, lengths);
+    }
+    parts.insert(is_first ? parts.begin() : parts.end(), more);
+  };
+  joined(options.prepend, true);
+  joined(options.append, false);
+  return diff(parts.size() == 1 ? x : Operand(concatenate(parts, along)), options.n, along);
 }
 
 }  // namespace bitale

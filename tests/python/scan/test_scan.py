@@ -1306,7 +1306,7 @@ def test_errors_of_bad_input_suggest_a_remedy():
         bt.function([y], taps)(np.ones(2))
     with pytest.raises(TypeError, match="until"):
         bt.scan(lambda s: (s, until(None)), outputs_info=0.0, n_steps=2)
-    with pytest.raises(TypeError, match="(?s)until: expected a scalar bool, got.*float32.*a comparison"):
+    with pytest.raises(TypeError, match="(?s)until: expected a scalar bool, got.*float64.*a comparison"):
         bt.scan(lambda s: (s, until(s)), outputs_info=0.0, n_steps=2)
     with pytest.raises(TypeError, match=r"(?s)until: expected a scalar bool, got.*\(2,\).*any or all"):
         bt.scan(lambda s: (s, until(s > 0)), outputs_info=np.zeros(2), n_steps=2)

@@ -8,7 +8,9 @@ import bitale as bt
 import bitale.tensor as pt
 
 PARTS = [0.0, -0.0, 1.0, -1.0, 30.0, -30.0, np.inf, -np.inf, np.nan]
-FUNCTIONS = ["exp", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "log", "conj", "neg"]
+FUNCTIONS = [
+    "exp", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "log", "log2", "log10", "arccos", "arcsin", "arctan", "arccosh", "arcsinh", "arctanh", "conj", "neg",
+]  # fmt: skip
 
 
 def grid(dtype):
@@ -39,6 +41,8 @@ def test_special_values(dtype, mode):
             expected = getattr(np, {"neg": "negative"}.get(name, name))(z)
         angle = z.real if name in ("sin", "cos", "tan") else z.imag
         wrong = ~(agree(result.real, expected.real, angle) & agree(result.imag, expected.imag, angle))
+        for part, stated in ((result.real, expected.real), (result.imag, expected.imag)):
+            wrong |= np.isfinite(z) & (stated == 0) & (np.signbit(part) != np.signbit(stated))
         failures += [f"{name}({z[i]}): {result[i]}, expected {expected[i]}" for i in np.flatnonzero(wrong)]
     assert not failures, "\n".join([f"{len(failures)} differ", *failures[:60]])
 
@@ -51,6 +55,14 @@ def test_exponentials_that_overflow_in_one_part_only(mode):
         expected = np.exp(z)
     assert np.allclose(result.real, expected.real, rtol=1e-13) and np.allclose(result.imag, expected.imag, rtol=1e-13)
     assert np.isfinite(result[0].real) and np.isinf(result[0].imag)
+
+
+def test_quotients_by_nan_are_nan(mode):
+    z = np.array([complex(np.nan, 0), complex(0, np.nan), complex(np.nan, 1), complex(np.nan, np.nan), 0, complex(-0.0, 0)])
+    v = pt.zvector("v")
+    for result in bt.function([v], [pt.reciprocal(v), 1 / v, (2 + 1j) / v], mode=mode)(z):
+        assert np.isnan(result[:4]).all() and not np.isinf(result[:4]).any()
+        assert np.isinf(result[4:]).all()
 
 
 def test_the_sign_of_zero_is_zero(mode):

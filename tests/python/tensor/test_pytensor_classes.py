@@ -3,6 +3,8 @@
 import copy
 import inspect
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import bitale.tensor as pt
 from bitale.assumptions import ALL_KEYS, DIAGONAL, LOWER_TRIANGULAR, ORTHOGONAL, AssumptionKey, FactState, SpecifyAssumptions, check_assumption
 from bitale.scan.op import Scan, ScanInfo, ScanMethodsMixin
 from bitale.tensor import linalg_classes
+from bitale.tensor.elemwise import Elemwise
 from bitale.tensor.random import classes as random_classes
 from bitale.tensor.random.basic import MvNormalRV, NormalRV
 
@@ -104,6 +107,24 @@ def test_loops_have_their_graphs():
         Scan([], [], None)
 
 
+def test_reductions_have_axes_and_a_function():
+    a = pt.dmatrix("a")
+    total, largest = a.sum(axis=(0,)).owner.op, pt.max(a).owner.op
+    assert total.axis == (0,) and largest.axis is None and a.sum(axis=1).owner.op.axis == (1,)
+    assert total.scalar_op == Elemwise("add") and largest.scalar_op == Elemwise("maximum")
+
+
+def test_loops_have_attributes_without_an_import_of_their_class():
+    code = """
+import bitale as bt
+op = bt.scan(lambda p: p * 2, outputs_info=[1.0], n_steps=3, return_updates=False).owner.op
+assert op.info.n_sit_sot == 1 and len(op.inner_inputs) == 1 and len(op.fgraph.outputs) == 2
+from bitale.scan.op import Scan
+assert isinstance(op, Scan)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_keys_of_facts():
     a = pt.dmatrix("a")
     assert str(DIAGONAL) == "diag" and DIAGONAL == AssumptionKey("diagonal", "diag") and len(set(ALL_KEYS)) == 11
@@ -137,6 +158,9 @@ def test_shared_variables_have_a_container():
     assert s.container.value.tolist() == [1.0, 2.0] and s.container == s.container and s.container.name == "s"
     s.container.storage[0] = np.array([3.0])
     assert s.get_value().tolist() == [3.0] and s.container.storage[0].tolist() == [3.0] and len(s.container.storage) == 1
+    s.container.data = np.array([4.0, 5.0])
+    assert s.container.data.tolist() == s.get_value().tolist() == [4.0, 5.0] and not s.container.readonly and not s.container.strict
+    s.container.value = np.array([3.0])
     with pytest.raises(IndexError):
         s.container.storage[1]
     with pytest.raises(TypeError):

@@ -1,0 +1,61 @@
+"""What the array-API standard asks of a namespace beside functions of tensors, for symbolic variables: dtypes, and conversions of values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bitale._core import as_tensor_variable, astype, constant
+
+DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64", "complex128")
+
+
+def dtype(name: str) -> np.dtype[Any]:
+    """The dtype of a name of the standard."""
+    return np.dtype(name)
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | None = None) -> Any:
+    """Make a symbolic variable of a value, or of a list of variables.
+
+    Parameters
+    ----------
+    obj : tensor_like
+        A variable is itself.
+    dtype : str or dtype, optional
+        By default that of obj.
+    device : {'cpu'}, optional
+        ValueError for another.
+    copy : bool, optional
+        Accepted: variables are values.
+
+    Returns
+    -------
+    TensorVariable
+
+    See Also
+    --------
+    as_tensor_variable
+    """
+    variable = as_tensor_variable(obj)
+    return astype(variable, variable.dtype if dtype is None else np.dtype(dtype).name, device=device)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Any:
+    """Make a constant of another library's array.
+
+    Parameters
+    ----------
+    x : array
+        It has ``__dlpack__``.
+    device : {'cpu'}, optional
+        ValueError for another.
+    copy : bool, optional
+        Accepted: constants are values.
+
+    Returns
+    -------
+    TensorConstant
+    """
+    return asarray(constant(np.array(np.from_dlpack(x))), device=device)
