@@ -342,7 +342,7 @@ def _as_float(x: Any) -> Val:
     return x if x.dtype.kind == "f" else ew.cast(x, "float64")
 
 
-def _averaged(array: np.ndarray, axes: Any, ddof: int, keepdims: bool) -> np.ndarray:
+def _averaged(array: np.ndarray, axes: Any, ddof: float, keepdims: bool) -> np.ndarray:
     chosen = range(array.ndim) if axes is None else axes if isinstance(axes, tuple) else (axes,)
     count = array.dtype.type(np.prod([array.shape[axis] for axis in chosen], dtype=float) - ddof)
     return np.asarray(np.sum(array, axis=axes, keepdims=keepdims)) / count
@@ -355,8 +355,9 @@ def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) ->
 
 
 @formula(ulps=8, backward=8)
-def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False) -> Val:
+def var(x: Any, axis: Any = None, ddof: float = 0, keepdims: bool = False, corrected: bool = False, correction: float | None = None) -> Val:
     x, axes = _as_float(x), _axes(axis)
+    ddof = ddof if correction is None else correction
     array = x.array.astype(working_dtype("float64"))
     distance = array - _averaged(array, axes, 0, True)
     return Val(_averaged(distance * distance, axes, ddof, keepdims), x.dtype)
@@ -416,8 +417,9 @@ def cumprod(x: Any, axis: Any = None) -> Val:
 
 
 @formula(ulps=2, backward=2)
-def diff(x: Any, n: int = 1, axis: int = -1) -> Val:
-    return keep(x, lambda a: np.diff(a, n, axis))
+def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Val:
+    more = {name: val(each).array for name, each in (("prepend", prepend), ("append", append)) if each is not None}
+    return keep(x, lambda a: np.diff(a, n, axis, **{name: each.astype(a.dtype) for name, each in more.items()}))
 
 
 def _shifted(x: Val, axes: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -452,13 +454,20 @@ def log_softmax(x: Any, axis: Any = None) -> Val:
 
 
 @formula()
-def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Val:
-    return keep(a, lambda x: np.sort(x, axis=axis, kind="stable"))
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, descending: bool = False) -> Val:
+    out = keep(a, lambda x: np.sort(x, axis=axis, kind="stable"))
+    return keep(out, lambda x: np.flip(x, -1 if axis is None else axis)) if descending else out
 
 
 @formula()
-def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Val:
-    return Val(np.argsort(val(a).array, axis=axis, kind="stable").astype(np.int64))
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, descending: bool = False) -> Val:
+    array = val(a).array.ravel() if axis is None else val(a).array
+    along = -1 if axis is None else axis
+    if not descending:
+        return Val(np.argsort(array, axis=along, kind="stable").astype(np.int64))
+    # From behind, so that equal elements keep their order.
+    order = np.flip(np.argsort(np.flip(array, along), axis=along, kind="stable"), along)
+    return Val((array.shape[along] - 1 - order).astype(np.int64))
 
 
 def _product(function: Any, x: Any, y: Any) -> Val:

@@ -196,6 +196,14 @@ aliases = {
     "fill": "second", "expit": "sigmoid", "log1pexp": "softplus", "digamma": "psi", "round_half_to_even": "round",
     "matrix_transpose": "swap_last_axes", "as_tensor": "constant", "as_tensor_variable": "constant",
 }  # fmt: skip
+
+
+def clip(x: Any, min: Any = None, max: Any = None) -> Val:
+    if min is None or max is None:
+        return val(x) if min is max else elementwise.table["maximum"](x, min) if max is None else elementwise.table["minimum"](x, max)
+    return elementwise.table["clip"](x, min, max)
+
+
 for _alias, _name in aliases.items():
     globals()[_alias] = globals()[_name]
 

@@ -101,6 +101,7 @@ table: dict[str, Callable[..., Any]] = {
     "cumulative_sum": computing(np.cumulative_sum), "cumulative_prod": computing(np.cumulative_prod), "unstack": _unstack,
     "isin": lambda x, among, *rest, invert=False, **kw: Val(np.isin(val(x).array, val(among).array, invert=invert)),
     "partition": moving(lambda x, kth, axis=-1: np.sort(x, axis)), "argpartition": integers(lambda x, kth, axis=-1: np.argsort(x, axis, kind="stable")),
+    "vector_norm": computing(np.linalg.vector_norm), "matrix_norm": computing(np.linalg.matrix_norm),
     "pool_2d": computing(_pool_2d), "conv2d": computing(_conv2d),
     "concat": lambda tensors, axis=0: computing(np.concatenate)(tensors, axis=axis),
     **{name: elementwise.table[of] for name, of in {

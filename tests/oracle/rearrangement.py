@@ -143,7 +143,7 @@ table: dict[str, Callable[..., Any]] = {
     **{name: computing(getattr(np, name)) for name in ("median", "quantile", "percentile", "cov", "linspace", "logspace",
                                                       "geomspace", "tensordot", "einsum", "bartlett", "tri")},
     "bincount": computing(lambda x, weights=None, minlength=None, assert_nonneg=False: np.bincount(x, weights, minlength or 0)),
-    "vecdot": computing(lambda x, y, dtype=None: np.einsum("...i,...i->...", x, y)),
+    "vecdot": computing(lambda x, y, dtype=None, axis=-1: np.einsum("...i,...i->...", np.moveaxis(x, axis, -1), np.moveaxis(y, axis, -1))),
     "matvec": computing(lambda x, y, dtype=None: np.einsum("...ij,...j->...i", x, y)),
     "vecmat": computing(lambda x, y, dtype=None: np.einsum("...i,...ij->...j", x, y)),
     "dense_dot": computing(np.dot),

@@ -33,6 +33,7 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     Returns
     -------
     TensorVariable
+        The variable, or a constant with the value.
 
     See Also
     --------
@@ -57,5 +58,6 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     Returns
     -------
     TensorConstant
+        A constant with the values of `x`.
     """
     return asarray(constant(np.array(np.from_dlpack(x))), device=device)

@@ -51,7 +51,8 @@ Variable fmod(const Operand& x, const Operand& y) {
   if (is_complex(dtype))
     throw TypeError(cat("fmod: not defined for complex numbers, got ",
                         is_complex(x.dtype()) ? x.variable.str() : y.variable.str()));
-  const auto converted = [dtype](const Operand& v) { return v.dtype() == dtype ? v.variable : cast(v, dtype); };
+  const bool are_literals = is_literal(x.variable) && is_literal(y.variable);
+  const auto converted = [&](const Operand& v) { return are_literals ? as_float(v.variable) : cast(v, dtype); };
   // `mod` of numbers of one sign is C's remainder, without rounding.
   if (!is_discrete(dtype)) return copysign(mod(abs(converted(x)), abs(converted(y))), converted(x));
   const Variable remainder = mod(x, y), divisor = cast(y, remainder.dtype());
