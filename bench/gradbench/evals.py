@@ -74,7 +74,7 @@ EVALS["det"] = {
 
 def llsq(x: Expression, n: Expression) -> Expression:
     t = -1.0 + pt.arange(n) * 2.0 / (n - 1.0)
-    powers = t[:, None] ** pt.arange(x.shape[0])
+    powers = pt.cumprod(pt.where(pt.arange(x.shape[0]) > 0, t[:, None], 1.0), axis=1)
     return 0.5 * pt.sum((pt.sign(t) - pt.dot(powers, x)) ** 2)
 
 

@@ -1,13 +1,16 @@
 // Matrices of derivatives. A dense matrix takes one pullback, with the rows of the identity matrix as a batch of
-// cotangents, or one pushforward with a batch of tangents. Also products with such matrices, which are never
-// materialized. Sparse ones: sparse.cpp.
+// cotangents, or one pushforward with a batch of tangents, whichever batch is known to be smaller. Also products with
+// such matrices, which are never materialized. Sparse ones: sparse.cpp.
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "autodiff/sweep.hpp"
 #include "bitale/autodiff/gradient.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/changed_cotangents.hpp"
 #include "ops/control/batched_graph.hpp"
 
 namespace bitale {
@@ -74,6 +77,56 @@ Variable columns_last(const Variable& columns, const Variable& expression, const
   return reshape(last, own);
 }
 
+// One pushforward, with the unit vectors of `wrt` as a batch of tangents.
+Variable by_columns(const Variable& expression, const Variable& wrt, const GradOptions& options) {
+  const Variable tangent(wrt.type(), "tangent");
+  const Variable product = pushforward({expression}, {wrt}, {tangent}, options)[0];
+  if (!as_tensor(product.type())) return product;  // as the options require
+  return columns_last(batched_graph({product}, {{tangent, unit_vectors(wrt)}})[0], expression, wrt);
+}
+
+// The number of elements, or nothing where a length is not known.
+std::optional<std::int64_t> known_size(const Variable& v) {
+  std::int64_t size = 1;
+  for (std::int64_t length : v.static_shape()) {
+    if (length == unknown_length) return {};
+    size *= length;
+  }
+  return size;
+}
+
+// Whether every node from wrt to the expression has a pushforward of its own that agrees with its pullback. Where an op
+// has only a pullback, that may be declared to be another thing than the derivative.
+bool has_agreeing_pushforwards(const Variable& expression, const Variable& wrt) {
+  PointerSet reached;
+  reached.insert(wrt.node());
+  for (const Apply& node : toposort(std::array{expression})) {
+    const auto depends = [&](const Variable& input) { return reached.contains(input.node()); };
+    if (std::ranges::none_of(node.inputs(), depends)) continue;
+    if (!node.op().has_pushforward() || dynamic_cast<const ChangesCotangents*>(&node.op())) return false;
+    for (const Variable& output : node.outputs()) reached.insert(output.node());
+  }
+  return true;
+}
+
+// Forward mode takes as many products as wrt has elements, and reverse mode as many as the expression has. Reverse mode
+// is kept unless it takes more than twice as many: it gives the derivatives by all variables at once.
+bool prefers_forward_mode(const Variable& expression, const Variable& wrt, const GradOptions& options) {
+  const auto rows = known_size(expression), columns = known_size(wrt);
+  return rows && columns && *columns > 0 && *rows / 2 > *columns && expression.dtype() == wrt.dtype() &&
+         options.known_grads.empty() && has_agreeing_pushforwards(expression, wrt);
+}
+
+// By forward mode if that takes fewer products, else nothing.
+std::optional<Variable> fewer_products(const Variable& expression, const Variable& wrt, const GradOptions& options) {
+  if (!prefers_forward_mode(expression, wrt, options)) return {};
+  try {
+    return by_columns(expression, wrt, options);
+  } catch (const NotImplementedError&) {  // an op that can't take a batch of tangents may take one of cotangents
+    return {};
+  }
+}
+
 }  // namespace
 
 Variables jacobian(const Variable& expression, const Variables& wrt, const GradOptions& options, Source where) {
@@ -83,12 +136,20 @@ Variables jacobian(const Variable& expression, const Variables& wrt, const GradO
   Variable cotangent(expression.type(), "cotangent");
   Variables rows = pullback({expression}, wrt, {cotangent}, options);
   Variables tensors;
-  for (const Variable& row : rows)
-    if (row.defined() && as_tensor(row.type())) tensors.push_back(row);
-  Variables batched = batched_graph(tensors, {{cotangent, unit_vectors(expression)}});
-  for (std::size_t i = 0, next = 0; i < rows.size(); ++i)
-    if (rows[i].defined() && as_tensor(rows[i].type()))
-      rows[i] = shaped_as_jacobian(batched[next++], expression, wrt[i]);
+  std::vector<std::size_t> of_tensors;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].defined() || !as_tensor(rows[i].type())) continue;
+    if (const auto columns = fewer_products(expression, wrt[i], options)) {
+      rows[i] = *columns;
+    } else {
+      tensors.push_back(rows[i]);
+      of_tensors.push_back(i);
+    }
+  }
+  if (tensors.empty()) return rows;
+  const Variables batched = batched_graph(tensors, {{cotangent, unit_vectors(expression)}});
+  for (std::size_t t = 0; t < tensors.size(); ++t)
+    rows[of_tensors[t]] = shaped_as_jacobian(batched[t], expression, wrt[of_tensors[t]]);
   return rows;
 }
 
@@ -102,14 +163,7 @@ Variables jacfwd(const Variable& expression, const Variables& wrt, const GradOpt
   Variables out;
   for (const Variable& v : wrt) {
     require_differentiable("jacfwd", v);
-    const Variable tangent(v.type(), "tangent");
-    const Variable product = pushforward({expression}, {v}, {tangent}, options)[0];
-    if (!as_tensor(product.type())) {  // as the options require
-      out.push_back(product);
-      continue;
-    }
-    const Variable columns = batched_graph({product}, {{tangent, unit_vectors(v)}})[0];
-    out.push_back(columns_last(columns, expression, v));
+    out.push_back(by_columns(expression, v, options));
   }
   return out;
 }

@@ -5,6 +5,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/gradient_control.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/changed_cotangents.hpp"
 #include "graph/dependencies.hpp"
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
@@ -95,7 +96,7 @@ class GradScale final : public PassOn {
   }
 };
 
-class GradClip final : public PassOn {
+class GradClip final : public PassOn, public ChangesCotangents {
  public:
   GradClip(double lower, double upper) : lower(lower), upper(upper) {}
 

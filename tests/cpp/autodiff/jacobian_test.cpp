@@ -3,6 +3,7 @@
 
 #include "bitale/autodiff/gradient.hpp"
 #include "bitale/core/error.hpp"
+#include "bitale/ops/gradient_control.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/evaluate.hpp"
 
@@ -41,6 +42,49 @@ TEST_CASE("jacobian of a vector with respect to a vector") {
   Variable x = vector("x"), y = sqr(x) * sum(x);
   Array j = value(jacobian(y, x), {x}, {Array{1., 2.}});
   CHECK(allclose(j, Array{{7., 1.}, {4., 16.}}));
+}
+
+TEST_CASE("a Jacobian with far fewer columns than rows takes a batch of tangents") {
+  // The nodes whose first result has this many rows tell the batch apart: of tangents, of the variable's length.
+  const auto longest = [](const Variable& expression, const Variable& wrt) {
+    std::int64_t length = 0;
+    for (const Apply& node : toposort(std::array{jacobian(expression, wrt)}))
+      for (const Variable& output : node.outputs())
+        if (output.ndim() == 3) length = std::max(length, output.static_shape()[0]);
+    return length;
+  };
+  const Variable p = tensor("p", DType::Float64, {2}), q = tensor("q", DType::Float64, {20, 3});
+  const Variable wave = exp(q * subtensor(p, {0})) * subtensor(p, {1});
+  CHECK(longest(wave, p) == 20);  // no [60, 20, 3] cotangents, and a result of [20, 3, 2]
+  CHECK(longest(flatten(wave), q) == 60);
+  const Variable of_any_length = tensor("q", DType::Float64, {unknown_length, 3});
+  CHECK(longest(exp(of_any_length * subtensor(p, {0})), p) != 20);
+
+  const Array at = Array{0.5, -2.}, points = evaluate(sin(reshape(arange(60), {20, 3})), {}, {});
+  for (const Variable& y : {wave, Variable(sum(wave, {{1}})), Variable(dot(wave, constant(Array{1., 2., 3.})))})
+    CHECK(allclose(value(jacobian(y, p), {p, q}, {at, points}), value(jacfwd(y, p), {p, q}, {at, points}), 1e-12));
+  // Several variables, one of each mode; and what is held constant stays so.
+  const Variables both = jacobian(flatten(wave), {p, q});
+  CHECK(value(both[0], {p, q}, {at, points}).shape() == Dims{60, 2});
+  CHECK(value(both[1], {p, q}, {at, points}).shape() == Dims{60, 20, 3});
+  const Variable half = sqr(subtensor(p, {0})), y = half * flatten(q) * subtensor(p, {0});
+  const Array held = value(jacobian(y, p, {.consider_constant = {half}}), {p, q}, {at, points});
+  CHECK(held.at(std::array<std::int64_t, 2>{1, 0}) == doctest::Approx(0.25 * std::sin(1.)));
+}
+
+TEST_CASE("a Jacobian stays one of reverse mode where a pullback is declared to be more than the derivative") {
+  const Variable p = tensor("p", DType::Float64, {1}), q = tensor("q", DType::Float64, {10});
+  const Variable y = q * grad_clip(p, -0.5, 0.5);
+  const Array clipped = value(jacobian(y, p), {p, q}, {Array{1.}, Array::full(DType::Float64, {10}, 3.)});
+  CHECK(clipped.at(std::array<std::int64_t, 2>{4, 0}) == 0.5);
+}
+
+TEST_CASE("a Jacobian keeps its errors where it has few columns") {
+  const Variable p = tensor("p", DType::Float64, {1}), q = tensor("q", DType::Float64, {10});
+  CHECK_THROWS_AS(jacobian(sqr(q), p), DisconnectedInputError);
+  CHECK(value(jacobian(sqr(q), p, {.disconnected_inputs = OnDisconnected::Ignore}), {p, q},
+              {Array{1.}, Array::zeros(DType::Float64, {10})})
+            .shape() == Dims{10, 1});
 }
 
 TEST_CASE("jacobians with respect to matrices and scalars, and of scalars and matrices") {

@@ -13,7 +13,8 @@ Eval llsq() {
     const bt::Variable n =
         arguments("n", bt::Array(count_field(input, "n")));  // no constant: powers are computed in each run
     const bt::Variable t = -1. + bt::arange(n) * 2. / (n - 1.);
-    const bt::Variable powers = bt::pow(bt::expand_dims(t, 1), bt::arange(bt::shape_i(x, 0)));
+    const bt::Variable is_factor = bt::arange(bt::shape_i(x, 0)) > 0;
+    const bt::Variable powers = bt::cumprod(bt::where(is_factor, bt::expand_dims(t, 1), 1.), 1);
     const bt::Variable cost = 0.5 * bt::sum(bt::sqr(bt::sign(t) - bt::dot(powers, x)));
     return compiled(arguments, is_derivative ? bt::grad(cost, x) : cost);
   };
