@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The derivatives of GradBench's evals: Bitale's programs in C++ and in Python, beside C++ by hand and JAX where they are installed. All are
-tools of the protocol, on one processor. Their results are compared.
+tools of the protocol, on one processor. Their results are compared. Then minimal forms of the costs that evals show (forms.py).
 
 Usage: run.py FOLDER [--evals det,gmm] [--page docs/league.md]
 
@@ -144,6 +144,10 @@ def main() -> None:
         parser.error(f"{arguments.folder} has no program `gradbench`: name bench/ of a build tree")
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # the tools inherit it
     text = f"{machine()}.\n\n{table(measure(arguments.folder, arguments.evals))}\n"
+    if arguments.evals == list(SIZES):
+        import forms
+
+        text += f"\n{forms.table()}\n"
     if arguments.page:
         page = arguments.page.read_text()
         head, mark, rest = page.partition("<!-- gradbench -->\n")

@@ -1,6 +1,7 @@
 // Moves computation out of scans: what a step computes independently of the states is computed for all steps at once,
 // states that are sums or delayed copies of such values are removed, and loop-invariant values are hoisted.
 #include <algorithm>
+#include <array>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -13,6 +14,7 @@
 #include "ops/analysis/lengths.hpp"
 #include "ops/control/guarded.hpp"
 #include "ops/indexing/subtensor.hpp"
+#include "ops/linalg/dot.hpp"
 #include "rules/matrices.hpp"
 #include "rules/scan_loop.hpp"
 #include "rules/small_systems.hpp"
@@ -40,6 +42,31 @@ Variables stacks_of(Variables& values, const ScanParts& parts, const PointerSet&
   if (Variables all = stacks(values); !all.empty()) return all;
   std::erase_if(values, [&](auto& v) { return stacks({v}).empty(); });
   return values.empty() ? Variables() : stacks(values);
+}
+
+// The bytes of a value's elements, 0 where a length is not known.
+std::int64_t known_bytes(const Variable& v) {
+  auto bytes = std::int64_t(itemsize(v.dtype()));
+  for (std::int64_t length : v.static_shape()) bytes *= std::max<std::int64_t>(length, 0);
+  return bytes;
+}
+
+bool is_product(const Apply& node) {
+  return dynamic_cast<const Dot*>(&node.op()) || dynamic_cast<const BatchedDot*>(&node.op());
+}
+
+// Whether a loop bounds the memory of a value: products on the way to it would fill more than the caches if they were
+// computed for all steps, the value itself would be small, and a step has enough to do for a product of matrices.
+bool is_bounded_by_loop(const Variable& value, const ScanParts& parts, const PointerSet& of_elements) {
+  constexpr std::int64_t caches = 8 << 20, enough_for_a_step = 128 << 10, much_smaller = 8;
+  if (parts.sequences.empty()) return false;
+  const std::int64_t steps = parts.sequences[0].static_shape()[0];
+  std::int64_t largest = 0;
+  for (const Apply& each : toposort(std::array{value}))
+    if (is_product(each) && of_elements.contains(each.output().node()) && !each.output().same_as(value))
+      largest = std::max(largest, known_bytes(each.output()));
+  return steps > 0 && largest >= enough_for_a_step && largest > caches / steps &&
+         known_bytes(value) < largest / much_smaller;
 }
 
 void push_out(FunctionGraph& graph) {
@@ -79,6 +106,7 @@ void push_out(FunctionGraph& graph) {
     for (auto& next : parts.next)
       if (expensive.contains(next.node())) move(next);
     for (auto& traced : parts.traced) move(traced);
+    std::erase_if(moved, [&](auto& v) { return is_bounded_by_loop(v, parts, of_elements); });
     std::vector<std::size_t> elements_as_traces;  // a trace of a sequence's elements is the sequence
     for (std::size_t k = 0; k < parts.traced.size(); ++k)
       for (std::size_t s = 0; s < parts.elements.size(); ++s)

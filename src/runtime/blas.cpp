@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <iterator>
 #include <limits>
+#include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -305,11 +307,34 @@ void gemv(std::int64_t m, std::int64_t k, bool transA, const T* A, std::int64_t 
   function(CblasRowMajor, flag(transA), int(rows), int(columns), T(1), A, leading(lda, columns), x, 1, T(0), y, 1);
 }
 
+// Products of one left matrix with thin right ones are computed side by side, a block of columns at a time: BLAS
+// prepares the left matrix again for each product, which takes longer than the product. Whether it was done.
+template <class T>
+bool side_by_side(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const T* A, const T* B, T* C) {
+  constexpr std::int64_t widest = 8, block = 128, fewest_rows = 32, fewest_terms = 8;
+  if (batch < 2 || n < 1 || n > widest || m < fewest_rows || k < fewest_terms) return false;
+  const std::int64_t most = std::min(batch, block / n);
+  const std::unique_ptr<T[]> memory(new (std::nothrow) T[std::size_t((k + m) * most * n)]);
+  if (!memory) return false;
+  T *wide = memory.get(), *product = wide + k * most * n;
+  for (std::int64_t first = 0; first < batch; first += most) {
+    const std::int64_t count = std::min(most, batch - first), columns = count * n;
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t l = 0; l < k; ++l) std::copy_n(B + ((first + i) * k + l) * n, n, wide + l * columns + i * n);
+    gemm(m, columns, k, false, false, A, k, wide, columns, product);
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t row = 0; row < m; ++row)
+        std::copy_n(product + row * columns + i * n, n, C + ((first + i) * m + row) * n);
+  }
+  return true;
+}
+
 template <class T>
 void batched_gemm(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const T* A, std::int64_t strideA,
                   const T* B, std::int64_t strideB, T* C) {
   // With a single matrix on the right, the left ones, stacked, are one tall matrix.
   if (strideB == 0 && strideA == m * k) return gemm(batch * m, n, k, false, false, A, k, B, n, C);
+  if (strideA == 0 && strideB == k * n && side_by_side(batch, m, n, k, A, B, C)) return;
   for (std::int64_t i = 0; i < batch; ++i)
     gemm(m, n, k, false, false, A + i * strideA, k, B + i * strideB, n, C + i * m * n);
 }

@@ -33,12 +33,13 @@ expression (TensorVariable): Expression to differentiate.
 wrt (Variable or sequence of Variable): Variables with respect to which to differentiate.
 consider_constant (sequence of Variable): Variables through which no gradient passes.
 disconnected_inputs: What happens if the expression does not depend on a variable: ``'raise'``, ``'warn'`` or ``'ignore'``.
-vectorize: Accepted for compatibility with PyTensor: one batched pullback in any case.
+vectorize: Accepted for compatibility with PyTensor: one batched product in any case.
 sparsity ('auto', array_like or scipy.sparse matrix of bool): Which elements may be nonzero, of the derivative of a vector by a vector. With ``'auto'`` they are found from the graph, which takes static shapes.
 sparse: Return a sparse matrix, whose elements are those of `sparsity`, by default of ``'auto'``.
 -> TensorVariable, list of TensorVariable or SparseVariable: Derivatives: the dimensions of the expression, then those of the variable.
 ! ShapeError: at run time, if `sparsity` does not have the shape of the result.
 ~ grad, hessian, pullback, jacfwd
+* Reverse mode takes as many products as the expression has elements, forward mode as many as the variable has. Forward mode is chosen where lengths are known and the variable has fewer than half as many elements.
 * With `sparsity`, rows and columns that share no nonzero are found by one product together (Curtis, Powell and Reid 1974): a band of width w takes w products, however long it is. A nonzero that `sparsity` leaves out is not seen, and may be added to others.
 
 = jacfwd

@@ -74,6 +74,35 @@ void check_gemv(Gemv gemv) {
 
 }  // namespace
 
+// Stacks of products, in which one of the operands may be a single matrix.
+template <class T, class Gemm>
+void check_batched_gemm(Gemm gemm) {
+  for (std::int64_t batch : {0, 1, 2, 70})
+    for (std::int64_t m : {1, 40})
+      for (std::int64_t n : {0, 1, 3, 8, 9})
+        for (std::int64_t k : {0, 2, 20})
+          for (const auto& [is_left_single, is_right_single] :
+               {std::pair(false, false), std::pair(true, false), std::pair(false, true), std::pair(true, true)}) {
+            CAPTURE(batch);
+            CAPTURE(m);
+            CAPTURE(n);
+            CAPTURE(k);
+            const auto a = stored<T>(is_left_single ? m : batch * m, k, 0, 1),
+                       b = stored<T>(is_right_single ? k : batch * k, n, 0, 2);
+            std::vector<T> c(std::size_t(batch * m * n + 1), std::numeric_limits<T>::quiet_NaN());
+            gemm(batch, m, n, k, a.data(), is_left_single ? 0 : m * k, b.data(), is_right_single ? 0 : k * n, c.data());
+            for (std::int64_t i = 0; i < batch * m; ++i)
+              for (std::int64_t j = 0; j < n; ++j) {
+                T total = 0;
+                for (std::int64_t l = 0; l < k; ++l)
+                  total += a[std::size_t((is_left_single ? i % m : i) * k + l)] *
+                           b[std::size_t(((is_right_single ? 0 : i / m * k) + l) * n + j)];
+                REQUIRE(c[std::size_t(i * n + j)] == total);
+              }
+            CHECK(std::isnan(c.back()));
+          }
+}
+
 // The product of a matrix and its transpose is correct, and symmetric to the last bit.
 template <class T, class Gemm>
 void check_own_transpose(Gemm gemm) {
@@ -145,6 +174,11 @@ TEST_CASE("tall matrix times small matrix, in blocks") {
   check_gemm<float>(bt_gemm_f32, {1001}, {10, 33}, {130});
   check_gemm<double>(bt_gemm_f64, {131}, {9}, {1797});
   check_gemm<double>(bt_gemm_f64, {130}, {256, 257}, {70});
+}
+
+TEST_CASE("stacks of matrices, and one matrix with each of a stack") {
+  check_batched_gemm<double>(bt_batched_gemm_f64);
+  check_batched_gemm<float>(bt_batched_gemm_f32);
 }
 
 TEST_CASE("matrix times vector") {
