@@ -64,8 +64,8 @@ inline Variables Rop(const Variables& outputs, const Variables& wrt, const Varia
   return pushforward(outputs, wrt, tangents, options, where);
 }
 
-// d expression / d wrt: the dimensions of the expression, then those of wrt. One batched pullback:
-// NotImplementedError when an op can't take batches.
+// d expression / d wrt: the dimensions of the expression, then those of wrt. One batched pullback, or one batched
+// pushforward where that is known to take far fewer products: NotImplementedError when an op can't take batches.
 Variables jacobian(const Variable& expression, const Variables& wrt, const GradOptions& options = {},
                    Source where = Source::current());
 Variable jacobian(const Variable& expression, const Variable& wrt, const GradOptions& options = {},
