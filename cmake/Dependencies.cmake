@@ -2,17 +2,21 @@
 
 find_package(Threads REQUIRED)
 
-set(BITALE_LLVM_MAJOR 19)
+set(BITALE_LLVM_MAJORS 19 23)  # those whose builds pass the tests; the first is Debian's
+list(GET BITALE_LLVM_MAJORS 0 llvm_debian)
 find_path(BITALE_LLVM_INCLUDE_DIR llvm-c/TargetMachine.h
-  HINTS $ENV{LLVM_DIR}/include /usr/lib/llvm-${BITALE_LLVM_MAJOR}/include
+  HINTS $ENV{LLVM_DIR}/include /usr/lib/llvm-${llvm_debian}/include
   DOC "The folder that holds llvm-c/" NO_CMAKE_SYSTEM_PATH)
 if(NOT BITALE_LLVM_INCLUDE_DIR)
-  message(FATAL_ERROR "LLVM ${BITALE_LLVM_MAJOR}'s C headers (llvm-c/) are missing. On Debian: apt-get install llvm-${BITALE_LLVM_MAJOR}-dev. "
+  message(FATAL_ERROR "LLVM ${llvm_debian}'s C headers (llvm-c/) are missing. On Debian: apt-get install llvm-${llvm_debian}-dev. "
     "Elsewhere: -DBITALE_LLVM_INCLUDE_DIR=<folder that holds llvm-c/>.")
 endif()
 file(STRINGS ${BITALE_LLVM_INCLUDE_DIR}/llvm/Config/llvm-config.h llvm_version REGEX "LLVM_VERSION_STRING")
-if(NOT llvm_version MATCHES "\"${BITALE_LLVM_MAJOR}\\.1")
-  message(FATAL_ERROR "Bitale needs LLVM ${BITALE_LLVM_MAJOR}.1; ${BITALE_LLVM_INCLUDE_DIR} has: ${llvm_version}")
+string(REGEX MATCH "([0-9]+)[.]1[.0-9]*" llvm_version "${llvm_version}")
+set(BITALE_LLVM_MAJOR "${CMAKE_MATCH_1}")
+if(NOT BITALE_LLVM_MAJOR IN_LIST BITALE_LLVM_MAJORS)
+  list(JOIN BITALE_LLVM_MAJORS ".1 or " llvm_wanted)
+  message(FATAL_ERROR "Bitale needs LLVM ${llvm_wanted}.1; ${BITALE_LLVM_INCLUDE_DIR} has: ${llvm_version}")
 endif()
 
 include(CheckIncludeFileCXX)

@@ -89,7 +89,7 @@ const std::vector<Flag>& declarations() {
        {},
        "",
        "The LLVM library that generates native code. Default: libbitale_llvm.so beside Bitale's own, or else the "
-       "system's libLLVM 19.1."},
+       "system's libLLVM of the release with whose headers Bitale was built."},
       {"target",
        "enum",
        {"native", "native-128", "native-256", "native-512", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"},

@@ -1,6 +1,7 @@
 #include "codegen/llvm/api.hpp"
 
 #include <dlfcn.h>
+#include <llvm/Config/llvm-config.h>
 
 #include <string>
 #include <vector>
@@ -16,13 +17,14 @@ namespace bitale::codegen {
 
 namespace {
 
-constexpr unsigned needed_major = 19;
+// The release whose headers declared the functions of LlvmApi; functions of the C API stay in later ones, as a rule.
+constexpr unsigned needed_major = LLVM_VERSION_MAJOR;
 
 [[noreturn]] void missing(std::string_view what) {
   throw MissingGenerator(
-      cat("compiling needs LLVM 19.1: ", what,
-          "; install the package libllvm19, name the library with the flag llvm_library, or run without native code: "
-          "mode FAST_COMPILE, or linker_fallback=True"));
+      cat("compiling needs LLVM ", needed_major, ".1: ", what, "; install the package libllvm", needed_major,
+          ", name the library with the flag llvm_library, or run without native code: mode FAST_COMPILE, or "
+          "linker_fallback=True"));
 }
 
 struct Library {
@@ -33,15 +35,17 @@ struct Library {
 constexpr std::string_view own_library = "libbitale_llvm.so";
 
 Library open_library() {
-  const std::string chosen = config::get("llvm_library"), own = cat(library_folder(), own_library);
+  const std::string chosen = config::get("llvm_library"), own = cat(library_folder(), own_library),
+                    system_library = cat("libLLVM.so.", needed_major, ".1");
   const std::vector<std::string> files =
-      chosen.empty() ? std::vector<std::string>{own, "libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"}
+      chosen.empty() ? std::vector<std::string>{own, system_library, cat("libLLVM-", needed_major, ".so.1"),
+                                                cat("libLLVM-", needed_major, ".so")}
                      : std::vector<std::string>{chosen};
   // Lazy binding: most of the library's functions are never called, and resolving them all takes milliseconds.
   for (auto& file : files)
     if (void* library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL))
       return {library, file == own ? std::string(own_library) : file};
-  missing(chosen.empty() ? cat("neither ", own, " nor the system's libLLVM.so.19.1 was found")
+  missing(chosen.empty() ? cat("neither ", own, " nor the system's ", system_library, " was found")
                          : cat(chosen, " was not found"));
 }
 

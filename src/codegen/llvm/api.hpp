@@ -30,8 +30,8 @@ namespace bitale::codegen {
   X(AddFunction) X(GetParam) X(GetNamedFunction) X(AppendBasicBlockInContext) X(GetBasicBlockTerminator)             \
   X(CreateBuilderInContext) X(DisposeBuilder) X(PositionBuilderAtEnd) X(PositionBuilderBefore) X(GetInsertBlock)     \
   X(CreateStringAttribute) X(AddAttributeAtIndex) X(SetAlignment) X(LookupIntrinsicID)                               \
-  X(GetIntrinsicDeclaration) X(IntrinsicGetType) X(GetEnumAttributeKindForName) X(CreateEnumAttribute)               \
-  X(AddCallSiteAttribute)                                                                                            \
+  X(GetIntrinsicDeclaration) X(IntrinsicGetType) X(CountParamTypes) X(GetEnumAttributeKindForName)                    \
+  X(CreateEnumAttribute) X(AddCallSiteAttribute)                                                                     \
   /* constants */                                                                                                    \
   X(ConstInt) X(ConstReal) X(ConstNull) X(ConstVector) X(GetPoison) X(AddGlobal) X(SetInitializer)                   \
   X(SetGlobalConstant) X(ConstStringInContext)                                                                                               \

@@ -107,11 +107,9 @@ Emitter::Value Emitter::address(std::int64_t buffer, Value offset) {
 
 Emitter::Value Emitter::load_neighbours(DType dtype, Value address, Value mask) {
   LLVMTypeRef lanes = memory_type(dtype, lanes_->count);
-  if (mask) {
-    Value align = l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false);
-    return intrinsic("llvm.masked.load", {lanes, l_.PointerTypeInContext(context_, 0)},
-                     {address, align, mask, l_.ConstNull(lanes)});
-  }
+  if (mask)
+    return masked_intrinsic("llvm.masked.load", {lanes, l_.PointerTypeInContext(context_, 0)},
+                            {address, mask, l_.ConstNull(lanes)}, 0, dtype);
   Value v = l_.BuildLoad2(builder_, lanes, address, "");
   l_.SetAlignment(v, unsigned(itemsize(dtype)));
   return v;
@@ -121,9 +119,8 @@ void Emitter::store_lanes(std::int64_t buffer, Value address, Value v) {
   const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
   v = to_memory(dtype, v);
   if (lanes_->mask) {
-    Value align = l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false);
-    intrinsic("llvm.masked.store", {l_.TypeOf(v), l_.PointerTypeInContext(context_, 0)},
-              {v, address, align, lanes_->mask});
+    masked_intrinsic("llvm.masked.store", {l_.TypeOf(v), l_.PointerTypeInContext(context_, 0)},
+                     {v, address, lanes_->mask}, 1, dtype);
     return;
   }
   const Value stored = l_.BuildStore(builder_, v, address);
@@ -150,18 +147,17 @@ Emitter::Value Emitter::gather(DType dtype, std::int64_t buffer, Value offsets) 
     return load_each_lane(dtype, buffer, [&](int lane) { return some_lanes(offsets, lane, 1); });
   LLVMTypeRef lanes = memory_type(dtype, lanes_->count);
   LLVMTypeRef pointers = l_.VectorType(l_.PointerTypeInContext(context_, 0), unsigned(lanes_->count));
-  Value align = l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false);
   Value mask = lanes_->mask ? lanes_->mask : full_mask(lanes_->count);
-  return from_memory(dtype, intrinsic("llvm.masked.gather", {lanes, pointers},
-                                      {addresses(dtype, buffer, offsets), align, mask, l_.ConstNull(lanes)}));
+  return from_memory(dtype, masked_intrinsic("llvm.masked.gather", {lanes, pointers},
+                                             {addresses(dtype, buffer, offsets), mask, l_.ConstNull(lanes)}, 0, dtype));
 }
 
 void Emitter::scatter(DType dtype, std::int64_t buffer, Value offsets, Value v) {
   v = to_memory(dtype, v);
   LLVMTypeRef pointers = l_.VectorType(l_.PointerTypeInContext(context_, 0), unsigned(lanes_->count));
-  Value align = l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false);
   Value mask = lanes_->mask ? lanes_->mask : full_mask(lanes_->count);
-  intrinsic("llvm.masked.scatter", {l_.TypeOf(v), pointers}, {v, addresses(dtype, buffer, offsets), align, mask});
+  masked_intrinsic("llvm.masked.scatter", {l_.TypeOf(v), pointers}, {v, addresses(dtype, buffer, offsets), mask}, 1,
+                   dtype);
 }
 
 Emitter::Value Emitter::load_strided(DType dtype, std::int64_t buffer, Value start, int stride) {

@@ -236,6 +236,24 @@ FunctionBuilder::Value FunctionBuilder::intrinsic(const char* name, std::initial
                        values.data(), unsigned(values.size()), "");
 }
 
+FunctionBuilder::Value FunctionBuilder::masked_intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types,
+                                                         std::vector<Value> arguments, std::size_t pointer,
+                                                         DType dtype) {
+  const unsigned id = l_.LookupIntrinsicID(name, std::char_traits<char>::length(name));
+  std::vector<LLVMTypeRef> overloads(types);
+  const unsigned wanted = l_.CountParamTypes(l_.IntrinsicGetType(context_, id, overloads.data(), overloads.size()));
+  if (wanted > arguments.size()) {
+    arguments.insert(arguments.begin() + std::ptrdiff_t(pointer) + 1,
+                     l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false));
+    return intrinsic(name, types, std::move(arguments));
+  }
+  Value call = intrinsic(name, types, std::move(arguments));
+  const unsigned align = l_.GetEnumAttributeKindForName("align", 5);
+  l_.AddCallSiteAttribute(call, LLVMAttributeIndex(pointer + 1),
+                          l_.CreateEnumAttribute(context_, align, itemsize(dtype)));
+  return call;
+}
+
 // ---- memory ---------------------------------------------------------------------------------------------------------
 
 FunctionBuilder::Value FunctionBuilder::from_memory(DType dtype, Value v) {

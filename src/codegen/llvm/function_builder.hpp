@@ -61,6 +61,10 @@ class FunctionBuilder {
   Value combine(program::Combiner combiner, DType dtype, Value a, Value b, bool reassociate);
   Value build_cast(Value v, DType from, DType to);
   Value intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types, std::vector<Value> arguments);
+  // One that reads or writes elements by the pointer, or vector of pointers, at index `pointer` of its arguments. LLVM
+  // 19 takes the alignment as the argument after it, LLVM 23 as an attribute of the pointer.
+  Value masked_intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types, std::vector<Value> arguments,
+                         std::size_t pointer, DType dtype);
 
   // ---- memory ----
   Value from_memory(DType dtype, Value v);  // i8 to i1

@@ -21,7 +21,7 @@ Array square_of_three() {
 }  // namespace
 
 TEST_CASE("inner: error without LLVM" * doctest::skip()) {
-  CHECK_THROWS_WITH_AS(square_of_three(), doctest::Contains("install the package libllvm19"), NotImplementedError);
+  CHECK_THROWS_WITH_AS(square_of_three(), doctest::Contains("install the package libllvm"), NotImplementedError);
 }
 
 TEST_CASE("inner: works" * doctest::skip()) { CHECK(square_of_three().item() == 9); }
@@ -38,7 +38,7 @@ TEST_CASE("inner: other strides" * doctest::skip()) {
 
 TEST_CASE("Bitale uses its bundled LLVM if it was built with one") {
   const std::string& version = codegen::generator_version();
-  CHECK(version.starts_with("LLVM 19.1"));
+  CHECK((version.starts_with("LLVM 19.1") || version.starts_with("LLVM 23.1")));
   CHECK(version.ends_with(", libbitale_llvm.so") == bool(BITALE_BUNDLE_LLVM));
 }
 
