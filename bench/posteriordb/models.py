@@ -14,6 +14,8 @@ from parameters import Parameters, Target
 
 Model = Callable[[dict[str, Any], Parameters, Target], None]
 MODELS: dict[str, Model] = {}
+# Around which points to evaluate, where the log density is no number around 0.
+CENTRES: dict[str, list[float]] = {"sir": [-0.7, -2.0, 3.7, -1.2]}
 
 
 def model(function: Model) -> Model:
@@ -606,3 +608,72 @@ def hmm_example(d: dict[str, Any], p: Parameters, target: Target) -> None:
     target.normal(mu[1], 10.0, 1.0)
     each = bt.stats.normal_logpdf(d["y"][:, None], mu)
     target.add(_forward(pt.log(transitions), each[0], each[1:]))
+
+
+# ---- differential equations, with the tolerances of the Stan programs where nothing else is said --------------------
+
+
+def _solution(f: Any, y0: Any, times: Any, tolerances: tuple[float, float]) -> Any:
+    """The states at the times after 0, which is that of y0."""
+    rtol, atol = tolerances
+    return bt.integrate.odeint(f, y0, np.append(0.0, times), rtol=rtol, atol=atol, sensitivity="forward", on_error="nan")[1:]
+
+
+@model
+def lotka_volterra(d: dict[str, Any], p: Parameters, target: Target) -> None:
+    theta, z_init, sigma = p.positive(4), p.positive(2), p.positive(2)
+    alpha, beta, gamma, delta = (theta[k] for k in range(4))
+    # Stan's program has 1e-5 and 1e-3, by which its gradient, whose tangents count as well, is right to 5e-4; here to 3e-5.
+    z = _solution(lambda z, t: [(alpha - beta * z[1]) * z[0], (delta * z[0] - gamma) * z[1]], z_init, d["ts"], (1e-6, 1e-5))
+    target.normal(theta[0::2], 1.0, 0.5)
+    target.normal(theta[1::2], 0.05, 0.05)
+    target.lognormal(sigma, -1.0, 1.0)
+    target.lognormal(z_init, np.log(10.0), 1.0)
+    target.lognormal(d["y_init"], pt.log(z_init), sigma)
+    target.lognormal(d["y"], pt.log(z), sigma)
+
+
+@model
+def sir(d: dict[str, Any], p: Parameters, target: Target) -> None:
+    beta, gamma, xi, delta = (p.positive() for _ in range(4))
+
+    def slope(y: Any, t: Any) -> list[Any]:
+        infected = beta * y[3] / (y[3] + 1e6) * y[0]
+        return [-infected, infected - gamma * y[1], gamma * y[1], xi * y[1] - delta * y[3]]
+
+    y0 = np.asarray(d["y0"], float)
+    y = _solution(slope, y0, d["t"], (1e-6, 1e-6))
+    target.cauchy(beta, 0.0, 2.5)
+    target.cauchy(gamma, 0.0, 1.0)
+    target.cauchy(xi, 0.0, 25.0)
+    target.cauchy(delta, 0.0, 1.0)
+    target.poisson(d["stoi_hat"], -pt.diff(pt.concatenate([y0[:1], y[:, 0]])))
+    target.lognormal(d["B_hat"], pt.log(y[:, 3]), 0.15)
+
+
+@model
+def one_comp_mm_elim_abs(d: dict[str, Any], p: Parameters, target: Target) -> None:
+    k_a, k_m, v_m, sigma = (p.positive() for _ in range(4))
+    # Stan's program gives no dose at the time 0 itself, which changes no integral.
+    dose = lambda t: pt.exp(-k_a * t) * d["D"] * k_a / d["V"]  # noqa: E731
+    c = _solution(lambda c, t: dose(t) - v_m / d["V"] * c / (k_m + c), 0.0, d["times"], (1e-10, 1e-10))
+    for parameter in (k_a, k_m, v_m, sigma):
+        target.cauchy(parameter, 0.0, 1.0)
+    target.lognormal(d["C_hat"], pt.log(c), sigma)
+
+
+@model
+def soil_incubation(d: dict[str, Any], p: Parameters, target: Target) -> None:
+    k1, k2, alpha21, alpha12 = (p.positive() for _ in range(4))
+    gamma, sigma = p.interval(0.0, 1.0), p.positive()
+    total = d["totalC_t0"]
+
+    def slope(c: Any, t: Any) -> list[Any]:
+        return [alpha12 * k2 * c[1] - k1 * c[0], alpha21 * k1 * c[0] - k2 * c[1]]
+
+    c = _solution(slope, [gamma * total, (1 - gamma) * total], d["ts"], (1e-6, 1e-6))
+    target.beta(gamma, 10.0, 1.0)
+    for parameter in (k1, k2, alpha21, alpha12):
+        target.normal(parameter, 0.0, 1.0)
+    target.cauchy(sigma, 0.0, 1.0)
+    target.normal(d["eCO2mean"], total - c.sum(axis=1), sigma)

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import numpy as np
 
 import bitale as bt
-from models import MODELS, log_density
+from models import CENTRES, MODELS, log_density
 
 POINTS = 3  # at which values and gradients are compared
 
@@ -52,8 +52,9 @@ def seconds_of(function: Callable[[], Any], turns: int = 7, span: float = 0.004)
     return best
 
 
-def points(size: int) -> list[np.ndarray]:
-    return [np.random.default_rng(seed).uniform(-0.5, 0.5, size) for seed in range(POINTS)]
+def points(name: str, size: int) -> list[np.ndarray]:
+    centre = np.array(CENTRES.get(name, [0.0] * size))
+    return [centre + np.random.default_rng(seed).uniform(-0.5, 0.5, size) for seed in range(POINTS)]
 
 
 def prepared(name: str, data: dict[str, Any]) -> tuple[Any, int, float]:
@@ -61,7 +62,7 @@ def prepared(name: str, data: dict[str, Any]) -> tuple[Any, int, float]:
     begin = time.process_time()
     q, total, size = log_density(name, data)
     function = bt.function([q], [total, bt.grad(total, q)])
-    function(points(size)[0])
+    function(points(name, size)[0])
     return function, size, time.process_time() - begin
 
 
@@ -82,7 +83,7 @@ def measure(folder: Path) -> list[dict[str, Any]]:
     for name, model, data in posteriors(folder):
         function, size, cold = prepared(model, data)
         _, _, warm = prepared(model, data)
-        at = points(size)
+        at = points(model, size)
         row = {"name": name, "size": size, "cold": cold, "warm": warm, "call": seconds_of(lambda: function(at[0]))}
         program = folder / "models" / "stan" / f"{model}.stan"
         if stanli and program.is_file():

@@ -132,6 +132,48 @@ def test_values_and_gradients_are_stans(name):
     np.testing.assert_allclose(found, gradient, rtol=1e-10, atol=1e-11)
 
 
+# The same for models with differential equations, which Stan's programs solved with tolerances of 1e-11; the models have larger ones.
+# fmt: off
+SOLUTIONS: dict[str, tuple[dict[str, Any], float, list[float], float]] = {
+    "lotka_volterra": (
+        {'N': 3, 'ts': [1, 2, 3], 'y_init': [30.0, 4.0], 'y': [[47.2, 6.1], [70.2, 9.8], [77.4, 35.2]]},
+        172.02123422524537,
+        [12.1427276793886, -261.784079130708, 7.34068803397353, -199.828671904874, 2.73812059249553, -5.64745758855717, 27.4308031430832, 11.0689117322013],
+        2e-4,
+    ),
+    "sir": (
+        {'N_t': 2, 't': [0.5, 1.0], 'y0': [10000, 0, 0, 100000], 'stoi_hat': [400, 410], 'B_hat': [60000.0, 50000.0]},
+        54.260746459629445,
+        [-24.9504866340237, 0.179690811740267, 1.10274598882408, -18.0848836423167],
+        1e-6,
+    ),
+    "one_comp_mm_elim_abs": (
+        {'t0': 0, 'D': 30, 'V': 2, 'times': [0.5, 1, 1.5], 'N_t': 3, 'C_hat': [5.7, 7.1, 8.4]},
+        0.4610858920456167,
+        [-1.20404694900843, 0.198596869746885, 0.508323359451127, -1.96599139534135],
+        5e-9,
+    ),
+    "soil_incubation": (
+        {'t0': 0, 'N_t': 3, 'ts': [1.2, 2.0, 5.0], 'eCO2mean': [0.03, 0.7, 2.1], 'totalC_t0': 7.7},
+        -5.498498601212587,
+        [-4.69634939230597, -4.65228559726483, 10.145524673433, 8.80391685239678, 3.56636201490784, 9.78282835115263],
+        2e-6,
+    ),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("name", SOLUTIONS)
+def test_solutions_of_differential_equations_are_stans(name):
+    data, difference, gradient, tolerance = SOLUTIONS[name]
+    q, total, size = models.log_density(name, data)
+    assert size == len(gradient)
+    f = bt.function([q], [total, bt.grad(total, q)])
+    value, found = f(0.5 * np.cos(np.arange(1.0, size + 1)))
+    assert value - f(np.zeros(size))[0] == pytest.approx(difference, rel=tolerance)
+    np.testing.assert_allclose(found, gradient, rtol=tolerance)
+
+
 def test_an_unknown_density_is_an_error():
     target = models.Target(models.Parameters())
     with pytest.raises(AttributeError, match="no log density of 'nothing'"):
