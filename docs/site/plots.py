@@ -1,20 +1,27 @@
-"""Plots of functions of one real variable and their derivatives, computed by the library itself."""
+"""Plots of functions of one real variable and their derivatives, computed by the library itself, and of the error of the value
+against mpmath, by the references of the tests."""
 
 from __future__ import annotations
 
 import inspect
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import mpmath
 import numpy as np
 
 import bitale as bt
 import bitale.tensor as pt
 from bitale import _core
 
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "tests" / "python" / "tensor")]
+from accuracy_table import TABLE
+
 _ARITIES = {id(getattr(pt, name)): arity for name, arity in _core.elementwise_functions() if hasattr(pt, name)}
 _LONGEST = 140  # letters of a derivative that is shown
+_POINTS = 400  # at which the error is found
 
 
 @dataclass
@@ -45,6 +52,22 @@ def _limits(values: np.ndarray) -> tuple[float, float]:
     return max(finite.min(), low - room) - 0.08 * room, min(finite.max(), high + room) + 0.08 * room
 
 
+def _errors(name: str, value: Any, low: float, high: float) -> tuple[np.ndarray, np.ndarray] | None:
+    """Points, and there the distance of the value from the exact one, in units in the last place."""
+    row = TABLE.get(name)
+    if row is None or row.exact is None or row.cost > 1:
+        return None
+    at = np.random.default_rng(0).uniform(low, high, _POINTS)
+    values = value(at)
+    errors = np.full(_POINTS, np.nan)
+    with mpmath.workdps(40):
+        for k in np.flatnonzero(np.isfinite(values)):
+            exact = row.exact(mpmath.mpf(float(at[k])))
+            if isinstance(exact, mpmath.mpf) and mpmath.isfinite(exact):
+                errors[k] = float(mpmath.mpf(float(values[k])) - exact) / np.spacing(abs(float(exact)))
+    return at, errors
+
+
 def drawn(name: str, function: Any, folder: Path) -> Drawn | None:
     x = pt.dscalar("x")
     try:
@@ -64,12 +87,13 @@ def drawn(name: str, function: Any, folder: Path) -> Drawn | None:
         return None
     formula = bt.rewrite.rewrite_graph(derivative)._repr_latex_().strip("$").replace(r"\displaystyle ", "")
     file = f"{name}.svg"
-    _draw(folder / file, name.rpartition(".")[2], at, values, slopes)
+    short = name.rpartition(".")[2]
+    _draw(folder / file, short, at, values, slopes, _errors(short, value, low, high))
     text = rf"\frac{{d}}{{dx}} \operatorname{{{name.rpartition('.')[2].replace('_', chr(92) + '_')}}}\left(x\right) = {formula}"
     return Drawn(file, low, high, text if len(formula) <= _LONGEST else "")
 
 
-def _draw(path: Path, name: str, at: np.ndarray, values: np.ndarray, slopes: np.ndarray) -> None:
+def _draw(path: Path, name: str, at: np.ndarray, values: np.ndarray, slopes: np.ndarray, errors: tuple[np.ndarray, np.ndarray] | None) -> None:
     import matplotlib
 
     matplotlib.use("svg")
@@ -77,8 +101,16 @@ def _draw(path: Path, name: str, at: np.ndarray, values: np.ndarray, slopes: np.
     from matplotlib.figure import Figure
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure = Figure(figsize=(5.2, 2.8), layout="constrained")
-    axes = figure.subplots()
+    if errors is None:
+        figure = Figure(figsize=(5.2, 2.8), layout="constrained")
+        axes = figure.subplots()
+    else:
+        figure = Figure(figsize=(5.2, 3.8), layout="constrained")
+        axes, below = figure.subplots(2, height_ratios=[3, 1], sharex=True)
+        below.plot(*errors, ".", markersize=2, color="#555555")
+        below.axhspan(-0.5, 0.5, color="#dddddd", linewidth=0)  # as good as rounding can be
+        below.set_ylabel("error, ulp", fontsize="small")
+        below.spines[["top", "right"]].set_visible(False)
     jumps = np.abs(np.diff(values)) > 4 * (np.nanquantile(np.abs(np.diff(values)), 0.98) + 1e-12)
     shown = np.where(np.append(jumps, False), np.nan, values)
     axes.plot(at, shown, label=name, color="#1f77b4")

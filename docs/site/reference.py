@@ -64,6 +64,14 @@ def rows_of_api_page() -> dict[str, dict[str, str]]:
     return out
 
 
+def largest_errors() -> dict[str, str]:
+    """By name: the errors that were measured for float64 and float32, from the table of docs/math.md."""
+    text = (DOCS / "math.md").read_text(encoding="utf-8").partition("\n## Measured\n")[2]
+    found = re.findall(r"^\| (\w+) \| ([\d.]+) \| `[^|]+` \| \w+ \| ([\d.]+) \|", text, re.M)
+    assert found, "docs/math.md has no table of measured errors"
+    return {name: f"{float(double):.2f} ulp in float64, {float(single):.2f} ulp in float32" for name, single, double in found}
+
+
 def names_in_pytensor() -> set[str]:
     """What pytensor.tensor has; "linalg.svd" is in a submodule."""
     return {".".join([*row.module.split(".")[1:], row.name]) for row in pytensor_names() if row.module.split(".")[0] == "tensor"}
@@ -107,6 +115,7 @@ class Reference:
         self.subjects = by_subject(self.entries)
         self.listed = listed()
         self.rows = rows_of_api_page()
+        self.errors = largest_errors()
         self.pytensor = names_in_pytensor()
 
     def resolve(self, module: str):
@@ -123,6 +132,8 @@ class Reference:
     def facts(self, entry: Entry) -> str:
         row = {key: text for key, text in self.rows.get(entry.page, {}).items() if text}
         name = entry.page.removeprefix("bitale.tensor.")
+        if name in self.errors:
+            row["Largest error"] = f"{self.errors[name]}: :doc:`measured </math>`"
         if entry.page.startswith("bitale.tensor.") and not inspect.isclass(entry.value):
             theirs = next((each for each in (name, f"special.{name}") if each in self.pytensor), "")
             if theirs:
@@ -135,7 +146,7 @@ class Reference:
             return ""
         lines = [".. list-table::", "   :class: facts", "   :widths: auto", "   :stub-columns: 1", ""]
         for key, text in row.items():
-            shown = text if key == "C++" else f"``{text}``" if key in ("PyTensor", "NumPy", "SciPy") and "." in text else docstrings.escaped(text.replace("\\|", "|"))
+            shown = text if key in ("C++", "Largest error") else f"``{text}``" if key in ("PyTensor", "NumPy", "SciPy") and "." in text else docstrings.escaped(text.replace("\\|", "|"))
             lines += [f"   * - {key}", f"     - {shown}"]
         return "\n".join(lines)
 
@@ -151,7 +162,7 @@ class Reference:
         if drawn.derivative:
             parts += [".. rubric:: Derivative", f".. math::\n\n   {drawn.derivative}"]
         parts.append(
-            f".. image:: /reference/plots/{drawn.file}\n   :class: plot\n   :alt: {entry.names[0].rpartition('.')[2]} and its derivative, from {drawn.low:g} to {drawn.high:g}"
+            f".. image:: /reference/plots/{drawn.file}\n   :class: plot\n   :alt: {entry.names[0].rpartition('.')[2]} and its derivative, and the error of its value where there is a reference, from {drawn.low:g} to {drawn.high:g}"
         )
         return "\n\n".join(parts)
 

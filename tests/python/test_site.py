@@ -101,6 +101,7 @@ def test_pages_of_the_reference_have_their_sections(site):
         assert part in text
     text = (site / "reference" / "api" / "bitale.tensor.tanh.html").read_text(encoding="utf-8")
     assert "<math" in text and "bitale.tensor.tanh.svg" in text and "pytensor.tensor.tanh" in text
+    assert "2.25 ulp in float64" in text
 
 
 def test_search_finds_what_people_ask_for(site):
