@@ -1,7 +1,7 @@
 """Bundle adjustment: cameras and landmarks of a plane are found from the angles at which the cameras see the landmarks.
 
-Each measurement depends on one camera and one landmark only. The derivatives by these five numbers, two products with the Jacobian, are exact, and the
-normal equations are a sparse matrix with a fixed pattern, of which each step of Levenberg and Marquardt takes a Cholesky factor.
+Each measurement depends on one camera and one landmark only, so the Jacobian is sparse, and so are the normal equations, of which each step of
+Levenberg and Marquardt takes a Cholesky factor.
 """
 
 import os
@@ -34,25 +34,12 @@ unknowns, measured = pt.tensor("unknowns", dtype="float64", shape=(size,)), pt.d
 difference = angles(unknowns) - measured
 residual = pt.arctan2(pt.sin(difference), pt.cos(difference))  # between -pi and pi
 
-# Each row of the Jacobian has five elements: a product with a vector that is 1 at every camera's x, for example, gives all derivatives by an x.
-columns = np.stack([*(3 * camera + k for k in range(3)), *(3 * cameras + 2 * landmark + k for k in range(2))])
-seeds = [np.isin(np.arange(size), each).astype(float) for each in columns]
-elements = pt.stack([bt.pushforward(residual, unknowns, pt.constant(each)) for each in seeds])
-
-# J.T @ J has an element for each pair of the five, and the damping is on its diagonal.
-first, second = (each.ravel() for each in np.mgrid[:5, :5])
-rows, cols = columns[first].ravel(), columns[second].ravel()
-template = scipy.sparse.csc_array((np.ones(rows.size), (rows, cols)), shape=(size, size)) + scipy.sparse.identity(size, format="csc")
-template.sort_indices()
-key = {pair: k for k, pair in enumerate(zip(template.indices, np.repeat(np.arange(size), np.diff(template.indptr))))}
-slot = np.array([key[pair] for pair in zip(rows, cols)])
-diagonal = np.array([key[k, k] for k in range(size)])
+# Each row of the Jacobian has five elements. Where they are is found in the graph, and so are columns that share no row: those of all cameras' x,
+# for example, are computed by one product.
+J = bt.jacobian(residual, unknowns, sparse=True)
 damping = pt.dscalar("damping")
-data = pt.zeros(template.nnz)[slot].inc((elements[first] * elements[second]).ravel())
-data = data[diagonal].inc(damping)
-normal = sparse.constant(template).with_data(data)
-gradient = bt.grad(0.5 * (residual**2).sum(), unknowns)
-step = bt.function([unknowns, measured, damping], unknowns - sparse.linalg.cholesky(normal).solve(gradient))
+normal = J.T @ J + sparse.constant(scipy.sparse.identity(size, format="csc")) * damping
+step = bt.function([unknowns, measured, damping], unknowns - sparse.linalg.cholesky(normal).solve(J.T @ residual))
 cost = bt.function([unknowns, measured], (residual**2).sum())
 
 truth = np.concatenate([true_pose.ravel(), true_place.ravel()])
