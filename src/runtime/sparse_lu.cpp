@@ -216,59 +216,9 @@ void sparse_lu_solve(const LuPattern& pattern, const T* factors, bool transposed
   }
 }
 
-// With Z the inverse, U Z = L^-1 gives its elements to the right of the diagonal from the rows below, and Z L = U^-1
-// those below the diagonal from the columns to the right. Column m of `inverse` holds row m of Z.
-template <class T>
-void sparse_lu_selected_inverse(const LuPattern& pattern, const T* factors, T* inverse) {
-  const auto [n, bounds, rows] = pattern;
-  // The rows of U to the right of the diagonal: where their elements are, and in which column.
-  std::vector<std::int64_t> begin(std::size_t(n) + 1, 0);
-  const auto for_upper = [&, n = n, bounds = bounds](auto&& visit) {
-    for (std::int64_t m = 0; m < n; ++m)
-      for (std::int64_t p = bounds[2 * m]; p < bounds[2 * m + 1]; ++p) visit(m, p);
-  };
-  for_upper([&, rows = rows](std::int64_t, std::int64_t p) { ++begin[std::size_t(rows[p]) + 1]; });
-  for (std::size_t k = 0; k < std::size_t(n); ++k) begin[k + 1] += begin[k];
-  struct Element {
-    std::int64_t column, position;
-  };
-  std::vector<Element> upper(std::size_t(begin.back()));
-  std::vector<std::int64_t> to(begin.begin(), begin.end() - 1);
-  for_upper([&, rows = rows](std::int64_t m, std::int64_t p) {
-    upper[std::size_t(to[std::size_t(rows[p])]++)] = {m, p};
-  });
-
-  std::vector<T> lower(std::size_t(n), T(0)), sums(std::size_t(n), T(0));  // column k of L, and what its rows add up to
-  for (std::int64_t k = n; k-- > 0;) {
-    const std::int64_t diagonal = bounds[2 * k + 1], end = bounds[2 * k + 2];
-    for (std::int64_t p = diagonal + 1; p < end; ++p) {
-      lower[std::size_t(rows[p])] = factors[p];
-      sums[std::size_t(rows[p])] = 0;
-    }
-    T on_diagonal = 1;
-    for (auto e = std::size_t(begin[std::size_t(k)]); e < std::size_t(begin[std::size_t(k) + 1]); ++e) {
-      const auto [m, position] = upper[e];
-      T below = 0;
-      for (std::int64_t p = bounds[2 * m]; p < bounds[2 * m + 2]; ++p) {
-        below -= inverse[p] * lower[std::size_t(rows[p])];
-        sums[std::size_t(rows[p])] += factors[position] * inverse[p];
-      }
-      inverse[position] = below;
-      on_diagonal -= factors[position] * below;
-    }
-    // An element of U in column m is written before column m is read again, by an earlier row.
-    for (std::int64_t p = diagonal + 1; p < end; ++p) {
-      inverse[p] = -sums[std::size_t(rows[p])] / factors[diagonal];
-      lower[std::size_t(rows[p])] = 0;
-    }
-    inverse[diagonal] = on_diagonal / factors[diagonal];
-  }
-}
-
 #define BITALE_INSTANTIATE(T)                                                                             \
   template std::int64_t sparse_lu<T>(const SparseColumns&, const T*, const std::int64_t*, LuFactors<T>&); \
-  template void sparse_lu_solve<T>(const LuPattern&, const T*, bool, std::int64_t, T*);                   \
-  template void sparse_lu_selected_inverse<T>(const LuPattern&, const T*, T*);
+  template void sparse_lu_solve<T>(const LuPattern&, const T*, bool, std::int64_t, T*);
 BITALE_INSTANTIATE(float)
 BITALE_INSTANTIATE(double)
 #undef BITALE_INSTANTIATE

@@ -566,6 +566,7 @@ without_formula = {
     "SparseLogDeterminant": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",
     "SparseLu": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",
     "SparseLuDeterminant": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",
+    "SparseLuInverseDerivative": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",
     "SparseLuSelectedInverse": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",
     "SparseLuSolve": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",
     "SparseInverseDerivative": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",

@@ -25,6 +25,9 @@ Variable sparse_lu_solve(const SparseLuMatrix& a, const SparseLuFactors& factors
 Variables sparse_lu_slogdet(const SparseLuMatrix& a, const SparseLuFactors& factors);
 // For each stored element (i, j) of the matrix the element (j, i) of its inverse.
 Variable sparse_lu_selected_inverse(const SparseLuMatrix& a, const SparseLuFactors& factors);
+// Their derivative when the matrix changes in a direction, a vector of elements like the matrix's.
+Variable sparse_lu_inverse_derivative(const SparseLuMatrix& a, const SparseLuFactors& factors,
+                                      const Variable& direction);
 
 namespace sparse_lu_inputs {
 

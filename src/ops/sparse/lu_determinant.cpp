@@ -1,4 +1,5 @@
-// SparseLuDeterminant: sign and logarithm of a determinant, and SparseLuSelectedInverse, which is its gradient.
+// SparseLuDeterminant: sign and logarithm of a determinant; SparseLuSelectedInverse, which is its gradient, and
+// SparseLuInverseDerivative, that of the latter.
 #include <cmath>
 
 #include "bitale/core/error.hpp"
@@ -30,6 +31,69 @@ Variables checked_inputs(const Op& op, std::string_view who, std::span<const Var
   return sparse_lu_inputs::checked(who, inputs, values);
 }
 
+// Visits the matrix's stored elements: visit(position in the matrix, position in the factors).
+template <class Visit>
+void for_stored_elements(const sparse_lu_inputs::Matrix& a, const sparse_lu_inputs::Factors& factors, Visit&& visit) {
+  const auto [size, bounds, rows] = a.columns();
+  const runtime::LuPattern pattern = factors.pattern();
+  std::vector<std::int64_t> position(std::size_t(size), 0), where(std::size_t(size), -1);
+  for (std::int64_t k = 0; k < size; ++k) position[std::size_t(factors.order()[k])] = k;
+  for (std::int64_t k = 0; k < size; ++k) {
+    const std::int64_t j = a.column_order()[k], begin = pattern.bounds[2 * k], end = pattern.bounds[2 * k + 2];
+    for (std::int64_t p = begin; p < end; ++p) where[std::size_t(pattern.rows[p])] = p;
+    for (std::int64_t p = bounds[j]; p < bounds[j + 1]; ++p) {
+      const std::int64_t at = where[std::size_t(position[std::size_t(rows[p])])];
+      if (at < begin || at >= end) throw ValueError("sparse lu: expected the factors of the matrix, got others");
+      visit(p, at);
+    }
+  }
+}
+
+// Inputs: those of other ops on factors, and the direction.
+class SparseLuInverseDerivative final : public Op {
+ public:
+  std::string_view name() const override { return "SparseLuInverseDerivative"; }
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, sparse_lu_inputs::count + 1);
+    const int values[] = {0, 4, sparse_lu_inputs::count};
+    const Variables own = sparse_lu_inputs::checked("lu: slogdet", inputs, values);
+    return Apply(OpRef(this), own, {own[0].type()});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const sparse_lu_inputs::Matrix a(in);
+    const sparse_lu_inputs::Factors factors(in, a.columns().size);
+    const Array given = in[sparse_lu_inputs::count].contiguous();
+    if (given.size() != a.values.size()) throw ShapeError("lu: the direction and the matrix have different lengths");
+    const Array direction = Array::zeros(factors.values.dtype(), factors.values.shape());
+    out[0] = Array::zeros(a.values.dtype(), a.values.shape());
+    with_float(a.values.dtype(), [&]<class T>(T) {
+      for_stored_elements(
+          a, factors, [&](std::int64_t p, std::int64_t at) { direction.data_as<T>()[at] += given.data_as<T>()[p]; });
+      runtime::sparse_lu_inverse_derivative(factors.pattern(), factors.values.data_as<T>(), direction.data_as<T>());
+      for_stored_elements(
+          a, factors, [&](std::int64_t p, std::int64_t at) { out[0].data_as<T>()[p] = direction.data_as<T>()[at]; });
+    });
+  }
+  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
+    return blockwise(OpRef(this), cat(signature.substr(0, signature.size() - 2), ",(p)->(p)"), batched);
+  }
+  // With Z the inverse, the map from D to -(Z D Z)^T is its own transpose.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    Variables out = no_gradients(node);
+    if (cotangents[0].is_disconnected()) return out;
+    out[0] = undefined_gradient("third derivatives of slogdet are not implemented for sparse LU factors");
+    out[sparse_lu_inputs::count] =
+        sparse_lu_inverse_derivative(sparse_lu_inputs::matrix(node), sparse_lu_inputs::factors(node), cotangents[0]);
+    return out;
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
+    auto out = connect_first(node, 1);
+    out[sparse_lu_inputs::count] = {true};
+    return out;
+  }
+};
+
 // For each stored element (i, j) of the matrix the element (j, i) of its inverse.
 class SparseLuSelectedInverse final : public Op {
  public:
@@ -41,35 +105,33 @@ class SparseLuSelectedInverse final : public Op {
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     const sparse_lu_inputs::Matrix a(in);
-    const auto [size, bounds, rows] = a.columns();
-    const sparse_lu_inputs::Factors factors(in, size);
-    const runtime::LuPattern pattern = factors.pattern();
+    const sparse_lu_inputs::Factors factors(in, a.columns().size);
     const Array inverse = Array::zeros(factors.values.dtype(), factors.values.shape());
     out[0] = Array::zeros(a.values.dtype(), a.values.shape());
-    std::vector<std::int64_t> position(std::size_t(size), 0), where(std::size_t(size), -1);
-    for (std::int64_t k = 0; k < size; ++k) position[std::size_t(factors.order()[k])] = k;
-    with_float(a.values.dtype(), [&, bounds = bounds, rows = rows, size = size]<class T>(T) {
-      runtime::sparse_lu_selected_inverse(pattern, factors.values.data_as<T>(), inverse.data_as<T>());
-      for (std::int64_t k = 0; k < size; ++k) {
-        const std::int64_t j = a.column_order()[k], begin = pattern.bounds[2 * k], end = pattern.bounds[2 * k + 2];
-        for (std::int64_t p = begin; p < end; ++p) where[std::size_t(pattern.rows[p])] = p;
-        for (std::int64_t p = bounds[j]; p < bounds[j + 1]; ++p) {
-          const std::int64_t at = where[std::size_t(position[std::size_t(rows[p])])];
-          if (at < begin || at >= end) throw ValueError("sparse lu: expected the factors of the matrix, got others");
-          out[0].data_as<T>()[p] = inverse.data_as<T>()[at];
-        }
-      }
+    with_float(a.values.dtype(), [&]<class T>(T) {
+      runtime::sparse_lu_selected_inverse(factors.pattern(), factors.values.data_as<T>(), inverse.data_as<T>());
+      for_stored_elements(a, factors,
+                          [&](std::int64_t p, std::int64_t at) { out[0].data_as<T>()[p] = inverse.data_as<T>()[at]; });
     });
   }
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
     return blockwise(OpRef(this), cat(signature, "(p)"), batched);
   }
-  Variables pullback(const Apply& node, std::span<const Variable>) const override {
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
-    out[0] = undefined_gradient("second derivatives of slogdet are not implemented for sparse LU factors");
+    if (!cotangents[0].is_disconnected()) out[0] = derivative(node, cotangents[0]);
     return out;
   }
+  bool has_pushforward() const override { return true; }
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
+    return {tangents[0].is_disconnected() ? disconnected() : derivative(node, tangents[0])};
+  }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 1); }
+
+ private:
+  static Variable derivative(const Apply& node, const Variable& direction) {
+    return sparse_lu_inverse_derivative(sparse_lu_inputs::matrix(node), sparse_lu_inputs::factors(node), direction);
+  }
 };
 
 class SparseLuDeterminant final : public Op {
@@ -119,6 +181,18 @@ class SparseLuDeterminant final : public Op {
 
 // ---- samples --------------------------------------------------------------------------------------------------------
 
+std::vector<Sample> sparse_lu_inverse_derivative_samples() {
+  Sample out = sparse_lu_inputs::sample(make_ref<SparseLuSelectedInverse>(), true, 0);
+  Variables inputs = out.node.inputs();
+  inputs.push_back(Variable(inputs[0].type()));
+  out.values.push_back(Array{1.0, -2.0, 0.5, 3.0, -1.0, 0.25});
+  out.node = make_ref<SparseLuInverseDerivative>()->make_node(inputs);
+  return {out};
+}
+REGISTER_OP(SparseLuInverseDerivative,
+            "The derivative of elements of the inverse of a sparse matrix whose LU factors are given.",
+            sparse_lu_inverse_derivative_samples);
+
 std::vector<Sample> sparse_lu_selected_inverse_samples() {
   return {sparse_lu_inputs::sample(make_ref<SparseLuSelectedInverse>(), true, 0)};
 }
@@ -132,6 +206,13 @@ REGISTER_OP(SparseLuDeterminant, "Sign and log determinant of a sparse matrix wh
             sparse_lu_determinant_samples);
 
 }  // namespace
+
+Variable sparse_lu_inverse_derivative(const SparseLuMatrix& a, const SparseLuFactors& factors,
+                                      const Variable& direction) {
+  Variables inputs = sparse_lu_inputs::of(a, factors);
+  inputs.push_back(direction);
+  return (*make_ref<SparseLuInverseDerivative>())(inputs);
+}
 
 Variable sparse_lu_selected_inverse(const SparseLuMatrix& a, const SparseLuFactors& factors) {
   return (*make_ref<SparseLuSelectedInverse>())(sparse_lu_inputs::of(a, factors));

@@ -88,11 +88,36 @@ def test_derivatives_of_any_order():
         np.testing.assert_allclose(own, other, rtol=1e-7)
 
 
-def test_second_derivatives_that_are_missing_are_named():
-    theta = pt.dscalar("theta")
-    first = pt.grad(sparse.linalg.lu(sparse.constant(convection(3)) * theta).logdet(), theta)
-    with pytest.raises(Exception, match="second derivatives of slogdet"):
-        pt.grad(first, theta)
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_second_derivatives_of_log_determinants(seed, mode):
+    """With the inverse Z, the product of the Hessian with D is -(Z D Z)^T at the stored elements."""
+    value = random_matrix(3 * seed + 1, seed).tocsr()
+    value.sort_indices()
+    A, direction = sparse.matrix("csr", "A", pattern=value), pt.dvector("direction", shape=(value.nnz,))
+    first = pt.grad(sparse.linalg.lu(A).slogdet()[1], A.data)
+    product = pt.grad((first * direction).sum(), A.data) if mode == "reverse" else bt.pushforward(first, A.data, direction)
+    D = sp.csr_array((np.random.default_rng(seed).normal(size=value.nnz), value.indices, value.indptr), value.shape)
+    found = bt.function([A, direction], product)(value, D.data)
+    Z = np.linalg.inv(value.toarray())
+    expected = -(Z @ D.toarray() @ Z).T
+    rows = np.repeat(np.arange(value.shape[0]), np.diff(value.indptr))
+    np.testing.assert_allclose(found, expected[rows, value.indices], rtol=1e-7, atol=1e-10 * np.abs(expected).max())
+
+
+def test_second_derivatives_of_a_log_determinant_by_a_parameter():
+    theta, thetas = pt.dscalar("theta"), pt.dvector("thetas")
+    n = 5
+    eye = sp.eye_array(n * n, format="csr")
+    cost = sparse.linalg.lu(sparse.constant(convection(n)) * pt.exp(theta) + sparse.constant(eye) * pt.sqr(theta)).logdet()
+    second = pt.grad(pt.grad(cost, theta), theta)
+    batched = bt.graph.replace.vectorize_graph(second, {theta: thetas})
+    dense = pt.linalg.slogdet(pt.constant(convection(n).toarray()) * pt.exp(theta) + pt.eye(n * n) * pt.sqr(theta))[1]
+    expected = bt.function([theta], pt.grad(pt.grad(dense, theta), theta))
+    at = [0.3, 0.9]
+    np.testing.assert_allclose(bt.function([thetas], batched)(at), [expected(t) for t in at], rtol=1e-8)
+    with pytest.raises(Exception, match="third derivatives of slogdet"):
+        pt.grad(second, theta)
 
 
 def test_value_and_gradient_share_one_factorisation():
