@@ -37,6 +37,26 @@ TEST_CASE("odeint: the gradient agrees with differences") {
       point);
 }
 
+TEST_CASE("odeint: a stiff system, whose gradients by both ways agree") {
+  const Variable rate = dscalar("rate");
+  const auto slope = [&](const Variable& y, const Variable& t) { return rate * (cos(t) - y); };
+  std::vector<double> gradients;
+  for (const auto sensitivity : {integrate::OdeSensitivity::Adjoint, integrate::OdeSensitivity::Forward}) {
+    const Variable y = integrate::odeint(slope, 0.0, Array{0.0, 3.0},
+                                         {.rtol = 1e-6,
+                                          .atol = 1e-6,
+                                          .max_steps = 1000,
+                                          .method = integrate::OdeMethod::Rodas4,
+                                          .sensitivity = sensitivity});
+    const Variable last = subtensor(y, {IndexItem(1)});
+    const auto results = function({rate}, {last, grad(last, rate)})({Array(1e4)});
+    const double r = 1e4, s = r * r + 1;  // y = r (r cos t + sin t) / (r^2 + 1), after a transient
+    CHECK(results[0].item() == doctest::Approx(r * (r * std::cos(3) + std::sin(3)) / s).epsilon(1e-5));
+    gradients.push_back(results[1].item());
+  }
+  CHECK(gradients[0] == doctest::Approx(gradients[1]).epsilon(1e-6));
+}
+
 TEST_CASE("odeint: errors name what was given") {
   const auto decay = [](const Variable& y, const Variable&) { return -y; };
   CHECK_THROWS_WITH_AS(integrate::odeint(decay, 1.0, Array{0.0, 2.0, 1.0}), doctest::Contains("do not decrease"),
