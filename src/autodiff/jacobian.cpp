@@ -97,9 +97,9 @@ std::optional<std::int64_t> known_size(const Variable& v) {
 
 // Whether every node from wrt to the expression has a pushforward of its own that agrees with its pullback. Where an op
 // has only a pullback, that may be declared to be another thing than the derivative.
-bool has_agreeing_pushforwards(const Variable& expression, const Variable& wrt) {
+bool has_agreeing_pushforwards(const Variable& expression, const Variables& wrt) {
   PointerSet reached;
-  reached.insert(wrt.node());
+  for (const Variable& v : wrt) reached.insert(v.node());
   for (const Apply& node : toposort(std::array{expression})) {
     const auto depends = [&](const Variable& input) { return reached.contains(input.node()); };
     if (std::ranges::none_of(node.inputs(), depends)) continue;
@@ -109,19 +109,29 @@ bool has_agreeing_pushforwards(const Variable& expression, const Variable& wrt) 
   return true;
 }
 
-// Forward mode takes as many products as wrt has elements, and reverse mode as many as the expression has. Reverse mode
-// is kept unless it takes more than twice as many: it gives the derivatives by all variables at once.
-bool prefers_forward_mode(const Variable& expression, const Variable& wrt, const GradOptions& options) {
-  const auto rows = known_size(expression), columns = known_size(wrt);
-  return rows && columns && *columns > 0 && *rows / 2 > *columns && expression.dtype() == wrt.dtype() &&
-         options.known_grads.empty() && has_agreeing_pushforwards(expression, wrt);
+// Forward mode takes as many products as the variables have elements, and a sweep over the graph for each variable;
+// reverse mode takes as many products as the expression has elements, and one sweep. Reverse mode is kept unless it
+// takes more than twice as many products.
+bool prefers_forward_mode(const Variable& expression, const Variables& wrt, const GradOptions& options) {
+  constexpr std::size_t most_sweeps = 4;
+  const auto rows = known_size(expression);
+  if (!rows || wrt.size() > most_sweeps || !options.known_grads.empty()) return false;
+  std::int64_t columns = 0;
+  for (const Variable& v : wrt) {
+    const auto size = known_size(v);
+    if (!size || *size == 0 || v.dtype() != expression.dtype()) return false;
+    columns += *size;
+  }
+  return *rows / 2 > columns && has_agreeing_pushforwards(expression, wrt);
 }
 
 // By forward mode if that takes fewer products, else nothing.
-std::optional<Variable> fewer_products(const Variable& expression, const Variable& wrt, const GradOptions& options) {
+Variables fewer_products(const Variable& expression, const Variables& wrt, const GradOptions& options) {
   if (!prefers_forward_mode(expression, wrt, options)) return {};
   try {
-    return by_columns(expression, wrt, options);
+    Variables out;
+    for (const Variable& v : wrt) out.push_back(by_columns(expression, v, options));
+    return out;
   } catch (const NotImplementedError&) {  // an op that can't take a batch of tangents may take one of cotangents
     return {};
   }
@@ -135,21 +145,23 @@ Variables jacobian(const Variable& expression, const Variables& wrt, const GradO
   if (expression.ndim() == 0) return grad(expression, wrt, options);
   Variable cotangent(expression.type(), "cotangent");
   Variables rows = pullback({expression}, wrt, {cotangent}, options);
-  Variables tensors;
-  std::vector<std::size_t> of_tensors;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!rows[i].defined() || !as_tensor(rows[i].type())) continue;
-    if (const auto columns = fewer_products(expression, wrt[i], options)) {
-      rows[i] = *columns;
-    } else {
+  Variables tensors, variables;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].defined() && as_tensor(rows[i].type())) {
       tensors.push_back(rows[i]);
-      of_tensors.push_back(i);
+      variables.push_back(wrt[i]);
+      places.push_back(i);
     }
-  }
   if (tensors.empty()) return rows;
+  const Variables columns = fewer_products(expression, variables, options);
+  if (!columns.empty()) {
+    for (std::size_t t = 0; t < places.size(); ++t) rows[places[t]] = columns[t];
+    return rows;
+  }
   const Variables batched = batched_graph(tensors, {{cotangent, unit_vectors(expression)}});
-  for (std::size_t t = 0; t < tensors.size(); ++t)
-    rows[of_tensors[t]] = shaped_as_jacobian(batched[t], expression, wrt[of_tensors[t]]);
+  for (std::size_t t = 0; t < places.size(); ++t)
+    rows[places[t]] = shaped_as_jacobian(batched[t], expression, variables[t]);
   return rows;
 }
 
