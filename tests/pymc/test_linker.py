@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pickle
 import threading
+import warnings
 
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pytensor import scalar
 from pytensor.compile.io import In, Out
 from pytensor.compile.mode import Mode, get_mode
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
 
 import bitale.pytensor
 from bitale._core import CellFunction
@@ -133,3 +137,44 @@ def test_borrowed_and_kept_memory(allow_gc, borrow):
         np.testing.assert_array_equal(state.get_value(borrow=borrow), given * count)
         doubled += 1  # the result belongs to the caller, borrowed or not
     np.testing.assert_array_equal(given, np.arange(3.0))
+
+
+class Doubled(Op):
+    """Declares a length that it does not have."""
+
+    __props__ = ()
+
+    def make_node(self, v):
+        return Apply(self, [pt.as_tensor(v)], [pt.TensorType("float64", shape=(3,))()])
+
+    def perform(self, node, inputs, outputs):
+        outputs[0][0] = np.asarray(inputs[0]) * 2
+
+
+def test_a_wrong_length_that_an_op_declares_is_a_warning():
+    f = pytensor.function([x], Doubled()(x) + 1, mode="BITALE")
+    with pytest.warns(UserWarning, match=r"Doubled declares .*3.* and gives the shape \(4,\)"):
+        assert f(np.ones(4)).tolist() == [3.0] * 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert f(np.ones(3)).tolist() == [3.0] * 3
+
+
+def test_results_of_scalar_types_are_numbers():
+    number = scalar.float64("number")
+    f = pytensor.function([number, x], [number * 2, x.sum()], mode="BITALE")
+    doubled, total = f(3.0, np.ones(2))
+    assert type(doubled) is np.float64 and doubled == 6 and isinstance(total, np.ndarray) and total == 2
+    assert type(pytensor.function([s], pt.scalar_from_tensor(s), mode="BITALE")(1.5)) is np.float64
+
+
+def test_sizes_of_a_split():
+    sizes = pt.lvector("sizes")
+    f = pytensor.function([x, sizes], pt.split(x, sizes, n_splits=2), mode="BITALE")
+    assert [part.tolist() for part in f(np.arange(4.0), [3, 1])] == [[0.0, 1.0, 2.0], [3.0]]
+    for bad in ([5, -1], [1, 1], [2, 3], [1, 1, 2]):
+        with pytest.raises(ValueError):
+            f(np.arange(4.0), bad)
+    parts = pt.split(x, [1, 3], n_splits=2)
+    slope = pytensor.function([x], pytensor.grad((parts[0] ** 2).sum() + (parts[1] ** 3).sum(), x), mode="BITALE")
+    assert slope([1.0, 2.0, 3.0, 4.0]).tolist() == [2.0, 12.0, 27.0, 48.0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Callable, Sequence
 
 import pytensor.graph.op as _op
@@ -46,7 +47,8 @@ class Callback(Op):
         self.fixed = tuple(x if _is_fixed(x) else None for x in node.inputs)
         self.input_types = tuple(x.type for x in node.inputs)
         self.output_types = tuple(x.type for x in node.outputs)
-        if not any(isinstance(t, ScalarType) for t in self.input_types) and all(x is None for x in self.fixed):
+        self.has_lengths = any(n not in (None, 1) for t in self.output_types for n in _lengths(t))
+        if not any(isinstance(t, ScalarType) for t in self.input_types) and all(x is None for x in self.fixed) and not self.has_lengths:
             self._performs_as = (self.performing.perform, self.node)
 
     def __str__(self) -> str:
@@ -57,6 +59,15 @@ class Callback(Op):
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
         self.performing.perform(self.node, self._values(inputs), output_storage)
+        if self.has_lengths:
+            self._compare_lengths(output_storage)
+
+    def _compare_lengths(self, output_storage: list[list[Any]]) -> None:
+        """Warn of results that are not as long as their types say, with which PyTensor goes on."""
+        for k, (type_, (value,)) in enumerate(zip(self.output_types, output_storage)):
+            declared, found = _lengths(type_), getattr(value, "shape", ())
+            if len(declared) == len(found) and any(n not in (None, 1, m) for n, m in zip(declared, found)):
+                warnings.warn(f"bitale.pytensor: {self.op} declares {type_} as its output {k}, and gives the shape {found}", stacklevel=2)
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """By PyTensor's own for the op, which is converted. NotImplementedError where it has none."""
@@ -94,7 +105,15 @@ def converted_pullback(
 def _output_type(type_: Any, inputs: Sequence[Any]) -> Any:
     """Generators that a node gives are of the kind that it takes."""
     generators = [x.type for x in inputs if isinstance(x.type, bt.tensor.random.RandomGeneratorType)]
-    return generators[0] if generators and isinstance(type_, RandomGeneratorType) else converted_type(type_)
+    if generators and isinstance(type_, RandomGeneratorType):
+        return generators[0]
+    converted = converted_type(type_)
+    # Lengths other than 1 may be wrong, which PyTensor does not look at.
+    return bt.tensor.TensorType(converted.dtype, [n if n == 1 else None for n in converted.shape]) if _lengths(type_) else converted
+
+
+def _lengths(type_: Any) -> tuple[int | None, ...]:
+    return tuple(getattr(type_, "shape", None) or ())
 
 
 def _performing(op: Any) -> Any:

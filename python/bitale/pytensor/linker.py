@@ -10,6 +10,7 @@ from pytensor.compile.mode import Mode, register_linker, register_mode
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from pytensor.link.basic import JITLinker, PerformLinker
 from pytensor.link.utils import raise_with_op
+from pytensor.scalar.basic import ScalarType
 
 import bitale as bt
 from bitale._core import CellFunction
@@ -97,10 +98,12 @@ class BitaleLinker(JITLinker):
         cells_out = [storage_map[x] for x in self.fgraph.outputs]
         nodes = [x.owner for x in self.fgraph.outputs if x.owner is not None][:1]
 
-        thunk = CellFunction(compiled, cells_in, cells_out, self._error_handler(nodes))
-        thunk.inputs = cells_in  # type: ignore[attr-defined]
-        thunk.outputs = cells_out  # type: ignore[attr-defined]
-        thunk.lazy = False  # type: ignore[attr-defined]
+        thunk: Any = CellFunction(compiled, cells_in, cells_out, self._error_handler(nodes))
+        if numbers := [cell for cell, x in zip(cells_out, self.fgraph.outputs) if isinstance(x.type, ScalarType)]:
+            thunk = _with_numbers(thunk, numbers)
+        thunk.inputs = cells_in
+        thunk.outputs = cells_out
+        thunk.lazy = False
         return [thunk], nodes, compiled
 
     def _error_handler(self, nodes: list[Any]) -> Any:
@@ -112,6 +115,17 @@ class BitaleLinker(JITLinker):
             raise_with_op(self.fgraph, nodes[0], exc_info=(type(error), error, error.__traceback__))
 
         return raise_again
+
+
+def _with_numbers(thunk: Any, cells: list[Any]) -> Any:
+    """A thunk whose results in some cells are NumPy's scalars, as the values of a ScalarType are, rather than arrays of rank 0."""
+
+    def call() -> None:
+        thunk()
+        for cell in cells:
+            cell[0] = cell[0][()]
+
+    return call
 
 
 def prepare_inner_graph(fgraph: Any) -> None:

@@ -112,24 +112,13 @@ def _split(op: Any, node: Any, x: Any, *rest: Any) -> Any:
     axis = op.axis if hasattr(op, "axis") else _number(rest[0])
     sizes = rest[-1]
     axis = axis % x.ndim
-    if isinstance(sizes, pt.TensorConstant):
-        return _split_at(x, axis, [int(n) for n in sizes.data])
-    pieces = pt.specify_shape(sizes, (op.len_splits,))
-    return _split_at(x, axis, [pieces[k] for k in range(op.len_splits)])
-
-
-def _split_at(x: Any, axis: int, sizes: list[Any]) -> list[Any]:
-    total = sum(sizes[1:], start=sizes[0]) if sizes else 0
-    length = x.type.shape[axis]
-    if length is None or not isinstance(total, int):
-        x = Assert("split: the sizes do not add up to the length of the axis")(x, pt.eq(total, pt.shape_i(x, axis)))
-    elif total != length:
-        raise NotConverted("sizes that do not add up to the length of the axis")
-    pieces, begin = [], 0
-    for size in sizes:
-        pieces.append(x[(slice(None),) * axis + (slice(begin, begin + size),)])
-        begin = begin + size
-    return pieces
+    if not isinstance(sizes, pt.TensorConstant):
+        pieces = pt.specify_shape(sizes, (op.len_splits,))
+        return pt.split(x, [pieces[k] for k in range(op.len_splits)], axis=axis)
+    known, length = [int(n) for n in sizes.data], x.type.shape[axis]
+    if any(n < 0 for n in known) or length not in (None, sum(known)):
+        raise NotConverted("sizes that do not add up to the length of the axis, or are negative")
+    return pt.split(x, known, axis=axis)
 
 
 @converts(ARange, batched=True)
