@@ -414,6 +414,7 @@ def test_arrays_without_elements():
     assert float(xp.matmul(xp.zeros((2, 0)), xp.zeros((0, 2)))[0, 0]) == 0
     for mask in (xp.asarray([], dtype=xp.bool), xp.zeros((0, 3), dtype=xp.bool)):
         assert empty[mask].shape[0] == 0
+    assert xp.ones((2, 3))[xp.asarray([], dtype=xp.bool)].shape == (0, 3)  # a mask without elements fits any length
     for name in ("max", "min"):
         with pytest.raises(ValueError):
             getattr(xp, name)(empty, axis=0)

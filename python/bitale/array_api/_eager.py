@@ -148,7 +148,7 @@ class Array:
 
     def __getitem__(self, key: Any) -> Array:
         plain = _map(lambda each: each._value if isinstance(each, Array) else each, key)
-        if not _holds_arrays(plain):
+        if not _holds_arrays(plain) or _is_empty_mask(plain):
             return Array._of(self._value[plain])
         out: Array = evaluate(lambda x, indices: x[indices], (self, key), {}, name="__getitem__")
         return out
@@ -162,6 +162,11 @@ class Array:
 
 def _holds_arrays(key: Any) -> bool:
     return any(isinstance(each, np.ndarray) for each in (key if isinstance(key, tuple) else (key,)))
+
+
+def _is_empty_mask(key: Any) -> bool:
+    """Whether it is a mask without elements, which selects nothing, along dimensions of any length."""
+    return isinstance(key, np.ndarray) and key.dtype == bool and key.ndim > 0 and key.size == 0
 
 
 def _map(function: Callable[[Any], Any], value: Any) -> Any:

@@ -105,7 +105,8 @@ Variable checked_mask(const Variable& value, const Variable& mask, const Variabl
   bool agree = true;
   for (int k = 0; k < mask.ndim(); ++k) {
     inputs.push_back(length_of(mask, k));
-    lengths.push_back(length_of(x, axis + k));
+    // A mask without elements selects nothing, along a dimension of any length.
+    lengths.push_back(mask.static_shape()[std::size_t(k)] == 0 ? inputs.back() : length_of(x, axis + k));
     const auto of_mask = known_integer(inputs.back());
     agree &= of_mask && of_mask == known_integer(lengths.back());
   }

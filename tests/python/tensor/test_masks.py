@@ -471,3 +471,19 @@ def test_masks_over_dimensions_that_were_reshaped(lengths, mode):
     assert total == values[:, bits].sum()
     values[:, bits] = 1
     np.testing.assert_array_equal(updated, values)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 5), (4, 0), (0, 5, 3), (4, 5, 0)])
+def test_masks_that_are_known_to_be_empty_fit_any_length(shape, mode):
+    empty = np.zeros(shape, bool)
+    x, m = pt.dtensor3("x"), pt.TensorType("bool", shape)("m")
+    selected = bt.function([x], [x[empty], x[empty].set(1.0), x[empty].sum()], mode=mode)(X)
+    for found, expected in zip(selected, (X[empty], X, 0.0)):
+        np.testing.assert_array_equal(found, expected)
+    assert bt.function([x, m], x[m], mode=mode)(X, empty).shape == X[empty].shape
+    np.testing.assert_array_equal(bt.function([x], bt.grad(x[empty].sum(), x), mode=mode)(X), np.zeros(SHAPE))
+    with pytest.raises(IndexError):
+        X[np.zeros((0, 7), bool)]
+    with pytest.raises(IndexError, match="dimension 1"):
+        x_known = pt.specify_shape(x, SHAPE)
+        x_known[np.zeros((0, 7), bool)]
