@@ -193,7 +193,7 @@ formulas = {
     "nanpercentile": "pt.nanpercentile(pt.tanh({x}), 25.0)", "convolve1d": "pt.signal.convolve1d({x}, {x})", "sgn": "pt.sgn({x})", "tensor_from_scalar": "pt.tensor_from_scalar({x}[0])",
     "scalar_from_tensor": "pt.scalar_from_tensor({x}[0])", "vertical_stack": "pt.vertical_stack({m}, {m})", "where": "pt.where({x} > 0, {x}, 0.5)", "betaln": "pt.special.betaln(0.5 + pt.sigmoid({x}), 1.5)",
     "vector_norm": "pt.linalg.vector_norm({x}, ord=3)", "matrix_norm": "pt.linalg.matrix_norm({m}, ord=1)", "sort, descending": "pt.sort({x}, descending=True)",
-    "argsort, descending": "pt.argsort({i}, descending=True)", "clip, one side": "pt.clip({x}, min=0.5) + pt.clip({x}, max=1.5)", "diff with ends": "pt.diff({x}, prepend=0.0, append={x})",
+    "argsort, descending": "pt.argsort({i}, descending=True)", "clip, one side": "pt.clip({x}, min=0.5) + pt.clip({x}, max=1.5)", "diff with ends": "pt.diff({x}, prepend={x}[:1], append={x})",
     "var, corrected": "pt.var(pt.tanh({x}), correction=0.5)", "vecdot of columns": "pt.vecdot({m}, {m}, axis=0)",
 }  # fmt: skip
 
