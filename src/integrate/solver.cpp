@@ -15,7 +15,11 @@ constexpr double safety = 0.9, least_growth = 0.2, most_growth = 10;
 // A step that would leave less than this share of itself to the end goes to the end.
 constexpr double reach = 1.01;
 
-Variable root_mean_square(const Variable& x) { return sqrt(mean(sqr(x))); }
+// 0 for a state without elements.
+Variable root_mean_square(const Variable& x) {
+  const Variable count = lengths::max(lengths::product(lengths_of(x)), int64_constant(1));
+  return sqrt(sum(sqr(x)) / cast(count, x.dtype()));
+}
 
 double epsilon(DType dtype) {
   return dtype == DType::Float32 ? double(std::numeric_limits<float>::epsilon())

@@ -194,6 +194,11 @@ def test_few_times(count, sensitivity):
     np.testing.assert_allclose(gradient, np.full(2, factors.sum()), rtol=1e-7)
 
 
+def test_states_without_elements():
+    y0 = pt.dvector("y0")
+    assert bt.function([y0], odeint(lambda y, t: -y, y0, [0.0, 1.0]))([]).shape == (2, 0)
+
+
 def test_every_way_to_run():
     rate = pt.dscalar("rate")
     y = odeint(lambda y, t: -rate * y, [1.0, 3.0], [0.0, 1.0], rtol=1e-3, atol=1e-6)
