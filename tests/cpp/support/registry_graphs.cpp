@@ -7,6 +7,7 @@
 
 #include "bitale/bitale.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/elementwise/scalar_op.hpp"
@@ -25,6 +26,15 @@ bool has_side_effects(std::string_view name) { return name == "Print" || name ==
 // Ops with the pattern of a factor among their inputs: integers that fit one another and nothing else, and lengths that
 // the pattern has.
 bool has_pattern(const Op& op) { return op.name().starts_with("SparseLu"); }
+
+// Loops whose number of steps is the value of another node may have billions.
+void require_few_steps(const Op& op, const std::vector<Array>& inputs) {
+  constexpr std::int64_t most_steps = 10'000;
+  if (!dynamic_cast<const HasInnerGraph*>(&op)) return;
+  for (auto& value : inputs)
+    if (value.ndim() == 0 && value.dtype() == DType::Int64 && *value.data_as<std::int64_t>() > most_steps)
+      throw ValueError("more steps than a test has time for");
+}
 
 struct Samples {
   std::vector<Sample> elementwise, others;
@@ -159,6 +169,7 @@ class Generator {
   void add(const Apply& node, const Apply& original, VariableMap& now) {
     std::vector<Array> in, out(node.output_count());
     for (auto& input : node.inputs()) in.push_back(value_of(input));
+    require_few_steps(node.op(), in);
     evaluate_node(node, in, out);
     for (std::size_t k = 0; k < node.output_count(); ++k) {
       now.insert_or_assign(original.output(int(k)), node.output(int(k)));
