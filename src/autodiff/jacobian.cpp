@@ -17,7 +17,7 @@ namespace bitale {
 
 namespace {
 
-Variables lengths_of(const Variable& v) {
+Variables symbolic_lengths(const Variable& v) {
   Variables out;
   for (int axis = 0; axis < v.ndim(); ++axis) {
     std::int64_t known = v.static_shape()[std::size_t(axis)];
@@ -30,7 +30,7 @@ Variables lengths_of(const Variable& v) {
 Variable unit_vectors(const Variable& v) {
   Variable positions = arange(size(v));
   Variable units = cast(eq(expand_dims(positions, 1), expand_dims(positions, 0)), v.dtype());
-  Variables lengths = lengths_of(v);
+  Variables lengths = symbolic_lengths(v);
   lengths.insert(lengths.begin(), size(v));
   if (v.ndim() != 1) units = reshape(units, lengths);
   // The static lengths of v determine which dimensions broadcast.
@@ -44,12 +44,12 @@ Variable unit_vectors(const Variable& v) {
 }
 
 Variable shaped_as_jacobian(const Variable& rows, const Variable& expression, const Variable& wrt) {
-  Variables lengths = {size(expression)}, own = lengths_of(wrt);
+  Variables lengths = {size(expression)}, own = symbolic_lengths(wrt);
   lengths.insert(lengths.end(), own.begin(), own.end());
   // If the gradient does not depend on the cotangent, all rows are the same.
   Variable out = rows.ndim() == wrt.ndim() ? broadcast_to(rows, lengths) : rows;
   if (expression.ndim() == 1) return out;
-  Variables all = lengths_of(expression);
+  Variables all = symbolic_lengths(expression);
   all.insert(all.end(), own.begin(), own.end());
   return reshape(out, all);
 }
@@ -64,7 +64,7 @@ void require_differentiable(const char* who, const Variable& expression) {
 
 // From products with the unit vectors of `wrt`, in the first dimension: the dimensions of wrt come last.
 Variable columns_last(const Variable& columns, const Variable& expression, const Variable& wrt) {
-  Variables own = lengths_of(expression), lengths = {size(wrt)};
+  Variables own = symbolic_lengths(expression), lengths = {size(wrt)};
   lengths.insert(lengths.end(), own.begin(), own.end());
   // If the product does not depend on the tangent, all columns are the same.
   const Variable all = columns.ndim() == expression.ndim() ? broadcast_to(columns, lengths) : columns;
@@ -73,7 +73,7 @@ Variable columns_last(const Variable& columns, const Variable& expression, const
   order.push_back(0);
   const Variable last = dimshuffle(all, order);
   if (wrt.ndim() == 1) return last;
-  for (const Variable& length : lengths_of(wrt)) own.push_back(length);
+  for (const Variable& length : symbolic_lengths(wrt)) own.push_back(length);
   return reshape(last, own);
 }
 

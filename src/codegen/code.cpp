@@ -88,15 +88,15 @@ Generated generate(const Generator& generator, const program::Program& program, 
 
 }  // namespace
 
-std::unique_ptr<Code> compile(const program::Program& program, const Target& target, const Generator& generator,
-                              bool cached) {
+std::unique_ptr<MachineCode> compile(const program::Program& program, const Target& target, const Generator& generator,
+                                     bool cached) {
   if (!cached || !config::get_bool("cache")) {
     const Generated made = generate(generator, program, target);
-    return std::make_unique<Code>(made.object, Origin::generated, made.milliseconds);
+    return std::make_unique<MachineCode>(made.object, Origin::generated, made.milliseconds);
   }
 
   const Digest key = key_of(program, target, generator.identity());
-  if (auto object = loaded().find(key)) return std::make_unique<Code>(std::move(object), Origin::memory);
+  if (auto object = loaded().find(key)) return std::make_unique<MachineCode>(std::move(object), Origin::memory);
   const cache::Store store(config::get("compiledir") + "/objects", config::get_int("cache__size") << 20);
   Origin origin = Origin::store;
   double generating = 0;
@@ -113,7 +113,7 @@ std::unique_ptr<Code> compile(const program::Program& program, const Target& tar
     }
   }
   loaded().insert(key, object);
-  return std::make_unique<Code>(std::move(object), origin, generating);
+  return std::make_unique<MachineCode>(std::move(object), origin, generating);
 }
 
 std::string_view name_of(Origin origin) {

@@ -24,7 +24,7 @@ std::uint64_t hash_of_elements(std::span<const std::int64_t> elements) {
   return out ^ out >> 32;
 }
 
-std::map<std::string, Dependencies, std::less<>>& registered() {
+std::map<std::string, Dependencies, std::less<>>& declarations() {
   static auto* const table = new std::map<std::string, Dependencies, std::less<>>;  // never destroyed
   return *table;
 }
@@ -32,12 +32,12 @@ std::map<std::string, Dependencies, std::less<>>& registered() {
 }  // namespace
 
 RegisterDependencies::RegisterDependencies(std::string_view op, Dependencies declared) {
-  registered().emplace(op, declared);
+  declarations().emplace(op, declared);
 }
 
 Dependencies declared_dependencies(const Op& op) {
-  const auto found = registered().find(op.name());
-  return found == registered().end() ? nullptr : found->second;
+  const auto found = declarations().find(op.name());
+  return found == declarations().end() ? nullptr : found->second;
 }
 
 std::span<const std::int64_t> ElementSets::elements(Set set) const {

@@ -486,7 +486,7 @@ class JitThunk final : public Thunk {
   lowering::InputLayouts layouts_;  // of inputs that this code reads with other strides
   lowering::Lowered lowered_;
   std::unique_ptr<Profiler> profiler_;  // with `profile`
-  std::unique_ptr<codegen::Code> code_;
+  std::unique_ptr<codegen::MachineCode> code_;
   std::optional<DirectCode> direct_;
   std::vector<std::int64_t> offsets_;
   mutable Pool<Workspace> pool_{[this] { return make_workspace(); }};

@@ -49,13 +49,13 @@ Library open_library() {
                          : cat(chosen, " was not found"));
 }
 
-struct Loaded {
+struct LoadedLibrary {
   void* library = nullptr;
   LlvmApi api{};
   std::string version;
 };
 
-Loaded load() {
+LoadedLibrary load() {
   const auto [library, name] = open_library();
   using GetVersion = void (*)(unsigned* major, unsigned* minor, unsigned* patch);
   unsigned version[3] = {};
@@ -64,7 +64,7 @@ Loaded load() {
   if (version[0] < needed_major)
     missing(version[0] ? cat("the library found is of version ", version[0], ".", version[1])
                        : std::string("the library found is older, or another one"));
-  Loaded loaded;
+  LoadedLibrary loaded;
   loaded.library = library;
   loaded.version = cat("LLVM ", version[0], ".", version[1], ".", version[2], ", ", name);
   LlvmApi& api = loaded.api;
@@ -77,17 +77,17 @@ Loaded load() {
   return loaded;
 }
 
-const Loaded& loaded() {
-  static const Loaded once = load();
+const LoadedLibrary& loaded_library() {
+  static const LoadedLibrary once = load();
   return once;
 }
 
 }  // namespace
 
-const LlvmApi& llvm() { return loaded().api; }
+const LlvmApi& llvm() { return loaded_library().api; }
 
-void* llvm_symbol(const std::string& name) { return dlsym(loaded().library, name.c_str()); }
+void* llvm_symbol(const std::string& name) { return dlsym(loaded_library().library, name.c_str()); }
 
-const std::string& generator_version() { return loaded().version; }
+const std::string& generator_version() { return loaded_library().version; }
 
 }  // namespace bitale::codegen
