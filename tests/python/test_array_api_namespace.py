@@ -144,6 +144,7 @@ def test_derivatives_of_new_arguments():
         (lambda: pt.zeros(2, device="gpu"), ValueError, "zeros: expected the device"),
         (lambda: pt.arange(3, device="cuda:0"), ValueError, "arange: expected the device"),
         (lambda: pt.asarray([1.0], device=1), ValueError, "expected the device"),
+        (lambda: pt.from_dlpack(m, device="gpu"), ValueError, "expected the device"),
         (lambda: pt.dvector().to_device("gpu"), ValueError, "expected the device"),
         (lambda: pt.linalg.matrix_rank(m, tol=1.0, rtol=1.0), ValueError, "matrix_rank: tol and rtol"),
         (lambda: pt.linalg.matrix_norm(m[0]), ValueError, "matrix_norm"),

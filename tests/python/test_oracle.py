@@ -20,7 +20,7 @@ makers = {
     "matrices", "row", "rows", "col", "cols", "AxisError", "vectorize", "empty", "empty_like", "transfer", "pack", "unpack",
     "slice_at_axis", "broadcast_shape", "specify_broadcastable", "is_flat", "concat_with_broadcast",
     "get_scalar_constant_value", "get_underlying_scalar_constant_value", "interpolate1d", "make_slice",
-    "TensorLike", "values_eq_approx_always_true", "apply_along_axis",
+    "TensorLike", "asarray", "from_dlpack", "values_eq_approx_always_true", "apply_along_axis",
 }  # fmt: skip
 
 

@@ -38,6 +38,11 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: bool | 
     See Also
     --------
     as_tensor_variable
+
+    Examples
+    --------
+    >>> pt.asarray([1, 2], dtype="float32").eval()
+    array([1., 2.], dtype=float32)
     """
     variable = as_tensor_variable(obj)
     return astype(variable, variable.dtype if dtype is None else np.dtype(dtype).name, device=device)
@@ -59,5 +64,10 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     -------
     TensorConstant
         A constant with the values of `x`.
+
+    Examples
+    --------
+    >>> pt.from_dlpack(np.array([1.0, 2.0])).eval()
+    array([1., 2.])
     """
     return asarray(constant(np.array(np.from_dlpack(x))), device=device)

@@ -296,7 +296,7 @@ def test_wrong_shapes(wrong, every):
             bt.function([x, m], out, mode=every, on_unused_input="ignore")(np.ones((3, 5)), some(wrong))
 
 
-@pytest.mark.parametrize("wrong", [2, 4, 0])
+@pytest.mark.parametrize("wrong", [2, 4])  # one of length 0 selects nothing
 def test_wrong_lengths_of_known_masks(wrong, every):
     x, value = pt.dmatrix("x"), some(wrong, "all")
     for out in [x[value], x[value].set(1.0), x[value].inc(x[value]), x[value].sum(), pt.grad(x[value].sum(), x)]:

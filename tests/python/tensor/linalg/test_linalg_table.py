@@ -444,9 +444,12 @@ PRODUCTS = """dot matmul matvec vecmat vecdot outer tensordot einsum diag tril t
 matrix_transpose""".split()
 
 
+ELSEWHERE = {"cross", "matrix_norm", "matrix_rank", "svdvals", "vector_norm"}  # tests/python/test_array_api_namespace.py
+
+
 def test_each_public_function_has_a_row():
     rows = {r.name.split(",")[0] for r in ROWS}
-    public = {*(name for name in la.__all__ if not isinstance(getattr(la, name), type)), *PRODUCTS}
+    public = {*(name for name in la.__all__ if not isinstance(getattr(la, name), type)), *PRODUCTS} - ELSEWHERE
     assert public - rows == set(), "functions without a row in the table"
     assert rows - public == set(), "rows that name no function"
 
