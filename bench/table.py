@@ -1,5 +1,7 @@
 """The kernels of one run as a table of a Markdown page: what stands between the two marks is replaced."""
 
+from page import replace_section
+
 BEGIN, END = "<!-- kernels -->", "<!-- /kernels -->"
 RIVALS = ("NumPy", "JAX", "PyTensor", "Numba", "numexpr", "C++", "C++ fast")
 
@@ -28,8 +30,4 @@ def table(found):
 
 def write(found, path):
     """path: a page with both marks; ValueError without them."""
-    text = path.read_text()
-    if BEGIN not in text or END not in text:
-        raise ValueError(f"{path}: the table goes between {BEGIN} and {END}, which are not there")
-    before, after = text.split(BEGIN)[0], text.split(END)[1]
-    path.write_text(f"{before}{BEGIN}\n{table(found)}\n{END}{after}")
+    replace_section(path, BEGIN, END, f"{table(found)}\n")

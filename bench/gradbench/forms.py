@@ -30,13 +30,13 @@ def squared_norms(c: Any) -> Any:
     return (c**2).sum(axis=1)
 
 
-def least_of_product(x: Any, c: Any) -> Any:
+def minima_of_product(x: Any, c: Any) -> Any:
     return pt.min(squared_norms(c) - 2 * x @ c.T, axis=1)
 
 
 def in_row_blocks(x: Any, c: Any, rows: int = 250) -> Any:
     blocks = x.reshape((x.type.shape[0] // rows, rows, x.type.shape[1]))
-    return pt.sum(bt.scan(lambda block: pt.sum(least_of_product(block, c)), sequences=[blocks], return_updates=False))
+    return pt.sum(bt.scan(lambda block: pt.sum(minima_of_product(block, c)), sequences=[blocks], return_updates=False))
 
 
 def distances(x: Any, c: Any) -> Any:
@@ -99,7 +99,7 @@ def by_cumprod(t: Any) -> Any:
 def forms() -> Iterator[Form]:
     yield Form("powers 0 to 127 of 1,024 points, summed: by `pow`, by `cumprod`", lambda t: by_pow(t).sum(), lambda t: by_cumprod(t).sum(), [np.linspace(-1, 1, 1024)])
     x, c = draws(10_000, 16), draws(1_000, 16)
-    yield Form("least of each row of a product: whole, in blocks of rows", lambda x, c: pt.sum(least_of_product(x, c)), in_row_blocks, [x, c])
+    yield Form("least of each row of a product: whole, in blocks of rows", lambda x, c: pt.sum(minima_of_product(x, c)), in_row_blocks, [x, c])
     x, c = draws(10_000, 16), draws(100, 16)
     yield Form("gradient of least distances: by `min`, by `argmin`", lambda x, c: bt.grad(pt.sum(pt.min(distances(x, c), axis=1)), c), by_nearest, [x, c])
     yield Form("squared distances: points as rows, as columns", distances, distances_along_rows, [x, c])

@@ -9,13 +9,11 @@ FOLDER has the programs `gradbench` and `gradbench_by_hand`: bench/ of a build t
 from __future__ import annotations
 
 import argparse
-import datetime
 import importlib.metadata
 import importlib.util
 import json
 import math
 import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -23,9 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from inputs import DERIVATIVES, SIZES
-
 HERE = Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
+
+from inputs import DERIVATIVES, SIZES
+from page import machine, replace_section
+
 EFFORT = {"min_runs": 5, "min_seconds": 0.3}
 OURS, FROM_PYTHON, BY_HAND, JAX = "Bitale", "from Python", "by hand", "JAX"
 
@@ -123,13 +124,11 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def machine() -> str:
-    model = next((line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), "")
-    versions = [f"Python {platform.python_version()}"]
-    versions += [f"{name} {importlib.metadata.version(package)}" for name, package in (("JAX", "jax"),) if importlib.util.find_spec(package)]
+def versions() -> list[str]:
+    found = [f"{name} {importlib.metadata.version(package)}" for name, package in (("JAX", "jax"),) if importlib.util.find_spec(package)]
     import bitale
 
-    return ", ".join([str(datetime.date.today()), model or platform.machine(), *versions, f"Bitale {bitale.__version__}"])
+    return [*found, f"Bitale {bitale.__version__}"]
 
 
 def main() -> None:
@@ -143,18 +142,16 @@ def main() -> None:
     if not (arguments.folder / "gradbench").exists():
         parser.error(f"{arguments.folder} has no program `gradbench`: name bench/ of a build tree")
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # the tools inherit it
-    text = f"{machine()}.\n\n{table(measure(arguments.folder, arguments.evals))}\n"
+    text = f"{machine(*versions())}.\n\n{table(measure(arguments.folder, arguments.evals))}\n"
     if arguments.evals == list(SIZES):
         import forms
 
         text += f"\n{forms.table()}\n"
     if arguments.page:
-        page = arguments.page.read_text()
-        head, mark, rest = page.partition("<!-- gradbench -->\n")
-        _, end, tail = rest.partition("<!-- end -->")
-        if not end:
-            parser.error(f"{arguments.page} has no comments <!-- gradbench --> and <!-- end -->")
-        arguments.page.write_text(f"{head}{mark}{text}{end}{tail}")
+        try:
+            replace_section(arguments.page, "<!-- gradbench -->", "<!-- end -->", text)
+        except ValueError as error:
+            parser.error(str(error))
     else:
         print(text)
 

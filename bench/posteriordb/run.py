@@ -9,10 +9,8 @@ FOLDER is `posterior_database` of a checkout of posteriordb: `posteriors/*.json`
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import math
-import platform
 import sys
 import time
 import zipfile
@@ -20,12 +18,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path[:0] = [str(folder) for folder in Path(__file__).resolve().parents[:2]]
 
 import numpy as np
 
 import bitale as bt
 from models import CENTRES, MODELS, log_density
+from page import machine, replace_section
 
 POINTS = 3  # at which values and gradients are compared
 
@@ -127,11 +126,6 @@ def table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def machine() -> str:
-    model = next((line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), "")
-    return f"{datetime.date.today()}, {model or platform.machine()}, Python {platform.python_version()}, Bitale {bt.__version__}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -139,14 +133,13 @@ def main() -> None:
     arguments = parser.parse_args()
     if not (arguments.folder / "posteriors").is_dir():
         parser.error(f"{arguments.folder} has no folder `posteriors`: name `posterior_database` of a checkout of posteriordb")
-    text = f"{machine()}.\n\n{table(measure(arguments.folder))}\n"
+    measured_on = machine(f"Bitale {bt.__version__}")
+    text = f"{measured_on}.\n\n{table(measure(arguments.folder))}\n"
     if arguments.page:
-        page = arguments.page.read_text()
-        head, _, rest = page.partition("<!-- posteriordb -->\n")
-        _, end, tail = rest.partition("<!-- end -->")
-        if not end:
-            parser.error(f"{arguments.page} has no comments <!-- posteriordb --> and <!-- end -->")
-        arguments.page.write_text(f"{head}<!-- posteriordb -->\n{text}{end}{tail}")
+        try:
+            replace_section(arguments.page, "<!-- posteriordb -->", "<!-- end -->", text)
+        except ValueError as error:
+            parser.error(str(error))
     else:
         print(text)
 

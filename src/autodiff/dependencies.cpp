@@ -24,6 +24,21 @@ Dims lengths_known(const Variable& v) {
   return out;
 }
 
+// What a walk has found for each variable that it has visited: an array, or that there is none.
+class Visited {
+ public:
+  bool contains(const Variable& v) const { return entries_.find(v.node()); }
+  const std::optional<Array>& at(const Variable& v) const { return entries_.find(v.node())->found; }
+  void store(const Variable& v, std::optional<Array> found) { entries_.insert(v.node(), {v, std::move(found)}); }
+
+ private:
+  struct Entry {
+    Variable variable;  // kept alive, since entries are found by its address
+    std::optional<Array> found;
+  };
+  PointerMap<Entry> entries_;
+};
+
 // Values that follow from constants and static lengths.
 class KnownValues {
  public:
@@ -31,39 +46,33 @@ class KnownValues {
     Variables open{v};
     while (!open.empty()) {
       const Variable at = open.back();
-      if (known_.find(at.node())) {
+      if (known_.contains(at)) {
         open.pop_back();
         continue;
       }
       bool complete = true;
       if (const auto value = simple_value(at)) {
-        store(at, *value);
+        known_.store(at, *value);
       } else if (!at.has_owner() || !at.owner().op().may_fold(at.owner())) {
-        store(at, std::nullopt);
+        known_.store(at, std::nullopt);
       } else {
         bool unknown = false;
         for (const Variable& input : at.owner().inputs()) {
-          const Known* found = known_.find(input.node());
-          unknown |= found && !found->value;
-          if (!found && !unknown) {
+          const bool is_visited = known_.contains(input);
+          unknown |= is_visited && !known_.at(input);
+          if (!is_visited && !unknown) {
             open.push_back(input);
             complete = false;
             break;
           }
         }
-        if (unknown || complete) store(at, unknown ? std::nullopt : evaluated(at));
+        if (unknown || complete) known_.store(at, unknown ? std::nullopt : evaluated(at));
       }
     }
-    return known_.find(v.node())->value;
+    return known_.at(v);
   }
 
  private:
-  struct Known {
-    Variable variable;  // kept alive, since entries are found by its address
-    std::optional<Array> value;
-  };
-  void store(const Variable& v, std::optional<Array> value) { known_.insert(v.node(), {v, std::move(value)}); }
-
   static std::optional<Array> simple_value(const Variable& v) {
     if (v.is_constant()) return *v.constant();
     if (!as_tensor(v.type()) || v.ndim() != 0 || !is_integer(v.dtype())) return std::nullopt;
@@ -74,7 +83,7 @@ class KnownValues {
   std::optional<Array> evaluated(const Variable& v) {
     const Apply node = v.owner();
     std::vector<Array> in, out(node.output_count());
-    for (const Variable& input : node.inputs()) in.push_back(*known_.find(input.node())->value);
+    for (const Variable& input : node.inputs()) in.push_back(*known_.at(input));
     try {
       copy_destroyed(node, in);
       evaluate_node(node, in, out);
@@ -84,47 +93,41 @@ class KnownValues {
     return out[std::size_t(v.index())];
   }
 
-  PointerMap<Known> known_;
+  Visited known_;
 };
 
 class Walk {
  public:
   Walk(ElementSets& sets, const Variable& wrt, const Variables& constants) : sets_(sets), values_() {
-    for (const Variable& each : constants) store(each, std::nullopt);
+    for (const Variable& each : constants) visited_.store(each, std::nullopt);
     const Array own = Array::zeros(DType::Int64, require_lengths(wrt));
     for (std::int64_t k = 0; k < own.size(); ++k) own.data_as<std::int64_t>()[k] = sets_.single(k);
-    store(wrt, own);
+    visited_.store(wrt, own);
   }
 
   std::optional<Array> of(const Variable& v) {
     Variables open{v};
     while (!open.empty()) {
       const Variable at = open.back();
-      if (known_.find(at.node())) {
+      if (visited_.contains(at)) {
         open.pop_back();
         continue;
       }
       if (!at.has_owner() || !as_tensor(at.type()) || is_discrete(at.dtype())) {
-        store(at, std::nullopt);
+        visited_.store(at, std::nullopt);
         continue;
       }
       const Variables needed = sources_of(at);
       const std::size_t before = open.size();
       for (const Variable& each : needed)
-        if (!known_.find(each.node())) open.push_back(each);
+        if (!visited_.contains(each)) open.push_back(each);
       if (open.size() > before) continue;
-      store(at, formula_of(at) ? known_.find(needed[0].node())->sets : computed(at));
+      visited_.store(at, formula_of(at) ? visited_.at(needed[0]) : computed(at));
     }
-    return known_.find(v.node())->sets;
+    return visited_.at(v);
   }
 
  private:
-  struct Known {
-    Variable variable;  // kept alive, since entries are found by its address
-    std::optional<Array> sets;
-  };
-  void store(const Variable& v, std::optional<Array> sets) { known_.insert(v.node(), {v, std::move(sets)}); }
-
   static Dims require_lengths(const Variable& v) {
     const Dims lengths = lengths_known(v);
     if (std::ranges::find(lengths, unknown_length) == lengths.end()) return lengths;
@@ -166,7 +169,7 @@ class Walk {
     ElementSets& sets() override { return walk_.sets_; }
     std::optional<Array> of(int input) override {
       if (!pattern_[std::size_t(input)][output_]) return std::nullopt;
-      return walk_.known_.find(node_.input(input).node())->sets;
+      return walk_.visited_.at(node_.input(input));
     }
     std::optional<Array> value(int input) override { return walk_.values_.of(node_.input(input)); }
     Dims input_lengths(int input) override { return lengths_known(node_.input(input)); }
@@ -182,7 +185,7 @@ class Walk {
 
   std::optional<Array> computed(const Variable& v) {
     const Variables sources = sources_of(v);
-    if (std::ranges::none_of(sources, [&](const Variable& each) { return known_.find(each.node())->sets.has_value(); }))
+    if (std::ranges::none_of(sources, [&](const Variable& each) { return visited_.at(each).has_value(); }))
       return std::nullopt;
     const Apply node = v.owner();
     Inputs inputs(*this, v);
@@ -190,7 +193,7 @@ class Walk {
       return found;
     std::vector<ElementSets::Set> all;
     for (const Variable& each : sources)
-      if (const auto& sets = known_.find(each.node())->sets) {
+      if (const auto& sets = visited_.at(each)) {
         const Array own = sets->contiguous();
         all.insert(all.end(), own.data_as<std::int64_t>(), own.data_as<std::int64_t>() + own.size());
       }
@@ -202,7 +205,7 @@ class Walk {
 
   ElementSets& sets_;
   KnownValues values_;
-  PointerMap<Known> known_;
+  Visited visited_;
   PointerMap<std::pair<Variable, Variable>> formulas_;
 };
 

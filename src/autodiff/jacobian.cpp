@@ -113,9 +113,9 @@ bool has_agreeing_pushforwards(const Variable& expression, const Variables& wrt)
 // reverse mode takes as many products as the expression has elements, and one sweep. Reverse mode is kept unless it
 // takes more than twice as many products.
 bool prefers_forward_mode(const Variable& expression, const Variables& wrt, const GradOptions& options) {
-  constexpr std::size_t most_sweeps = 4;
+  constexpr std::size_t max_sweeps = 4;
   const auto rows = known_size(expression);
-  if (!rows || wrt.size() > most_sweeps || !options.known_grads.empty()) return false;
+  if (!rows || wrt.size() > max_sweeps || !options.known_grads.empty()) return false;
   std::int64_t columns = 0;
   for (const Variable& v : wrt) {
     const auto size = known_size(v);
@@ -146,22 +146,22 @@ Variables jacobian(const Variable& expression, const Variables& wrt, const GradO
   Variable cotangent(expression.type(), "cotangent");
   Variables rows = pullback({expression}, wrt, {cotangent}, options);
   Variables tensors, variables;
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].defined() && as_tensor(rows[i].type())) {
       tensors.push_back(rows[i]);
       variables.push_back(wrt[i]);
-      places.push_back(i);
+      indices.push_back(i);
     }
   if (tensors.empty()) return rows;
   const Variables columns = fewer_products(expression, variables, options);
   if (!columns.empty()) {
-    for (std::size_t t = 0; t < places.size(); ++t) rows[places[t]] = columns[t];
+    for (std::size_t t = 0; t < indices.size(); ++t) rows[indices[t]] = columns[t];
     return rows;
   }
   const Variables batched = batched_graph(tensors, {{cotangent, unit_vectors(expression)}});
-  for (std::size_t t = 0; t < places.size(); ++t)
-    rows[places[t]] = shaped_as_jacobian(batched[t], expression, variables[t]);
+  for (std::size_t t = 0; t < indices.size(); ++t)
+    rows[indices[t]] = shaped_as_jacobian(batched[t], expression, variables[t]);
   return rows;
 }
 

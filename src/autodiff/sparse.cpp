@@ -22,7 +22,7 @@ namespace {
 using sparse::Elements;
 using sparse::Pattern;
 
-constexpr std::int64_t most_elements = std::int64_t(1) << 27;  // of a pattern that is found
+constexpr std::int64_t max_elements = std::int64_t(1) << 27;  // of a pattern that is found
 
 void require_vector(const char* who, const char* what, const Variable& v) {
   if (!v.defined() || !as_tensor(v.type()) || v.ndim() != 1 || is_discrete(v.dtype()))
@@ -154,9 +154,9 @@ Pattern found_pattern(const char* who, const Variable& expression, const Variabl
     for (std::int64_t i = 0; i < rows; ++i)
       for (const std::int64_t j : found.sets.elements(found.of_expression->data_as<std::int64_t>()[i])) {
         elements.add(i, j);
-        if (std::int64_t(elements.rows.size()) > most_elements)
+        if (std::int64_t(elements.rows.size()) > max_elements)
           throw ValueError(cat(who, ": the derivative of `", expression.str(), "` by `", wrt.str(), "` has more than ",
-                               most_elements,
+                               max_elements,
                                " elements that may be nonzero; take products with it instead (pushforward, "
                                "hessian_vector_product)"));
       }

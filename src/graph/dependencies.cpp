@@ -1,6 +1,7 @@
 #include "graph/dependencies.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -9,19 +10,20 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "core/digest.hpp"
 
 namespace bitale {
 
 namespace {
 
 // Of all sets together: a gigabyte.
-constexpr std::size_t most_elements = std::size_t(1) << 27;
+constexpr std::size_t max_elements = std::size_t(1) << 27;
 
-// FNV-1a over words.
 std::uint64_t hash_of_elements(std::span<const std::int64_t> elements) {
-  std::uint64_t out = 14695981039346656037u;
-  for (const std::int64_t each : elements) out = (out ^ std::uint64_t(each)) * 1099511628211u;
-  return out ^ out >> 32;
+  const Digest digest = digest_of({reinterpret_cast<const char*>(elements.data()), elements.size_bytes()});
+  std::uint64_t out = 0;
+  std::memcpy(&out, digest.data(), sizeof out);
+  return out;
 }
 
 std::map<std::string, Dependencies, std::less<>>& declarations() {
@@ -51,10 +53,9 @@ ElementSets::Set ElementSets::stored(std::span<const std::int64_t> given) {
     return each.hash_of_elements == hash && std::ranges::equal(elements(each.set), given);
   };
   if (const Stored* found = by_elements_.find(std::size_t(hash), has_these)) return found->set;
-  if (elements_.size() + given.size() > most_elements)
+  if (elements_.size() + given.size() > max_elements)
     throw ValueError(cat("sparsity: the derivative's elements depend on too many elements of the variable (more than ",
-                         most_elements,
-                         " in different sets) for a pattern to be found; a dense one takes no sparsity"));
+                         max_elements, " in different sets) for a pattern to be found; a dense one takes no sparsity"));
   const auto out = Set(bounds_.size()) - 1;
   elements_.insert(elements_.end(), given.begin(), given.end());
   bounds_.push_back(std::int64_t(elements_.size()));

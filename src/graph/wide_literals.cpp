@@ -5,12 +5,10 @@
 
 namespace bitale {
 
-bool is_literal_computed_widely() {
-  return config::float_x() == DType::Float64 && config::get("cast_policy") != "pytensor";
-}
+bool literals_are_wide() { return config::float_x() == DType::Float64 && config::get("cast_policy") != "pytensor"; }
 
-Variable only_operand(const Variable& v) {
-  if (!is_literal(v) || !is_float(v.dtype()) || !is_literal_computed_widely()) return v;
+Variable with_wide_literal(const Variable& v) {
+  if (!is_literal(v) || !is_float(v.dtype()) || !literals_are_wide()) return v;
   return constant(v.constant()->astype(DType::Float64));
 }
 

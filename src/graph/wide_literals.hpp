@@ -6,8 +6,8 @@
 
 namespace bitale {
 
-bool is_literal_computed_widely();
-// The only operand of a function of floats; a float literal in the dtype in which it is computed.
-Variable only_operand(const Variable& v);
+bool literals_are_wide();
+// The only operand of a function of floats: a float literal in the dtype in which it is computed, others as they are.
+Variable with_wide_literal(const Variable& v);
 
 }  // namespace bitale

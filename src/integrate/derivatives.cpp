@@ -98,6 +98,13 @@ class StepPullback {
   Variables answers_, plain_;
 };
 
+// How many attempts an interval may take when its steps are made again, given those that each took: with another
+// rounding they may be a few more.
+Variable limit_of_repeated_attempts(const Variable& attempts) {
+  const Variable largest = max(attempts, {0}, false, 0);
+  return largest + int_div(largest, 4) + 16;
+}
+
 class Adjoint final : public DerivativeOverride {
  public:
   Adjoint(std::shared_ptr<const OdeSystem> system, const StepMethod& method)
@@ -107,9 +114,7 @@ class Adjoint final : public DerivativeOverride {
     const Variable &times = inputs[1], &states = outputs[0], &cotangents = given[0];
     const Problem problem{*system_, *method_, inputs[2], inputs[3]};
     const StepPullback pullback(*system_, *method_);
-    // The steps are made again with another rounding, so they may be a few more.
-    const Variable most = max(outputs[2], {0}, false, 0);
-    const Variable limit = most + int_div(most, 4) + 16;
+    const Variable limit = limit_of_repeated_attempts(outputs[2]);
 
     // The adjoint of y, and the sums for the parameters.
     Variables initial{zeros_like(first_row(states))};
@@ -218,8 +223,7 @@ class ForwardSensitivities final : public DerivativeOverride {
           at_start,
           clone_replace(Variables{step}, {{t, t_now}, {y, y_now}, {h, h_now}, {carried_leaf, carried}}).front());
     };
-    const Variable most = max(outputs[2], {0}, false, 0);
-    const Solution solution = solve(problem, y0, times, most + int_div(most, 4) + 16, at_start);
+    const Solution solution = solve(problem, y0, times, limit_of_repeated_attempts(outputs[2]), at_start);
     const Variable nan = like(y0, std::numeric_limits<double>::quiet_NaN());
     const Variable later = rows_of(cotangents, 1);
     const Variable weights =

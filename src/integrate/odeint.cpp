@@ -11,6 +11,7 @@
 #include "bitale/graph/test_value.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "core/call_scope.hpp"
+#include "core/float_limits.hpp"
 #include "graph/literal.hpp"
 #include "integrate/derivatives.hpp"
 #include "integrate/expressions.hpp"
@@ -46,8 +47,7 @@ Variable as_times(const Variable& t, DType dtype) {
 }
 
 Variable as_tolerance(const std::optional<Operand>& given, const char* name, DType dtype, double least) {
-  const double epsilon =
-      dtype == DType::Float32 ? double(std::numeric_limits<float>::epsilon()) : std::numeric_limits<double>::epsilon();
+  const double epsilon = machine_epsilon(dtype);
   if (!given) return cast(std::sqrt(epsilon), dtype);
   const Variable& x = given->variable;
   const std::string message = cat("odeint: ", name, ": expected 0 or more");

@@ -1,7 +1,6 @@
 #include "integrate/solver.hpp"
 
-#include <limits>
-
+#include "core/float_limits.hpp"
 #include "integrate/expressions.hpp"
 #include "ops/analysis/lengths.hpp"
 
@@ -11,7 +10,7 @@ namespace {
 
 // Of SciPy's solvers: the next step is as long as the error suggests, a little shorter, and not much longer or shorter
 // than the last one; after a rejection it is no longer.
-constexpr double safety = 0.9, least_growth = 0.2, most_growth = 10;
+constexpr double safety = 0.9, min_growth = 0.2, max_growth = 10;
 // A step that would leave less than this share of itself to the end goes to the end.
 constexpr double reach = 1.01;
 
@@ -19,11 +18,6 @@ constexpr double reach = 1.01;
 Variable root_mean_square(const Variable& x) {
   const Variable count = lengths::max(lengths::product(lengths_of(x)), int64_constant(1));
   return sqrt(sum(sqr(x)) / cast(count, x.dtype()));
-}
-
-double epsilon(DType dtype) {
-  return dtype == DType::Float32 ? double(std::numeric_limits<float>::epsilon())
-                                 : std::numeric_limits<double>::epsilon();
 }
 
 // The length of the first step, by Hairer, Norsett and Wanner, "Solving Ordinary Differential Equations I", section
@@ -69,12 +63,12 @@ IntervalResult solve_interval(const Problem& problem, const IntervalStart& start
     Variable is_accepted = le(error, 1);
     if (start.active.defined()) is_accepted = and_(is_accepted, start.active);
     const double exponent = -1.0 / (problem.method.error_order() + 1);
-    const Variable growth = clip(like(h, safety) * pow(error, like(h, exponent)), like(h, least_growth),
-                                 switch_(was_rejected, like(h, 1), like(h, most_growth)));
-    const Variable by_error = length * switch_(isnan(error), like(h, least_growth), growth);
+    const Variable growth = clip(like(h, safety) * pow(error, like(h, exponent)), like(h, min_growth),
+                                 switch_(was_rejected, like(h, 1), like(h, max_growth)));
+    const Variable by_error = length * switch_(isnan(error), like(h, min_growth), growth);
     // A step that was cut to end at the given time says little about the length of the next one.
     const Variable proposed = disconnected_grad(switch_(and_(is_accepted, is_last), maximum(h, by_error), by_error));
-    const Variable shortest = like(h, 10 * epsilon(h.dtype())) * maximum(abs(t), abs(start.end));
+    const Variable shortest = like(h, 10 * machine_epsilon(h.dtype())) * maximum(abs(t), abs(start.end));
     const Variable is_reached = and_(is_accepted, is_last);
     const Variable is_stuck = and_(logical_not(is_accepted), logical_not(gt(proposed, shortest)));
     Variable ends = or_(is_reached, is_stuck);

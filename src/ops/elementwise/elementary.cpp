@@ -116,13 +116,13 @@ Variable relu(const Operand& x, const Operand& alpha) {
 
 Variable elu(const Operand& x, const Operand& alpha) {
   const LocationScope here(x.where);
-  const Variable given = real_float(x, "elu"), value = is_literal(alpha.variable) ? only_operand(given) : given;
+  const Variable given = real_float(x, "elu"), value = is_literal(alpha.variable) ? with_wide_literal(given) : given;
   return switch_(le(value, 0), mul(alpha, expm1(value)), value);
 }
 
 Variable gelu(const Operand& x, bool is_approximate) {
   const LocationScope here(x.where);
-  const Variable value = only_operand(real_float(x, "gelu"));
+  const Variable value = with_wide_literal(real_float(x, "gelu"));
   if (!is_approximate) return gated(value, ndtr(value));
   const Variable cubic = add(value, mul(number_for(value, 0.044715), mul(value, sqr(value))));
   const Variable bend = tanh(mul(number_for(value, std::sqrt(2 / std::numbers::pi)), cubic));
@@ -131,7 +131,7 @@ Variable gelu(const Operand& x, bool is_approximate) {
 
 Variable silu(const Operand& x) {
   const LocationScope here(x.where);
-  const Variable value = only_operand(real_float(x, "silu"));
+  const Variable value = with_wide_literal(real_float(x, "silu"));
   return gated(value, sigmoid(value));
 }
 

@@ -396,7 +396,7 @@ Variables with_literal_widths(const ScalarOp& scalar, std::span<const Variable> 
   const DType result = scalar.dtypes(dtypes).out;
   if (is_integer(result)) {
     std::ranges::copy(with_literal_widths(values), out.begin() + scalar.has_condition);
-  } else if (is_float(result) && !scalar.has_condition && is_literal_computed_widely()) {
+  } else if (is_float(result) && !scalar.has_condition && literals_are_wide()) {
     // A choice among literals has their values; what is computed of them is rounded, and nothing asks for float32.
     for (Variable& v : out) v = constant(v.constant()->astype(is_integer(v.dtype()) ? DType::Int64 : DType::Float64));
   }

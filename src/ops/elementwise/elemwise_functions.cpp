@@ -74,7 +74,7 @@ namespace {
 Variable scaled(const Operand& x, double factor) {
   const LocationScope here(x.where);
   if (is_complex(x.dtype())) throw TypeError("deg2rad, rad2deg: not defined for complex numbers");
-  const Variable value = only_operand(as_float(x.variable));
+  const Variable value = with_wide_literal(as_float(x.variable));
   return mul(value, constant(Array(factor).astype(value.dtype())));
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "bitale/ops/ops.hpp"
+#include "core/float_limits.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/matrices.hpp"
 #include "ops/linalg/lapack_forms.hpp"
@@ -20,9 +21,7 @@ namespace {
 // Reciprocals of the singular values of a matrix of these lengths, 0 for values that are 0 up to rounding; and a mask
 // of the values that are not.
 std::pair<Variable, Variable> inverted_values(const Variable& s, double rcond, const Dims& lengths) {
-  const double eps = s.dtype() == DType::Float32 ? double(std::numeric_limits<float>::epsilon())
-                                                 : std::numeric_limits<double>::epsilon();
-  const double relative = rcond < 0 ? double(std::max(lengths[0], lengths[1])) * eps : rcond;
+  const double relative = rcond < 0 ? double(std::max(lengths[0], lengths[1])) * machine_epsilon(s.dtype()) : rcond;
   const auto number = [&](double value) { return cast(Operand(value), s.dtype()); };
   const Variable counts = gt(s, mul(number(relative), max(s)));
   return {switch_(counts, reciprocal(s), switch_(isnan(s), s, number(0))), counts};

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "bitale/ops/ops.hpp"
+#include "core/float_limits.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "runtime/blas.hpp"
 #include "runtime/decompositions.hpp"
@@ -139,9 +140,7 @@ Variable zero_or_nan(const Variable& unused, DType dtype) {
 // The threshold below which numbers are 0 up to the rounding of these values. It is taken from their sum, not from
 // their `max`, which would be an error for an empty vector.
 Variable rounding_of(const Variable& values) {
-  const double eps = values.dtype() == DType::Float32 ? double(std::numeric_limits<float>::epsilon())
-                                                      : std::numeric_limits<double>::epsilon();
-  return mul(sum(abs(values)), constant_of_float(4 * eps, values.dtype()));
+  return mul(sum(abs(values)), constant_of_float(4 * machine_epsilon(values.dtype()), values.dtype()));
 }
 
 }  // namespace

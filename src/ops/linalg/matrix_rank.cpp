@@ -1,14 +1,13 @@
 // The rank of matrices and their pseudo-inverse by a tolerance, as expressions of singular values.
 #include "bitale/ops/matrix_rank.hpp"
 
-#include <limits>
-
 #include "bitale/core/dtype.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/reductions.hpp"
+#include "core/float_limits.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/matrices.hpp"
 #include "ops/linalg/linalg_core.hpp"
@@ -27,10 +26,8 @@ Variable largest_of(const Variable& s) { return max(s, Axes{{-1}}, true, 0.0); }
 
 // max(m, n) eps
 Variable rounding_of(const Variable& x, DType dtype) {
-  const double eps =
-      dtype == DType::Float32 ? double(std::numeric_limits<float>::epsilon()) : std::numeric_limits<double>::epsilon();
   const Variable larger = maximum(length_of(x, x.ndim() - 2), length_of(x, x.ndim() - 1));
-  return mul(cast(larger, dtype), cast(Operand(eps), dtype));
+  return mul(cast(larger, dtype), cast(Operand(machine_epsilon(dtype)), dtype));
 }
 
 }  // namespace

@@ -216,8 +216,8 @@ bool ScanBuilder::adapts_to(const ScanStep& step) {
     // An integer that was written as a number says nothing about its range: a narrow dtype would wrap.
     const DType result = step.outputs[k].dtype();
     // So does a float that is computed of such numbers alone about its digits.
-    const bool is_of_numbers = result == DType::Float32 && is_literal_computed_widely() &&
-                               is_of_literals_only(step.outputs[k], states_, given_);
+    const bool is_of_numbers =
+        result == DType::Float32 && literals_are_wide() && is_of_literals_only(step.outputs[k], states_, given_);
     const DType wanted = is_signed_int(result) ? DType::Int64 : is_of_numbers ? DType::Float64 : result;
     for (auto& initial : initial_[k])
       if (as_tensor(initial.type()) && initial.dtype() != wanted && !holds(initial.dtype(), wanted) &&

@@ -29,10 +29,10 @@ bool has_pattern(const Op& op) { return op.name().starts_with("SparseLu"); }
 
 // Loops whose number of steps is the value of another node may have billions.
 void require_few_steps(const Op& op, const std::vector<Array>& inputs) {
-  constexpr std::int64_t most_steps = 10'000;
+  constexpr std::int64_t max_steps = 10'000;
   if (!dynamic_cast<const HasInnerGraph*>(&op)) return;
   for (auto& value : inputs)
-    if (value.ndim() == 0 && value.dtype() == DType::Int64 && *value.data_as<std::int64_t>() > most_steps)
+    if (value.ndim() == 0 && value.dtype() == DType::Int64 && *value.data_as<std::int64_t>() > max_steps)
       throw ValueError("more steps than a test has time for");
 }
 

@@ -436,13 +436,13 @@ def test_a_map_becomes_elementwise():
 
 
 def test_a_loop_over_blocks_that_bounds_memory_stays():
-    def least_of_rows(x, c, rows):
+    def minima_of_rows(x, c, rows):
         blocks = x.reshape((x.type.shape[0] // rows, rows, x.type.shape[1]))
         return bt.scan(lambda block: pt.sum(pt.min(block @ c.T, axis=1)), sequences=[blocks], return_updates=False)
 
     for length, width, rows, stays in ((4000, 300, 100, True), (400, 300, 100, False), (4000, 300, 2, False)):
         x, c = pt.dmatrix("x", shape=(length, 3)), pt.dmatrix("c", shape=(width, 3))
-        f = bt.function([x, c], least_of_rows(x, c, rows))
+        f = bt.function([x, c], minima_of_rows(x, c, rows))
         assert bool(scans(f)) == stays
         x_value, c_value = rng.normal(size=(length, 3)), rng.normal(size=(width, 3))
         expected = (x_value @ c_value.T).min(axis=1).reshape(-1, rows).sum(axis=1)
