@@ -1,6 +1,7 @@
 // Groups of positions whose numbers are known while the expression is built: sums are sums over segments of reordered
 // positions, and other reductions run over gathered ones.
 #include <algorithm>
+#include <limits>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -81,7 +82,9 @@ XVariable Groups::mean() const { return divided(sum(), count()); }
 XVariable Groups::var(int ddof) const {
   const XVariable centred = xtensor::sub(x_, spread(mean()));
   const Groups squares(xtensor::sqr(centred), x_.dims()[std::size_t(axis_)].name(), group_of_, dim_);
-  return divided(squares.sum(), xtensor::sub(count(), ddof));
+  const XVariable freedom = xtensor::sub(count(), ddof), variance = divided(squares.sum(), freedom);
+  const XVariable nan(bitale::cast(constant(Array(std::numeric_limits<double>::quiet_NaN())), variance.dtype()), {});
+  return xtensor::where(xtensor::gt(freedom, 0), variance, nan);
 }
 
 XVariable Groups::std_(int ddof) const { return xtensor::sqrt(var(ddof)); }

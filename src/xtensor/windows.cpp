@@ -81,7 +81,7 @@ XVariable rolling(const XOperand& given, const std::string& dim, std::int64_t le
     const XVariable mean = true_div(sum(with(0), window), count);
     const XVariable centred =
         where(valid, sub(all, mean), XVariable(bitale::cast(constant(Array(0.0)), all.dtype()), {}));
-    return true_div(sum(sqr(centred), window), sub(count, ddof));
+    return where(gt(count, ddof), true_div(sum(sqr(centred), window), sub(count, ddof)), nan_like(all));
   };
   XVariable out = all;
   switch (reduction) {

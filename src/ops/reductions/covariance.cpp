@@ -71,6 +71,8 @@ Variable cov(const Operand& m, const std::optional<Operand>& y, const Covariance
     centred = sub(x, true_div(sum(mul(x, weights), along, true), total));
     weighted = mul(centred, weights);
   }
+  if (is_complex(dtype)) factor = real(factor);
+  factor = maximum(factor, cast(0, factor.dtype()));  // as NumPy, where there are fewer elements than ddof
   const Variable columns = transpose(is_complex(dtype) ? conj(centred) : centred);
   return squeeze(true_div(dot(weighted, columns), factor));
 }

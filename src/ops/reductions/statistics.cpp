@@ -65,7 +65,9 @@ Variable averaged(const Variable& x, std::span<const int> axes, double ddof, boo
   const Variable count = count_of(x, axes, component_dtype(quotient));
   if (ddof == 0) return true_div(cast(total, quotient), count);
   const bool is_whole = ddof == double(int(ddof));
-  return true_div(cast(total, quotient), count - (is_whole ? Operand(int(ddof)) : Operand(cast(ddof, count.dtype()))));
+  const Variable freedom = count - (is_whole ? Operand(int(ddof)) : Operand(cast(ddof, count.dtype())));
+  // As NumPy: no negative variance of fewer elements than ddof.
+  return true_div(cast(total, quotient), maximum(freedom, cast(0, count.dtype())));
 }
 
 // Sums and squares of float16 soon exceed its range, so its statistics are computed in float32 and rounded once.

@@ -1,5 +1,7 @@
 """Reductions against NumPy and SciPy."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.special
@@ -212,3 +214,28 @@ def test_there_is_no_median_of_nothing():
         assert bt.function([x], out)([3.0]) == 3
         with pytest.raises(IndexError, match="out of bounds"):
             bt.function([x], out)([])
+
+
+@pytest.mark.parametrize("count, ddof", [(2, 3), (2, 2), (1, 2), (1, 1.5), (2, 2.5), (0, 1), (0, 0), (3, 2)])
+def test_variances_of_fewer_elements_than_ddof(count, ddof, mode):
+    """They are inf or nan, as NumPy's; a division by a negative number would give a negative variance."""
+    x = pt.dvector("x")
+    value = np.arange(1.0, count + 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = np.var(value, ddof=ddof), np.std(value, ddof=ddof)
+    f = bt.function([x], [pt.var(x, ddof=ddof), pt.std(x, ddof=ddof)], mode=mode)
+    np.testing.assert_array_equal(f(value), expected)
+    np.testing.assert_array_equal([pt.var(value, ddof=ddof).eval(), pt.std(value, ddof=ddof).eval()], expected)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("options", [{}, {"aweights": [1.0, 2.0, 0.5]}, {"fweights": [1, 2, 1]}])
+def test_covariances_of_fewer_elements_than_ddof(options, dtype):
+    value = np.array([[1.0, 2.0, 4.0], [3.0, 1.0, 1.0]]).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = np.cov(value, ddof=5, **options)
+    np.testing.assert_array_equal(np.isinf(pt.cov(value, ddof=5, **options).eval()), np.isinf(expected))
+    if dtype == "float64":
+        np.testing.assert_array_equal(pt.cov(value, ddof=5, **options).eval(), expected)

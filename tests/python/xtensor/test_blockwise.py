@@ -134,6 +134,16 @@ def test_vectorize_graph():
         px.vectorize_graph(v.sum(), {v: px.xtensor("w", dims="draw")})
 
 
+def test_variances_of_fewer_elements_than_ddof():
+    """They are nan, as xarray's."""
+    xr = pytest.importorskip("xarray")
+    labelled = xr.DataArray([1.0, 2.0, 4.0, 8.0, 16.0], dims="t", coords={"g": ("t", [0, 0, 1, 2, 2])})
+    x = px.as_xtensor(labelled.values, dims=("t",))
+    for ddof in (1, 2, 3):
+        np.testing.assert_allclose(value(x.groupby([0, 0, 1, 2, 2], dim="t").var(ddof=ddof)), labelled.groupby("g").var(ddof=ddof).values)
+        np.testing.assert_allclose(value(x.rolling(t=3, min_periods=1).var(ddof=ddof)), labelled.rolling(t=3, min_periods=1).var(ddof=ddof).values)
+
+
 def test_groups():
     x = px.as_xtensor(np.arange(8.0).reshape(4, 2), dims=("person", "item"))
     labels = ["b", "a", "b", "b"]
