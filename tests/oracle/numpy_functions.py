@@ -35,7 +35,8 @@ def several(function: Callable[..., Any], ulps: float = 64) -> Callable[..., tup
 
 def _relu(x: Any, alpha: Any = 0) -> Val:
     x = val(x)
-    return Val(np.where(x.array <= 0, _plain(alpha) * x.array, x.array), x.dtype)
+    is_flat = not isinstance(alpha, Val) and alpha == 0  # also at -inf
+    return Val(np.where(x.array <= 0, 0 if is_flat else _plain(alpha) * x.array, x.array), x.dtype)
 
 
 def _gelu(x: np.ndarray, approximate: bool = False) -> np.ndarray:
