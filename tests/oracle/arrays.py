@@ -344,7 +344,7 @@ def _as_float(x: Any) -> Val:
 
 def _averaged(array: np.ndarray, axes: Any, ddof: float, keepdims: bool) -> np.ndarray:
     chosen = range(array.ndim) if axes is None else axes if isinstance(axes, tuple) else (axes,)
-    count = array.dtype.type(np.prod([array.shape[axis] for axis in chosen], dtype=float) - ddof)
+    count = array.dtype.type(np.maximum(np.prod([array.shape[axis] for axis in chosen], dtype=float) - ddof, 0))
     return np.asarray(np.sum(array, axis=axes, keepdims=keepdims)) / count
 
 
