@@ -125,7 +125,8 @@ std::string in_background(std::function<std::string()> work) {
   task->work = std::move(work);
   if (!begin_task(task)) return task->work();
   std::unique_lock lock(task->mutex);
-  while (!task->changed.wait_for(lock, 20ms, [&] { return task->is_done; })) {
+  // By the system's clock: waiting by another one needs glibc 2.30, and packages are made for older ones.
+  while (!task->changed.wait_until(lock, std::chrono::system_clock::now() + 20ms, [&] { return task->is_done; })) {
     lock.unlock();
     throw_if_interrupted();
     lock.lock();
