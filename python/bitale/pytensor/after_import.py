@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -10,14 +11,16 @@ from types import ModuleType
 from typing import Any, Callable, Sequence
 
 Action = Callable[[ModuleType], None]
+Around = Callable[[], contextlib.AbstractContextManager[None]]
 
 
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds nothing itself: it has the other finders' loader of the package call the action when it is done."""
 
-    def __init__(self, package: str, action: Action):
+    def __init__(self, package: str, action: Action, around: Around):
         self.package = package
         self.action = action
+        self.around = around
         self.asking = False  # the other finders, of which this is one
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
@@ -33,7 +36,8 @@ class _Finder(importlib.abc.MetaPathFinder):
         execute = spec.loader.exec_module
 
         def execute_and_act(module: ModuleType) -> None:
-            execute(module)
+            with self.around():
+                execute(module)
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
                 self.action(module)
@@ -42,9 +46,9 @@ class _Finder(importlib.abc.MetaPathFinder):
         return spec
 
 
-def after_import(package: str, action: Action) -> None:
-    """Calls the action with the package: at once if it has been imported, else as soon as it is."""
+def after_import(package: str, action: Action, around: Around = contextlib.nullcontext) -> None:
+    """Calls the action with the package: at once if it has been imported, else as soon as it is. Its import runs within `around`."""
     if package in sys.modules:
         action(sys.modules[package])
     else:
-        sys.meta_path.insert(0, _Finder(package, action))
+        sys.meta_path.insert(0, _Finder(package, action, around))
