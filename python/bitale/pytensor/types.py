@@ -11,9 +11,9 @@ from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.random.type import RandomGeneratorType
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.type_other import NoneTypeT, SliceType
-from scipy.sparse import issparse
 
 import bitale.tensor as pt
+from bitale.sparse.type import is_scipy
 
 _DTYPES = frozenset(
     ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128")
@@ -43,7 +43,7 @@ def converted_type(type_: Any, bit_generator: str = "PCG64") -> Any:
 def converted_constant(variable: Constant) -> Any:
     if isinstance(variable.type, NoneTypeT):
         return None
-    if isinstance(variable.type, SliceType) or issparse(variable.data):
+    if isinstance(variable.type, SliceType) or is_scipy(variable.data):
         return variable.data
     if not is_expressible(variable.type):
         raise TypeError(f"Bitale has no type for PyTensor's {variable.type}")
