@@ -74,6 +74,24 @@ def test_unknown_ops_in_inner_graphs_are_called_back():
     np.testing.assert_allclose(sums, [3, 9])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float16", "complex64"])
+@pytest.mark.parametrize("method", ["set", "inc"])
+def test_values_of_rows_are_not_repeated(method, dtype):
+    """PyTensor raises where a length is found to be 1 and its type does not say so, if one vector of integers selects the rows."""
+    x, y = (pt.matrix(name, dtype=dtype) for name in "xy")
+    rows = pt.lvector("rows")
+    for index in (rows, [1, 7, 3]):
+        f = pytensor.function([x, y, rows], getattr(x[index], method)(y), mode="BITALE", on_unused_input="ignore")
+        assert f.maker.linker.report().is_native
+        arguments = np.zeros((10, 5), dtype), [1, 7, 3]
+        assert f(arguments[0], np.ones((3, 5), dtype), arguments[1]).sum() == 15
+        for shape in ((1, 5), (3, 1), (1, 1)):
+            with pytest.raises(ValueError):
+                f(arguments[0], np.ones(shape, dtype), arguments[1])
+    row = pytensor.function([x, y], getattr(x[[1, 7, 3]], method)(pt.specify_broadcastable(y, 0)), mode="BITALE")
+    assert row(np.zeros((10, 5), dtype), np.ones((1, 5), dtype)).sum() == 15
+
+
 @pytest.mark.parametrize(
     "converter, found",
     [

@@ -46,16 +46,30 @@ def _subtensor(op: Any, node: Any, x: Any, *given: Any) -> Any:
     return x[indices(op, given)]
 
 
+def _selects_rows(op: Any, node: Any) -> bool:
+    """Whether the index is one vector of integers."""
+    if not isinstance(op, ADVANCED_CHANGE) or node.inputs[2].type.ndim != 1 or node.inputs[2].type.dtype == "bool":
+        return False
+    # PyTensor 2.38 has a class for it, and no list of indices.
+    return type(op).__name__ == "AdvancedIncSubtensor1" or getattr(op, "idx_list", None) == (0,)
+
+
 @converts(IncSubtensor, *ADVANCED_CHANGE)
 def _inc_subtensor(op: Any, node: Any, x: Any, y: Any, *given: Any) -> Any:
     if getattr(op, "ignore_duplicates", False):
         raise NotConverted("inc_subtensor that ignores repeated indices")
+    if x.dtype == "float16":  # Bitale's ops change it as float32, too
+        return pt.cast(_inc_subtensor(op, node, pt.cast(x, "float32"), y, *given), "float16")
     y = y if y.dtype == x.dtype else pt.cast(y, x.dtype)
     index = indices(op, given)
     if not index:
         return pt.second(x, y) if op.set_instead_of_inc else x + y
     change = pt.set_subtensor if op.set_instead_of_inc else pt.inc_subtensor
-    return change(x[index], y)
+    changed: Any = change(x[index], y)
+    if not _selects_rows(op, node):
+        return changed
+    # PyTensor repeats values of rows only along lengths that their type gives as 1. So does Bitale's op, without what is put before it.
+    return changed.owner.op(x, y, *changed.owner.inputs[2:])
 
 
 @converts(MakeSlice)
