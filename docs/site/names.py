@@ -95,7 +95,7 @@ LISTED = {
 INTERNAL = (
     r"bitale\.cli(\.\w+)?|bitale\.jax\.(linker|primitive|processes|sharding)|bitale\.graph\.(python_op|storing)|bitale\.scalar\.user_ops|"
     r"bitale\.sparse\.(function|variable)|bitale\.tensor\.random\.(documentation|generators|state)|"
-    r"bitale\.xtensor\.(blockwise|function|type|variable)"
+    r"bitale\.xtensor\.(function|type|variable)"
 )
 
 

@@ -15,10 +15,18 @@
 #include "define.hpp"
 #include "deprecated.hpp"
 #include "flag.hpp"
+#include "named_options.hpp"
 #include "numpy_bridge.hpp"
 #include "variable_lists.hpp"
 
 namespace bitale::python {
+
+NormOrder as_order(const Any& ord) {
+  if (ord.is_none()) return {};
+  if (PyUnicode_Check(ord.ptr())) return nb::cast<std::string>(ord);
+  return PyFloat_AsDouble(ord.ptr()) == -1.0 && PyErr_Occurred() ? throw nb::python_error()
+                                                                 : PyFloat_AsDouble(ord.ptr());
+}
 
 namespace {
 
@@ -31,13 +39,6 @@ Variables variables_of_arguments(const nb::args& given) {
   Variables out;
   for (nb::handle each : given) out.push_back(as_variable(each));
   return out;
-}
-
-NormOrder as_order(const Any& ord) {
-  if (ord.is_none()) return {};
-  if (PyUnicode_Check(ord.ptr())) return nb::cast<std::string>(ord);
-  return PyFloat_AsDouble(ord.ptr()) == -1.0 && PyErr_Occurred() ? throw nb::python_error()
-                                                                 : PyFloat_AsDouble(ord.ptr());
 }
 
 int core_dimensions(std::optional<int> b_ndim, const char* who) {

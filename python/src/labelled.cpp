@@ -163,6 +163,10 @@ Names as_names(nb::handle object, std::string_view who) {
   return out;
 }
 
+std::vector<std::string> as_core_names(nb::handle object, std::string_view who) {
+  return as_names(object, who).value_or(std::vector<std::string>());
+}
+
 void bind_dims(nb::module_& m) {
   nb::class_<Dim> cls(m, "Dim",
                       "A dimension of labelled tensors: a name, and a length and coordinates where they are known.");

@@ -33,6 +33,9 @@ xtensor::DimList as_dims(nb::handle object, std::string_view who);
 // The same; none for None and Ellipsis, which stand for all dimensions.
 xtensor::Names as_names(nb::handle object, std::string_view who);
 
+// The names of core dimensions: as above, but no dimensions stand for none.
+std::vector<std::string> as_core_names(nb::handle object, std::string_view who);
+
 // Labels of a NumPy array, or of anything that it makes an array of. Null for None.
 xtensor::CoordinatesRef as_coordinates(nb::handle labels);
 nb::object labels_of(const xtensor::CoordinatesRef& coordinates);  // the array, or None
@@ -40,5 +43,6 @@ nb::object labels_of(const xtensor::CoordinatesRef& coordinates);  // the array,
 void bind_dims(nb::module_& m);
 void bind_xtensor(nb::module_& m);  // after bind_dims
 void bind_xtensor_windows(nb::module_& m);
+void bind_xtensor_linalg(nb::module_& m);
 
 }  // namespace bitale::python

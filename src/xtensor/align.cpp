@@ -130,6 +130,42 @@ Aligned align(std::string_view who, std::span<const XVariable> operands, std::sp
   return out;
 }
 
+std::vector<std::string> core_names(std::string_view who, std::vector<std::string> names,
+                                    std::initializer_list<int> counts) {
+  if (std::ranges::find(counts, int(names.size())) == counts.end()) {
+    std::vector<std::string> expected;
+    for (const int count : counts) expected.push_back(cat(count));
+    throw ValueError(cat(who, ": expected ", join(expected, " or "), " core dimensions, got ", names_text(names)));
+  }
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (std::find(names.begin(), names.begin() + std::ptrdiff_t(i), names[i]) != names.begin() + std::ptrdiff_t(i))
+      throw ValueError(cat(who, ": expected different core dimensions, got ", names_text(names)));
+  return names;
+}
+
+XVariables blockwise(std::string_view who, std::span<const XVariable> operands,
+                     std::span<const std::vector<std::string>> core, const std::vector<DimList>& results,
+                     const BatchedFunction& function) {
+  const Aligned aligned = align(who, operands, core);
+  DimList known;
+  for (const DimList& each : aligned.core) known.insert(known.end(), each.begin(), each.end());
+  for (const Dim& dim : aligned.dims)
+    if (std::ranges::find(known, dim.name(), &Dim::name) != known.end())
+      throw ValueError(cat(who, ": \"", dim.name(), "\" is a core dimension of one operand, and a batch of another; ",
+                           "rename one of them"));
+  const Variables found = function(aligned.values);
+  XVariables out;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    DimList dims = aligned.dims;
+    for (const Dim& dim : results[i]) {
+      const auto own = std::ranges::find(known, dim.name(), &Dim::name);
+      dims.push_back(own == known.end() ? dim : *own);
+    }
+    out.emplace_back(found[i], std::move(dims));
+  }
+  return out;
+}
+
 XVariable elementwise(std::string_view who, std::span<const XVariable> operands, const TensorFunction& function) {
   Aligned aligned = align(who, operands, {}, true);
   return XVariable(function(aligned.values), std::move(aligned.dims));

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +34,20 @@ Variable with_common_lengths(const XVariable& x, const Aligned& common);
 
 // Both are the same dimension of operands of `who`. Errors as above.
 Dim merged(std::string_view who, const Dim& a, const Dim& b);
+
+// The names of a function's core dimensions. ValueError unless there are as many as one of `counts` says, and they
+// differ.
+std::vector<std::string> core_names(std::string_view who, std::vector<std::string> names,
+                                    std::initializer_list<int> counts);
+
+// A function of tensors whose leading axes are batches, such as one of matrices, for labelled ones: `core` are the
+// names of each operand's core dimensions, and `results` the core dimensions of each result, which has the common ones
+// before them. Of a dimension that is a core dimension of an operand, a result has the coordinates. ValueError for a
+// name that is a core dimension of one operand and a batch of another.
+using BatchedFunction = std::function<Variables(const Variables&)>;
+XVariables blockwise(std::string_view who, std::span<const XVariable> operands,
+                     std::span<const std::vector<std::string>> core, const std::vector<DimList>& results,
+                     const BatchedFunction& function);
 
 using TensorFunction = std::function<Variable(const Variables&)>;
 // An elementwise function of tensors, for labelled ones.

@@ -12,7 +12,6 @@ import bitale.tensor as pt
 from bitale import _core
 from bitale._core import Dim, XTensorVariable
 from bitale.tensor.random import rng, shared_rng
-from bitale.xtensor.blockwise import core_names
 
 # Of each distribution with core dimensions: how many there are, those of each parameter, and those of a draw.
 _CORE = {
@@ -59,7 +58,7 @@ def draw_function(name: str, function: Callable[..., Any]) -> Callable[..., Any]
     count, of_parameters, of_draw = _CORE.get(name, (0, [], []))
 
     def draw(*params: Any, core_dims: Any = None, extra_dims: Any = None, rng: Any = None, return_next_rng: bool = False, **options: Any) -> Any:
-        names = core_names(core_dims or [], (count,), name)
+        names = _core.xtensor_core_names(core_dims or [], count, name)
         core = [[names[i] for i in each] for each in of_parameters[: len(params)]] or [[] for _ in params]
         operands = [_core.xtensor_operand(each) for each in params]
         values, common, cores = _core.xtensor_align(name, operands, core)

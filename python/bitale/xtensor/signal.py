@@ -6,8 +6,6 @@ from typing import Any
 
 from bitale import _core
 from bitale._core import XTensorVariable
-from bitale.tensor import signal
-from bitale.xtensor.blockwise import blockwise
 
 __all__ = ["convolve1d"]
 
@@ -36,9 +34,4 @@ def convolve1d(in1: Any, in2: Any, mode: str = "full", *, dims: Any) -> XTensorV
     ValueError
         For another number of dimensions, and names that are not there.
     """
-    given = _core.xtensor_dims(dims)
-    if len(given) != 2:
-        raise ValueError(f"convolve1d: expected dims to be a dimension of in1 and one of in2, got {tuple(dim.name for dim in given)}")
-    names = [[dim.name] for dim in given]
-    found = blockwise("convolve1d", lambda x, y: signal.convolve1d(x, y, mode=mode), [in1, in2], names, [["_convolved"]])[0]
-    return found._rename({"_convolved": names[0][0]})
+    return _core.xtensor_convolve1d(in1, in2, dims, mode)

@@ -8,6 +8,7 @@
 #include "bitale/xtensor/calculus.hpp"
 #include "bitale/xtensor/functions.hpp"
 #include "bitale/xtensor/indexing.hpp"
+#include "bitale/xtensor/linalg.hpp"
 #include "bitale/xtensor/windows.hpp"
 
 using namespace bitale;
@@ -78,6 +79,28 @@ TEST_CASE("positions and coordinates of labelled tensors") {
   CHECK(groups.sum().names() == Names{"country", "decade"});
   CHECK(values_of(groups.sum()) == Values{2, 4, 5, 10});
   CHECK(values_of(groups.max()) == Values{2, 3, 5, 6});
+}
+
+TEST_CASE("linear algebra of labelled tensors") {
+  const XVariable a(Array{{4.0, 2.0}, {2.0, 3.0}}, {Dim("row"), Dim("col")}), b(Array{8.0, 8.0}, {Dim("col")});
+  const XVariable factor = xtensor::cholesky(a, {"row", "col"});
+  CHECK(factor.names() == Names{"row", "col"});
+  CHECK(values_of(xtensor::dot(factor, xtensor::rename(factor, {{"row", "row2"}}), "col"))[1] == doctest::Approx(2));
+  const XVariable x = xtensor::solve(a, b, {"row", "col"});
+  CHECK(x.names() == Names{"row"});
+  CHECK(values_of(x)[1] == doctest::Approx(2));
+  const auto [upper, z] = xtensor::schur(a, {"row", "col"});
+  CHECK(upper.names() == Names{"mode", "mode2"});
+  CHECK(z.names() == Names{"row", "mode"});
+  // The rows of the batch are the dimension that no name takes.
+  const XVariable several = xtensor::expand_dims(a, {Dim("batch", 3)});
+  CHECK(xtensor::svd(several, {"row", "col"}, "k").u.names() == Names{"batch", "row", "k"});
+  CHECK(values_of(xtensor::det(several, {"col", "row"}))[2] == doctest::Approx(8));
+  CHECK(values_of(xtensor::convolve1d(b, XVariable(Array{1.0, 2.0}, {Dim("lag")}), {"col", "lag"})) ==
+        Values{8, 24, 16});
+  CHECK_THROWS_WITH_AS(xtensor::det(a, {"row", "cool"}), doctest::Contains("did you mean \"col\""), ValueError);
+  CHECK_THROWS_WITH_AS(xtensor::det(a, {"row"}), doctest::Contains("expected 2 core dimensions"), ValueError);
+  CHECK_THROWS_AS(xtensor::solve(a, x, {"row"}), ValueError);
 }
 
 TEST_CASE("errors of labelled tensors") {
