@@ -57,6 +57,7 @@ constexpr Pass passes_of_programs[] = {
      [](Program& program, const PassContext& with) {
        if (with.parallel) parallelize_loops(program, with.declare);
      }},
+    {"guard", [](Program& program, const PassContext&) { guard_additions(program); }},
     {"memory", [](Program& program, const PassContext&) { plan_memory(program); }, true},
 };
 

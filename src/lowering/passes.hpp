@@ -27,6 +27,8 @@ void tile_loops(Program& program, Declarations& declare);
 void vectorize(Program& program);
 // Marks loops whose iterations may be shared by several threads.
 void parallelize_loops(Program& program, Declarations& declare);
+// Puts loops that seldom add anything but zeros behind branches.
+void guard_additions(Program& program);
 // Assigns slots of the workspace to temporaries.
 void plan_memory(Program& program);
 

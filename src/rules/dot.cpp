@@ -1,9 +1,12 @@
-// Matrix products: transposes are moved to the operands, where they cost nothing.
+// Matrix products: transposes are moved to the operands, where they cost nothing, and products with what is zero
+// except at the extremes of rows or columns become sums of selected terms.
 #include "ops/linalg/dot.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "ops/analysis/lengths.hpp"
+#include "ops/reductions/reduce.hpp"
 #include "ops/shapes/alloc.hpp"
 #include "ops/shapes/dimshuffle.hpp"
 #include "rules/vocabulary.hpp"
@@ -82,6 +85,72 @@ std::optional<Variables> dot_of_zeros(FunctionGraph&, const Apply& node) {
   return one(fit(constant_like(0, node.output().dtype()), node.output()));
 }
 
+Variable input_of(const Variable& v, int i) { return v.owner().input(i); }
+
+// Whether the mask compares a tensor with its own maxima or minima, so that it holds for few elements.
+bool selects_extremes(const Variable& mask) {
+  constexpr std::int64_t fewest = 16;  // elements of which one is the extreme
+  if (!is_elemwise(mask, "eq")) return false;
+  for (int side = 0; side < 2; ++side) {
+    const Variable whole = input_of(mask, 1 - side), repeated = input_of(mask, side);
+    const Variable extreme = op_as<DimShuffle>(repeated) ? input_of(repeated, 0) : repeated;
+    const auto* op = op_as<CAReduce>(extreme);
+    if (!op || (op->kind.name != "max" && op->kind.name != "min") || !input_of(extreme, 0).same_as(whole)) continue;
+    std::int64_t reduced = 1;
+    for (int axis = 0; axis < whole.ndim(); ++axis) {
+      if (!op->reduces(axis)) continue;
+      const std::int64_t length = whole.static_shape()[std::size_t(axis)];
+      reduced = length == any_length ? fewest : std::max(reduced, length);
+    }
+    return reduced >= fewest;
+  }
+  return false;
+}
+
+// A matrix that is `value` where the mask holds, and 0 elsewhere.
+struct Selected {
+  Variable mask, value;
+};
+
+std::optional<Selected> selected_extremes(const Variable& v, int levels = 2) {
+  if (is_elemwise(v, "switch")) {
+    const Variable otherwise = input_of(v, 2);
+    if (scalar_constant(op_as<DimShuffle>(otherwise) ? input_of(otherwise, 0) : otherwise) != 0.0 ||
+        !selects_extremes(input_of(v, 0)))
+      return std::nullopt;
+    return Selected{input_of(v, 0), input_of(v, 1)};
+  }
+  if (levels == 0 || !(is_elemwise(v, "neg") || is_elemwise(v, "mul"))) return std::nullopt;
+  Variables factors = v.owner().inputs();
+  for (auto& factor : factors)
+    if (auto selected = selected_extremes(factor, levels - 1)) {
+      factor = selected->value;
+      selected->value = v.owner().op()(factors);
+      return selected;
+    }
+  return std::nullopt;
+}
+
+// The gradient of a minimum is zero except where an element equals the least one. A product with it is the sum of the
+// terms of those elements: native code finds them by comparing, and adds a row for each.
+std::optional<Variables> product_with_extremes(FunctionGraph&, const Apply& node) {
+  if (node.input(0).ndim() != 2 || node.input(1).ndim() != 2 || !is_float(node.output().dtype())) return std::nullopt;
+  for (int side = 0; side < 2; ++side) {
+    const Variable &factor = node.input(side), &other = node.input(1 - side);
+    const auto* shuffle = op_as<DimShuffle>(factor);
+    const bool is_transposed = shuffle && shuffle->new_order == std::vector<int>{1, 0};
+    const auto selected = selected_extremes(is_transposed ? input_of(factor, 0) : factor);
+    if (!selected || selected->mask.ndim() != 2) continue;
+    // The terms are [rows and columns of the selected matrix, columns or rows of the other].
+    const int summed = (side == 0) == is_transposed ? 0 : 1;
+    const Variable rows = side == 0 ? other : transpose(other);
+    const Variable terms = expand_dims(selected->value, 2) * expand_dims(rows, 1 - summed);
+    const Variable product = sum(switch_(expand_dims(selected->mask, 2), terms, 0), Axes{{summed}});
+    return one(fit(side == 0 ? product : transpose(product), node.output()));
+  }
+  return std::nullopt;
+}
+
 void declare_dot(Rules& rules) {
   rules.function("dot_to_mul", Root::op({"Dot"}), dot_to_mul)
       .doc("Rewrites a dot product that sums over a dimension of length 1 as an elementwise product.")
@@ -116,6 +185,23 @@ void declare_dot(Rules& rules) {
       .wider_domain()
       .sample([] { return dot(sample_matrix(), zeros_like(sample_vector())); })
       .sample([] { return dot(zeros_like(sample_matrix()), sample_matrix()); });
+  const auto at_largest = [](const Variable& x) {
+    return switch_(eq(x, max(x, Axes{{1}}, true)), constant_like(1, x.dtype()), 0);
+  };
+  rules.function("product_with_extremes", Root::op({"Dot"}), product_with_extremes)
+      .doc(
+          "Rewrites a product with a matrix that is zero except at the maxima or minima of a tensor's rows or columns, "
+          "such as the gradient of `max`, as a sum of the terms of those elements.")
+      .tags(specialize)
+      .depth(8)
+      .wider_domain()
+      .sample([=] { return dot(at_largest(sample_matrix()), sample_matrix()); })
+      .sample([=] { return dot(transpose(-at_largest(sample_matrix())), sample_matrix()); })
+      .sample([=] { return dot(sample_matrix(), at_largest(sample_matrix())); })
+      .sample([=] {
+        const Variable x = sample_matrix();
+        return dot(x, transpose(at_largest(x) * x));
+      });
   rules.function("transpose_of_dot", Root::op({"DimShuffle"}), transpose_of_dot)
       .doc("Rewrites (x @ y).T as y.T @ x.T.")
       .tags(canonicalize, "local_lift_transpose_through_dot")

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
+#include "bitale/core/text.hpp"
 #include "lowering/passes.hpp"
 #include "program/parse.hpp"
 
@@ -323,4 +324,55 @@ TEST_CASE("passes transform the bodies of branches and of loops with state") {
   else:
     y = c
 )");
+}
+
+TEST_CASE("guard: a row that is added only where a number is the least one is behind a branch") {
+  CHECK(after(lowering::guard_additions, R"(program p(x: f64[?, ?], w: f64[?]) -> y: f64[len(x, 1), len(w, 0)]
+  fill y 0.0
+  for i in len(x, 0):
+    for j in len(x, 1), min v0:
+      v0 min= x[i, j]
+    for j in len(x, 1):
+      for k in len(w, 0):
+        y[j, k] += select((x[i, j] == v0), w[k], 0.0)
+)") == R"(program p(x: f64[?, ?], w: f64[?]) -> y: f64[len(x, 1), len(w, 0)]
+  fill y 0.0
+  for i in len(x, 0):
+    for j in len(x, 1), min v0:
+      v0 min= x[i, j]
+    for j in len(x, 1):
+      if (x[i, j] == v0):
+        for k in len(w, 0):
+          y[j, k] += w[k]
+)");
+}
+
+TEST_CASE(
+    "guard: no branch by the inner index, by other conditions, for other values than 0, or for a sum that may be -0") {
+  for (const char* changed : {"select((x[i, k] == v0), w[k], 0.0)", "select((x[i, j] < v0), w[k], 0.0)",
+                              "select((x[i, j] == v0), w[k], 1.0)", "select((x[i, j] == 2.0), w[k], 0.0)"}) {
+    CAPTURE(changed);
+    const std::string text = cat(R"(program p(x: f64[?, ?], w: f64[?]) -> y: f64[len(x, 1), len(w, 0)]
+  fill y 0.0
+  for i in len(x, 0):
+    for j in len(x, 1), min v0:
+      v0 min= x[i, j]
+    for j in len(x, 1):
+      for k in len(w, 0):
+        y[j, k] += )",
+                                 changed, "\n");
+    CHECK(after(lowering::guard_additions, text.c_str()) == text);
+  }
+  const char* given = R"(program p(x: f64[?, ?], w: f64[?], z: f64[?, ?]) -> y: f64[len(x, 1), len(w, 0)]
+  for j in len(x, 1):
+    for k in len(w, 0):
+      y[j, k] = z[j, k]
+  for i in len(x, 0):
+    for j in len(x, 1), min v0:
+      v0 min= x[i, j]
+    for j in len(x, 1):
+      for k in len(w, 0):
+        y[j, k] += select((x[i, j] == v0), w[k], 0.0)
+)";
+  CHECK(after(lowering::guard_additions, given) == given);
 }

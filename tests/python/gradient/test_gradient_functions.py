@@ -80,3 +80,33 @@ def test_jacfwd_of_several_variables_and_misuse():
     for call, error in ((lambda: bt.jacfwd(k, x), TypeError), (lambda: bt.jacfwd(x, k), TypeError), (lambda: bt.jacfwd(x, z), bt.gradient.DisconnectedInputError), (lambda: bt.jacfwd(3, x), TypeError)):
         with pytest.raises(error):
             call()
+
+
+@pytest.mark.parametrize("least", [pt.min, pt.max])
+@pytest.mark.parametrize("by_product", [False, True])
+def test_extremes_of_distances_and_products(least, by_product):
+    """Each of equal extremes has the whole cotangent of its row; rows with nan have none."""
+    rng = np.random.default_rng(5)
+    points, centres = rng.integers(-2, 3, (60, 5)).astype(float), rng.integers(-2, 3, (40, 5)).astype(float)
+    points[7, 2] = np.nan
+    x, c, w = pt.dmatrix("x", shape=(60, 5)), pt.dmatrix("c", shape=(40, 5)), pt.dvector("w", shape=(60,))
+    of = (c**2).sum(axis=1) - 2 * x @ c.T if by_product else ((x[:, None] - c[None]) ** 2).sum(axis=2)
+    cost = (w * least(of, axis=1)).sum()
+    weights = rng.normal(size=60)
+    distances = ((points[:, None] - centres[None]) ** 2).sum(axis=2) - by_product * (points**2).sum(axis=1)[:, None]
+    extreme = {pt.min: np.min, pt.max: np.max}[least](distances, axis=1, keepdims=True)
+    chosen = (distances == extreme) * weights[:, None]
+    assert (distances == extreme).sum() > 60  # there are ties
+    regular = np.flatnonzero(~np.isnan(points).any(axis=1))
+    slopes = {
+        c: 2 * (chosen[..., None] * (centres[None] - (points[:, None])))[regular].sum(axis=0),
+        x: 2 * (chosen[..., None] * ((1 - by_product) * points[:, None] - centres[None])).sum(axis=1),
+    }
+    function = bt.function([x, c, w], bt.grad(cost, [c, x]))
+    by_centres, by_points = function(points, centres, weights)
+    np.testing.assert_allclose(by_centres, slopes[c], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(by_points[regular], slopes[x][regular], rtol=1e-12, atol=1e-12)
+    assert "if (" in function.dprint("program", file="str")
+    with bt.config.change_flags(mode="FAST_COMPILE"):
+        for got, expected in zip(function(points, centres, weights), bt.function([x, c, w], bt.grad(cost, [c, x]))(points, centres, weights)):
+            np.testing.assert_allclose(got[np.isfinite(expected)], expected[np.isfinite(expected)], rtol=1e-12, atol=1e-12)
