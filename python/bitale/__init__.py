@@ -45,9 +45,6 @@ from bitale import tensor
 from bitale import graph
 from bitale import compile
 from bitale import gradient
-from bitale import link
-from bitale import raise_op
-from bitale import typing
 from bitale.compile import Function, In, Mode, OpFromGraph, Out, function, get_mode, shared
 from bitale.gradient import (
     Lop,
@@ -181,14 +178,14 @@ __all__ = [
 ]
 
 if _typing.TYPE_CHECKING:
-    from bitale import array_api, assumptions, breakpoint, checkpoint, integrate, printing, random, rewrite, stats
+    from bitale import array_api, assumptions, breakpoint, checkpoint, integrate, link, printing, raise_op, random, rewrite, stats, typing
     from bitale.printing import debugprint, dprint, pp, pprint
 
 # What the first function of a program does not need is imported when it is named. JAX's package may be missing.
 _LATER = {
     **{
         name: f"bitale.{name}"
-        for name in ("array_api", "assumptions", "breakpoint", "checkpoint", "integrate", "jax", "printing", "profile", "random", "rewrite", "scalar", "stats")
+        for name in ("array_api", "assumptions", "breakpoint", "checkpoint", "integrate", "jax", "link", "printing", "profile", "raise_op", "random", "rewrite", "scalar", "stats", "typing")
     },
     **dict.fromkeys(("debugprint", "dprint", "pp", "pprint"), "bitale.printing"),
 }

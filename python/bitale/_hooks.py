@@ -45,6 +45,8 @@ HOOKS = {
     "char_from_number": "bitale.printing:char_from_number",
     "print_value": "bitale.printing:print_value",
     "stop_at_breakpoint": "bitale.breakpoint:stop",
+    "classes_of_ops": "bitale.tensor.op_classes:__all__",
+    "classes_of_loops": "bitale.scan.classes:__all__",
     "exception_called": "bitale.raise_op:exception_called",
     "generator_methods": "bitale.tensor.random.variable:METHODS",
     "words_of_generator": "bitale.tensor.random.state:words_of",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
-from typing import Any, Union, overload
+from typing import TYPE_CHECKING, Any, Union, overload
 
 import numpy as np
 
@@ -31,7 +32,9 @@ from bitale._core import (
     undefined_grad,
     zero_grad,
 )
-from bitale.tensor.op_classes import DisconnectedGrad, GradClip, GradScale, UndefinedGrad, ZeroGrad
+
+if TYPE_CHECKING:
+    from bitale.tensor.op_classes import DisconnectedGrad, GradClip, GradScale, UndefinedGrad, ZeroGrad
 
 __all__ = [
     "DisconnectedGrad",
@@ -198,9 +201,15 @@ def Rop(
 
 disconnected_type = DisconnectedType()
 null_type = _core.undefined_gradient("(no explanation given)").type
-zero_grad_ = ZeroGrad()
-undefined_grad_ = UndefinedGrad()
-disconnected_grad_ = DisconnectedGrad()
+# Ops under older names, and their classes: made when they are named, as all classes of ops.
+_OPS = {"disconnected_grad_": "DisconnectedGrad", "undefined_grad_": "UndefinedGrad", "zero_grad_": "ZeroGrad"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _OPS or name in ("DisconnectedGrad", "GradClip", "GradScale", "UndefinedGrad", "ZeroGrad"):
+        found = getattr(importlib.import_module("bitale.tensor.op_classes"), _OPS.get(name, name))
+        return found() if name in _OPS else found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def subgraph_grad(wrt: Any, end: Any, start: Any = None, cost: Any = None, details: bool = False) -> Any:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
-from typing import Any, overload
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, overload
 
 from bitale import _core
 from bitale._core import TensorVariable, Variable
-from bitale.tensor.op_classes import IfElse
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from bitale.tensor.op_classes import IfElse
 
 __all__ = ["IfElse", "ifelse"]
 
@@ -73,3 +76,9 @@ def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None 
             variable.name = name if len(out) == 1 else f"{name}{{{i}}}"
     is_list = isinstance(then_branch, (list, tuple)) or isinstance(else_branch, (list, tuple))
     return out if is_list else out[0]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "IfElse":
+        return importlib.import_module("bitale.tensor.op_classes").IfElse
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

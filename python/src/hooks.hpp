@@ -22,6 +22,8 @@ inline constexpr std::string_view hook_names[] = {
     "reduce_python_op", "reduce_type", "scratchpad",
     // ops written in Python
     "op_pullback", "op_pushforward", "op_batched", "op_infer_shape",
+    // classes of ops
+    "classes_of_ops", "classes_of_loops",
     // methods of variables
     "array", "array_ufunc", "array_function", "transfer",
     // printing and debugging

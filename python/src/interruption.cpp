@@ -33,8 +33,10 @@ void raise_for_signals() {
 }  // namespace
 
 void begin_interruption() {
-  const nb::object main = nb::module_::import_("threading").attr("main_thread")();
-  main_thread = nb::cast<unsigned long>(main.attr("ident"));
+  // Where no program has imported `threading`, whose import takes a millisecond, this thread is the only one.
+  const nb::object threading = nb::module_::import_("sys").attr("modules").attr("get")("threading");
+  main_thread = threading.is_none() ? PyThread_get_thread_ident()
+                                    : nb::cast<unsigned long>(threading.attr("main_thread")().attr("ident"));
   pthread_atfork(nullptr, nullptr, after_fork);
   set_interruption_check(raise_for_signals);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {

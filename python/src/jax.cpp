@@ -110,6 +110,13 @@ class ModuleOfJax final : public CompiledModule {
   const bool in_host_memory_;
 };
 
+// The package is only searched for; it is imported when a module is compiled.
+bool is_jax_installed() {
+  const nb::gil_scoped_acquire locked;
+  static const bool found = !nb::module_::import_("importlib.util").attr("find_spec")("jax").is_none();
+  return found;
+}
+
 std::string platform_of_jax() {
   const nb::gil_scoped_acquire locked;
   return nb::cast<std::string>(hook("jax_platform")());
@@ -141,7 +148,7 @@ Array copy_by_jax(const Array& resident) {
   return holding_jax(hook("jax_copied")(jax_array(resident)), own.dtype(), own.shape());
 }
 
-constexpr ModuleCompiler compiler{platform_of_jax, compile_by_jax, to_device_of_jax, copy_by_jax};
+constexpr ModuleCompiler compiler{is_jax_installed, platform_of_jax, compile_by_jax, to_device_of_jax, copy_by_jax};
 
 }  // namespace
 
@@ -191,9 +198,6 @@ bool hold_jax_array(nb::handle object, DType dtype, Array& held) {
   return true;
 }
 
-// The package is only searched for here; it is imported when it is needed.
-void bind_jax(nb::module_&) {
-  if (!nb::module_::import_("importlib.util").attr("find_spec")("jax").is_none()) set_module_compiler(&compiler);
-}
+void bind_jax(nb::module_&) { set_module_compiler(&compiler); }
 
 }  // namespace bitale::python

@@ -60,6 +60,10 @@ nb::object class_of_op(const Op& op) {
   auto& classes = classes_of_ops();
   std::string name(op.name());
   if (auto found = classes.find(name); found != classes.end()) return found->second;
+  // The package makes its classes of ops when a program looks at an op for the first time.
+  hook("classes_of_ops");
+  hook("classes_of_loops");
+  if (auto found = classes.find(name); found != classes.end()) return found->second;
   nb::object base = nb::borrow(nb::type<OpObject>());
   nb::dict members;
   members["__module__"] = "bitale.tensor";

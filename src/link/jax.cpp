@@ -28,7 +28,10 @@ std::atomic<const ModuleCompiler*> module_compiler{nullptr};
 }  // namespace
 
 void set_module_compiler(const ModuleCompiler* compiler) { module_compiler = compiler; }
-bool has_module_compiler() { return module_compiler != nullptr; }
+bool has_module_compiler() {
+  const ModuleCompiler* const compiler = module_compiler;
+  return compiler && compiler->is_available();
+}
 
 namespace link {
 
@@ -283,7 +286,7 @@ LinkedGraph graph_for_module(const LinkedGraph& graph) {
 
 std::unique_ptr<Thunk> link_jax(const LinkedGraph& graph, const LinkOptions& options) {
   const ModuleCompiler* const compiler = module_compiler;
-  if (!compiler)
+  if (!has_module_compiler())
     throw NotImplementedError(
         "linker jax needs a compiler of StableHLO modules, which Bitale's Python package has where JAX is installed "
         "(pip install jax)");

@@ -30,13 +30,14 @@ struct ModuleSource {
 };
 
 struct ModuleCompiler {
+  bool (*is_available)();     // false where a package that it needs is missing; asked when linkers are named or used
   std::string (*platform)();  // on which modules are run: stablehlo::ModuleOptions
   std::shared_ptr<const CompiledModule> (*compile)(const ModuleSource& module);
   Array (*to_device)(const Array& value);  // an Array that holds a Resident; the value's memory must not change
   Array (*copy)(const Array& resident);    // another Resident
 };
-// Sets the compiler of the process, which keeps the address. Without one, functions of linker `jax` raise
-// NotImplementedError when they are created.
+// Sets the compiler of the process, which keeps the address. Without one that is available, functions of linker `jax`
+// raise NotImplementedError when they are created.
 void set_module_compiler(const ModuleCompiler* compiler);
 bool has_module_compiler();
 

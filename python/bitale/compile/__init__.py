@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bitale._core import Supervisor, UnusedInputError, UpdateConflictError
 from bitale.compile.builders import OpFromGraph
 from bitale.compile.function import Function, function, function_dump
-from bitale.compile.debugmode import (
-    BadDestroyMap,
-    BadOptimization,
-    BadThunkOutput,
-    BadViewMap,
-    DebugMode,
-    DebugModeError,
-    InvalidValueError,
-    StochasticOrder,
-)
 from bitale.compile.io import Container, In, Out, SymbolicInput, SymbolicOutput
 from bitale.compile.maker import FunctionMaker, std_fgraph
-from bitale.compile.monitor import MonitorMode, NanGuardError, NanGuardMode, detect_nan
 from bitale.compile.mode import Mode, get_default_mode, get_mode, mode_names, register_linker, register_mode
 from bitale.compile.sharedvalue import SharedVariable, collect_new_shareds, generic, shared, shared_constructor
 from bitale.compile.ops import FromFunctionOp, as_op, wrap_py
 
+if TYPE_CHECKING:
+    from bitale.compile.debugmode import (
+        BadDestroyMap,
+        BadOptimization,
+        BadThunkOutput,
+        BadViewMap,
+        DebugMode,
+        DebugModeError,
+        InvalidValueError,
+        StochasticOrder,
+    )
+    from bitale.compile.monitor import MonitorMode, NanGuardError, NanGuardMode, detect_nan
 
 __all__ = [
     "BadDestroyMap",
@@ -69,12 +70,31 @@ __all__ = [
     "wrap_py",
 ]
 
+# Where names are that few programs need, or that differ with the configuration.
+_LATER = {
+    **dict.fromkeys(("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM", "predefined_modes", "predefined_linkers"), "bitale.compile.mode"),
+    **dict.fromkeys(
+        (
+            "BadDestroyMap", "BadOptimization", "BadThunkOutput", "BadViewMap", "DebugMode", "DebugModeError", "InvalidValueError",
+            "StochasticOrder",
+        ),
+        "bitale.compile.debugmode",
+    ),
+    **dict.fromkeys(("MonitorMode", "NanGuardError", "NanGuardMode", "detect_nan"), "bitale.compile.monitor"),
+    "ProfileStats": "bitale.profile",
+}  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM", "predefined_modes", "predefined_linkers"):
-        return getattr(importlib.import_module("bitale.compile.mode"), name)
-    if name == "ProfileStats":  # few programs need it
-        return importlib.import_module("bitale.profile").ProfileStats
+    if name in _LATER:
+        return getattr(importlib.import_module(_LATER[name]), name)
+    if name in ("debugmode", "monitor"):
+        return importlib.import_module(f"bitale.compile.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
 
 from bitale import _geography as _geography
 

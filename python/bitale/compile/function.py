@@ -6,13 +6,10 @@ import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, Union, overload
 
-import numpy.typing as npt
-
 from bitale import _core
 from bitale._core import Function, Mode, TensorVariable, Variable, register_compiler
 from bitale.compile.io import Container, In, Out
 from bitale.configuration import config
-from bitale.typing import FunctionOf
 
 __all__ = ["Function", "function", "function_dump", "register_compiler"]
 
@@ -24,6 +21,9 @@ Pairs = Union[Mapping[Variable, Any], Iterable[tuple[Variable, Any]], None]
 Key = TypeVar("Key")
 
 if TYPE_CHECKING:  # what function() returns depends on the form of its outputs
+    import numpy.typing as npt
+
+    from bitale.typing import FunctionOf
 
     @overload
     def function(

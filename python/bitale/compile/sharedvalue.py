@@ -8,13 +8,15 @@ import functools
 import importlib
 import sys
 from collections.abc import Iterator
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-import numpy.typing as npt
 
 from bitale import _core
 from bitale._core import TensorSharedVariable, Type, Variable
 from bitale.compile.io import Container, SharedVariable, refuse
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["Generic", "SharedVariable", "collect_new_shareds", "generic", "shared", "shared_constructor", "shared_of"]
 

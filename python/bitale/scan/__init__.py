@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 import numpy as np
 
@@ -11,15 +11,16 @@ from bitale import _core
 from bitale._core import Mode, TensorVariable, Variable
 from bitale.compile.sharedvalue import collect_new_shareds
 from bitale.configuration import config
-from bitale.scan import classes as classes  # whose class gives the ops their attributes
-from bitale.typing import SharedUpdates, TensorLike
 
-# What a loop is made from; a mapping says which elements of a sequence, or which earlier values, a step takes.
-Step = Callable[..., TensorVariable]
-Sequences = Union[TensorLike, Mapping[str, Any], Sequence[Any], None]
-Initial = Union[TensorLike, Mapping[str, Any], Sequence[Any], None]
-Others = Union[TensorLike, Sequence[Any], None]
-Length = Union[int, np.integer[Any], TensorVariable]
+if TYPE_CHECKING:
+    from bitale.typing import SharedUpdates, TensorLike
+
+    # What a loop is made from; a mapping says which elements of a sequence, or which earlier values, a step takes.
+    Step = Callable[..., TensorVariable]
+    Sequences = Union[TensorLike, Mapping[str, Any], Sequence[Any], None]
+    Initial = Union[TensorLike, Mapping[str, Any], Sequence[Any], None]
+    Others = Union[TensorLike, Sequence[Any], None]
+    Length = Union[int, np.integer[Any], TensorVariable]
 
 __all__ = ["until", "scan", "map", "reduce", "foldl", "foldr", "filter", "while_loop", "fori_loop", "scan_checkpoints"]
 

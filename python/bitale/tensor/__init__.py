@@ -5,10 +5,12 @@ import math as _math
 import typing as _typing
 
 # Names are imported `as` themselves to tell type checkers that they belong to this module.
-from bitale.tensor import op_classes as op_classes
-
 if _typing.TYPE_CHECKING:
-    from bitale.tensor import optimize as optimize, random as random, signal as signal
+    from bitale.tensor import (
+        fft as fft, linalg as linalg, op_classes as op_classes, optimize as optimize, random as random, signal as signal, special as special,
+        xlogx as xlogx,
+    )  # fmt: skip
+    from bitale.typing import TensorLike as TensorLike
 
 from bitale._core import *
 from bitale._core import NotScalarConstantError as NotScalarConstantError, ShapeError as ShapeError
@@ -21,6 +23,7 @@ from bitale._core import (
     gt as gt,
     int_div as int_div,
     invert as invert,
+    kron as kron,
     le as le,
     lt as lt,
     mul as mul,
@@ -48,13 +51,11 @@ from bitale.tensor.sharedvar import TensorSharedVariable as TensorSharedVariable
 from bitale.tensor.type import TensorType as TensorType
 from bitale.tensor.variable import TensorConstant as TensorConstant, TensorVariable as TensorVariable
 from bitale.tensor.pytensor_functions import values_eq_approx_always_true as values_eq_approx_always_true
-from bitale.typing import TensorLike as TensorLike
 from bitale.tensor.extra_ops import *
 from bitale.tensor.grids import *
 from bitale.tensor.transfers import *
 from bitale.tensor.unique_slices import *
 from bitale.tensor.interpolate import *
-from bitale.tensor import fft as fft, linalg as linalg, special as special, xlogx as xlogx
 
 # Aliases of the same functions.
 power = pow
@@ -97,7 +98,6 @@ euler_gamma = 0.5772156649015329
 newaxis = None
 NoneConst = None  # None and slices are Python's own; bounds of slices may be variables
 NoneSliceConst = slice(None)
-kron = linalg.kron
 
 # Predefined types by dtype and rank.
 int_scalar_types = int_types = (bscalar, wscalar, iscalar, lscalar)
@@ -118,14 +118,24 @@ _OF_THE_STANDARD = (
 )  # fmt: skip
 
 
+# What a first function does not need is imported when it is named.
+_LATER = ("fft", "linalg", "op_classes", "optimize", "random", "signal", "special", "xlogx")
+
+
 def __getattr__(name: str) -> object:
-    if name in ("optimize", "random", "signal"):  # few programs need these
+    if name in _LATER:
         return _importlib.import_module(f"bitale.tensor.{name}")
+    if name == "TensorLike":
+        return _importlib.import_module("bitale.typing").TensorLike
     if name in _OF_THE_STANDARD:
         return getattr(_importlib.import_module("bitale.array_api"), name)
     if name in _standard.DTYPES:
         return _standard.dtype(name)
     raise AttributeError(f"module 'bitale.tensor' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER, "TensorLike"})
 
 
 from bitale import _geography as _geography

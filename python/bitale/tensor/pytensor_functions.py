@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bitale._deprecation import warn_deprecated
-from bitale.typing import DTypeLike, Operand
 
 import numpy as np
 
@@ -26,6 +25,9 @@ from bitale._core import (
 
 from bitale.graph.type import Type
 from bitale.tensor.transfers import register_transfer
+
+if TYPE_CHECKING:
+    from bitale.typing import DTypeLike, Operand
 
 __all__ = [
     "DenseTensorConstant",

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from bitale._core import TensorVariable
 from bitale._deprecation import warn_deprecated
 from bitale.tensor import special
-from bitale.typing import Operand
+
+if TYPE_CHECKING:
+    from bitale.typing import Operand
 
 __all__ = ["xlogx", "xlogy0"]
 
