@@ -59,9 +59,78 @@ class ArrayCoordinates final : public Coordinates {
     return shown(nb::hasattr(one, "item") ? nb::object(one.attr("item")()) : one);
   }
 
+  std::vector<std::int64_t> positions_of(const Coordinates& wanted, std::int64_t which) const override {
+    const nb::object one = label_of(wanted, which);
+    // NumPy has no comparison of these.
+    const auto are_other_kinds = [](char a, char b) { return a != b && a != 'O' && b != 'O'; };
+    for (const char alone : {'M', 'm', 'U', 'S'})
+      if ((kind(labels) == alone || kind(one) == alone) && are_other_kinds(kind(labels), kind(one))) return {};
+    if (is_time(labels) && kind(one) == 'O') return {};
+    const nb::object found = numpy().attr("flatnonzero")(labels.attr("__eq__")(one));
+    return nb::cast<std::vector<std::int64_t>>(found.attr("tolist")());
+  }
+  std::vector<int> compared_to(const Coordinates& wanted, std::int64_t which) const override {
+    const nb::object one = label_of(wanted, which);
+    try {
+      const nb::object after = numpy().attr("greater")(labels, one), before = numpy().attr("less")(labels, one);
+      return nb::cast<std::vector<int>>(numpy().attr("subtract")(after, before, "dtype"_a = "int8").attr("tolist")());
+    } catch (const nb::python_error& error) {
+      if (!error.matches(PyExc_TypeError)) throw;
+      throw TypeError(
+          cat("sel: the label ", wanted.label(which), " has no order with those of the coordinates, ", shown(labels)));
+    }
+  }
+  std::optional<std::vector<double>> differences_from(const Coordinates& wanted, std::int64_t which) const override {
+    const nb::object one = label_of(wanted, which);
+    const auto is_number = [](const nb::object& x) { return std::string_view("iufb").find(kind(x)) < 4; };
+    if (!is_number(labels) || !is_number(one)) return {};
+    // Differences of unsigned integers and of truth values are none.
+    const auto is_signed = [](const nb::object& x) { return std::string_view("if").find(kind(x)) < 2; };
+    const nb::object difference = is_signed(labels) && is_signed(one)
+                                      ? numpy().attr("subtract")(labels, one)
+                                      : numpy().attr("subtract")(labels, one, "dtype"_a = "float64");
+    return nb::cast<std::vector<double>>(difference.attr("astype")("float64").attr("tolist")());
+  }
+  Order order() const override {
+    if (count_ < 2) return Order::Ascending;
+    const nb::object end = nb::none();
+    const nb::object earlier = labels[nb::slice(end, nb::int_(-1), end)],
+                     later = labels[nb::slice(nb::int_(1), end, end)];
+    try {
+      if (nb::cast<bool>(numpy().attr("less_equal")(earlier, later).attr("all")().attr("item")()))
+        return Order::Ascending;
+      if (nb::cast<bool>(numpy().attr("greater_equal")(earlier, later).attr("all")().attr("item")()))
+        return Order::Descending;
+    } catch (const nb::python_error& error) {
+      if (!error.matches(PyExc_TypeError)) throw;
+    }
+    return Order::None;
+  }
+
   const nb::object labels;
 
  private:
+  static char kind(const nb::object& array) { return nb::cast<std::string>(array.attr("dtype").attr("kind"))[0]; }
+  static bool is_time(const nb::object& array) { return kind(array) == 'M' || kind(array) == 'm'; }
+
+  // The label as an array of one element. Beside dates Python's and pandas's objects are dates as well.
+  nb::object label_of(const Coordinates& wanted, std::int64_t which) const {
+    const auto* array = dynamic_cast<const ArrayCoordinates*>(&wanted);
+    if (!array) throw TypeError("sel: expected labels of the same language as the coordinates");
+    const nb::object one = array->labels[nb::slice(nb::int_(which), nb::int_(which + 1), nb::none())];
+    if (!is_time(labels) || kind(one) == kind(labels)) return one;
+    if (kind(one) == 'U')
+      throw NotImplementedError(
+          cat("sel: a text beside dates; expected a numpy.datetime64 or numpy.timedelta64, got ", wanted.label(which)));
+    if (kind(one) != 'O') return one;
+    const nb::object object = one[nb::int_(0)];
+    const bool is_date = kind(labels) == 'M';
+    if (!nb::hasattr(object, is_date ? "isoformat" : "total_seconds")) return one;  // it equals none
+    const char* exact = is_date ? "to_datetime64" : "to_timedelta64";               // pandas's
+    const nb::object label = nb::hasattr(object, exact) ? nb::object(object.attr(exact)()) : object;
+    return numpy().attr("atleast_1d")(numpy().attr("asarray")(label, "dtype"_a = is_date ? "M8" : "m8"));
+  }
+
   const std::int64_t count_;
 };
 

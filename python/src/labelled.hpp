@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bitale/xtensor/indexing.hpp"
 #include "bitale/xtensor/variable.hpp"
 
 namespace bitale::python {
@@ -40,9 +41,13 @@ std::vector<std::string> as_core_names(nb::handle object, std::string_view who);
 xtensor::CoordinatesRef as_coordinates(nb::handle labels);
 nb::object labels_of(const xtensor::CoordinatesRef& coordinates);  // the array, or None
 
+// One index of a dimension. ("points", [0, 2]) has a name of its own, as a variable of xarray.
+xtensor::Index as_index(nb::handle item, const xtensor::Dim& dim);
+
 void bind_dims(nb::module_& m);
 void bind_xtensor(nb::module_& m);  // after bind_dims
 void bind_xtensor_windows(nb::module_& m);
 void bind_xtensor_linalg(nb::module_& m);
+void bind_xtensor_selection(nb::module_& m);
 
 }  // namespace bitale::python

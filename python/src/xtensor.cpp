@@ -26,9 +26,25 @@
 
 namespace bitale::python {
 
+using namespace xtensor;
+
+Index as_index(nb::handle item, const Dim& dim) {
+  if (PyTuple_Check(item.ptr()) && nb::len(item) == 2 &&
+      (PyUnicode_Check(item[0].ptr()) || instance_of<Dim>(nb::object(item[0])) || is_sequence(nb::object(item[0])))) {
+    const IndexItem array = index_item(nb::object(item[1]));
+    if (array.index) return XVariable(*array.index, as_dims(nb::object(item[0]), "isel"));
+  }
+  if (!is_variable(item) && (labelled_in(item) || nb::hasattr(item, "dims"))) return as_labelled(item);
+  const IndexItem one = item.is_none() || item.ptr() == Py_Ellipsis ? IndexItem(NewAxis{}) : index_item(item);
+  if (one.kind == IndexItem::Kind::NewAxis)
+    throw TypeError(cat("index: dimension \"", dim.name(), "\": expected an integer, a slice or an array, got ",
+                        shown(item), "; expand_dims adds dimensions"));
+  if (one.kind == IndexItem::Kind::Range) return one.slice;
+  return index_along(dim, *one.index);
+}
+
 namespace {
 
-using namespace xtensor;
 using Class = nb::class_<XVariable>;
 using Caller = nb::call_guard<AtCaller>;
 
@@ -369,22 +385,6 @@ void bind_shapes_of(Class& cls) {
 }
 
 // ---- indexing -------------------------------------------------------------------------------------------------------
-
-// One index of a dimension. ("points", [0, 2]) has a name of its own, as a variable of xarray.
-Index as_index(nb::handle item, const Dim& dim) {
-  if (PyTuple_Check(item.ptr()) && nb::len(item) == 2 &&
-      (PyUnicode_Check(item[0].ptr()) || instance_of<Dim>(nb::object(item[0])) || is_sequence(nb::object(item[0])))) {
-    const IndexItem array = index_item(nb::object(item[1]));
-    if (array.index) return XVariable(*array.index, as_dims(nb::object(item[0]), "isel"));
-  }
-  if (!is_variable(item) && (labelled_in(item) || nb::hasattr(item, "dims"))) return as_labelled(item);
-  const IndexItem one = item.is_none() || item.ptr() == Py_Ellipsis ? IndexItem(NewAxis{}) : index_item(item);
-  if (one.kind == IndexItem::Kind::NewAxis)
-    throw TypeError(cat("index: dimension \"", dim.name(), "\": expected an integer, a slice or an array, got ",
-                        shown(item), "; expand_dims adds dimensions"));
-  if (one.kind == IndexItem::Kind::Range) return one.slice;
-  return index_along(dim, *one.index);
-}
 
 XVariable isel_of(const XVariable& x, const nb::dict& indexers, const std::string& missing_dims) {
   const Missing missing = as_missing(missing_dims, "isel");

@@ -24,8 +24,6 @@ namespace {
 using namespace xtensor;
 using Caller = nb::call_guard<AtCaller>;
 
-XOperand operand(nb::handle object) { return as_labelled(object); }
-
 // The matrices as complex numbers where output="complex" asks for a triangular form.
 XVariable for_output(nb::handle x, const std::string& output, const char* who) {
   if (output != "real" && output != "complex")
@@ -34,67 +32,67 @@ XVariable for_output(nb::handle x, const std::string& output, const char* who) {
   return output == "complex" ? xtensor::cast(out, promote(out.dtype(), DType::Complex64)) : out;
 }
 
-void bind_functions(nb::module_& m) {
+void bind_functions_of_matrices(nb::module_& m) {
   m.def(
       "xtensor_cholesky",
       [](nb::handle x, Any dims, bool lower) {
-        return xtensor::cholesky(operand(x), as_core_names(dims, "cholesky"), lower);
+        return xtensor::cholesky(as_labelled(x), as_core_names(dims, "cholesky"), lower);
       },
       "x"_a.none(), "dims"_a.none(), "lower"_a, Caller());
   m.def(
-      "xtensor_inv", [](nb::handle x, Any dims) { return xtensor::inv(operand(x), as_core_names(dims, "inv")); },
+      "xtensor_inv", [](nb::handle x, Any dims) { return xtensor::inv(as_labelled(x), as_core_names(dims, "inv")); },
       "x"_a.none(), "dims"_a.none(), Caller());
   m.def(
       "xtensor_pinv",
       [](nb::handle x, Any dims, double rcond) {
-        return xtensor::pinv(operand(x), as_core_names(dims, "pinv"), rcond);
+        return xtensor::pinv(as_labelled(x), as_core_names(dims, "pinv"), rcond);
       },
       "x"_a.none(), "dims"_a.none(), "rcond"_a, Caller());
   m.def(
-      "xtensor_expm", [](nb::handle x, Any dims) { return xtensor::expm(operand(x), as_core_names(dims, "expm")); },
+      "xtensor_expm", [](nb::handle x, Any dims) { return xtensor::expm(as_labelled(x), as_core_names(dims, "expm")); },
       "x"_a.none(), "dims"_a.none(), Caller());
   m.def(
       "xtensor_matrix_power",
       [](nb::handle x, std::int64_t n, Any dims) {
-        return xtensor::matrix_power(operand(x), n, as_core_names(dims, "matrix_power"));
+        return xtensor::matrix_power(as_labelled(x), n, as_core_names(dims, "matrix_power"));
       },
       "x"_a.none(), "n"_a, "dims"_a.none(), Caller());
   m.def(
-      "xtensor_det", [](nb::handle x, Any dims) { return xtensor::det(operand(x), as_core_names(dims, "det")); },
+      "xtensor_det", [](nb::handle x, Any dims) { return xtensor::det(as_labelled(x), as_core_names(dims, "det")); },
       "x"_a.none(), "dims"_a.none(), Caller());
   m.def(
       "xtensor_slogdet",
       [](nb::handle x, Any dims) {
-        const auto out = xtensor::slogdet(operand(x), as_core_names(dims, "slogdet"));
+        const auto out = xtensor::slogdet(as_labelled(x), as_core_names(dims, "slogdet"));
         return nb::make_tuple(out.sign, out.logabsdet);
       },
       "x"_a.none(), "dims"_a.none(), Caller());
   m.def(
       "xtensor_trace",
       [](nb::handle x, Any dims, int offset) {
-        return xtensor::trace(operand(x), as_core_names(dims, "trace"), offset);
+        return xtensor::trace(as_labelled(x), as_core_names(dims, "trace"), offset);
       },
       "x"_a.none(), "dims"_a.none(), "offset"_a, Caller());
   m.def(
       "xtensor_diagonal",
       [](nb::handle x, Any dims, int offset, Any mode) {
-        return xtensor::diagonal(operand(x), as_core_names(dims, "diagonal"), offset, as_dim(mode));
+        return xtensor::diagonal(as_labelled(x), as_core_names(dims, "diagonal"), offset, as_dim(mode));
       },
       "x"_a.none(), "dims"_a.none(), "offset"_a, "mode"_a, Caller());
   m.def(
       "xtensor_matrix_rank",
-      [](nb::handle x, Any dims) { return xtensor::matrix_rank(operand(x), as_core_names(dims, "matrix_rank")); },
+      [](nb::handle x, Any dims) { return xtensor::matrix_rank(as_labelled(x), as_core_names(dims, "matrix_rank")); },
       "x"_a.none(), "dims"_a.none(), Caller());
   m.def(
       "xtensor_norm",
       [](nb::handle x, Any dims, const Any& ord) {
-        return xtensor::norm(operand(x), as_core_names(dims, "norm"), as_order(ord));
+        return xtensor::norm(as_labelled(x), as_core_names(dims, "norm"), as_order(ord));
       },
       "x"_a.none(), "dims"_a.none(), "ord"_a.none(), Caller());
   m.def(
       "xtensor_convolve1d",
       [](nb::handle x, nb::handle y, Any dims, const std::string& mode) {
-        return xtensor::convolve1d(operand(x), operand(y), as_core_names(dims, "convolve1d"),
+        return xtensor::convolve1d(as_labelled(x), as_labelled(y), as_core_names(dims, "convolve1d"),
                                    as_convolution_mode(mode, "convolve1d"));
       },
       "x"_a.none(), "y"_a.none(), "dims"_a.none(), "mode"_a, Caller());
@@ -104,46 +102,46 @@ void bind_labelled_decompositions(nb::module_& m) {
   m.def(
       "xtensor_eigh",
       [](nb::handle x, Any dims, bool lower, Any mode) {
-        const auto out = xtensor::eigh(operand(x), as_core_names(dims, "eigh"), lower, as_dim(mode));
+        const auto out = xtensor::eigh(as_labelled(x), as_core_names(dims, "eigh"), lower, as_dim(mode));
         return nb::make_tuple(out.values, out.vectors);
       },
       "x"_a.none(), "dims"_a.none(), "lower"_a, "mode"_a, Caller());
   m.def(
       "xtensor_eigvalsh",
       [](nb::handle x, Any dims, bool lower, Any mode) {
-        return xtensor::eigvalsh(operand(x), as_core_names(dims, "eigvalsh"), lower, as_dim(mode));
+        return xtensor::eigvalsh(as_labelled(x), as_core_names(dims, "eigvalsh"), lower, as_dim(mode));
       },
       "x"_a.none(), "dims"_a.none(), "lower"_a, "mode"_a, Caller());
   m.def(
       "xtensor_eig",
       [](nb::handle x, Any dims, Any mode) {
-        const auto out = xtensor::eig(operand(x), as_core_names(dims, "eig"), as_dim(mode));
+        const auto out = xtensor::eig(as_labelled(x), as_core_names(dims, "eig"), as_dim(mode));
         return nb::make_tuple(out.values, out.vectors);
       },
       "x"_a.none(), "dims"_a.none(), "mode"_a, Caller());
   m.def(
       "xtensor_eigvals",
       [](nb::handle x, Any dims, Any mode) {
-        return xtensor::eigvals(operand(x), as_core_names(dims, "eigvals"), as_dim(mode));
+        return xtensor::eigvals(as_labelled(x), as_core_names(dims, "eigvals"), as_dim(mode));
       },
       "x"_a.none(), "dims"_a.none(), "mode"_a, Caller());
   m.def(
       "xtensor_svd",
       [](nb::handle x, Any dims, Any mode) {
-        const auto out = xtensor::svd(operand(x), as_core_names(dims, "svd"), as_dim(mode));
+        const auto out = xtensor::svd(as_labelled(x), as_core_names(dims, "svd"), as_dim(mode));
         return nb::make_tuple(out.u, out.s, out.vt);
       },
       "x"_a.none(), "dims"_a.none(), "mode"_a, Caller());
   m.def(
       "xtensor_svdvals",
       [](nb::handle x, Any dims, Any mode) {
-        return xtensor::svdvals(operand(x), as_core_names(dims, "svdvals"), as_dim(mode));
+        return xtensor::svdvals(as_labelled(x), as_core_names(dims, "svdvals"), as_dim(mode));
       },
       "x"_a.none(), "dims"_a.none(), "mode"_a, Caller());
   m.def(
       "xtensor_qr",
       [](nb::handle x, Any dims, Any mode) {
-        const auto out = xtensor::qr(operand(x), as_core_names(dims, "qr"), as_dim(mode));
+        const auto out = xtensor::qr(as_labelled(x), as_core_names(dims, "qr"), as_dim(mode));
         return nb::make_tuple(out.q, out.r);
       },
       "x"_a.none(), "dims"_a.none(), "mode"_a, Caller());
@@ -151,20 +149,20 @@ void bind_labelled_decompositions(nb::module_& m) {
       "xtensor_lu",
       [](nb::handle x, Any dims, bool permute_l, bool p_indices, Any pivot, Any mode) {
         return nb::tuple(nb::cast(
-            xtensor::lu(operand(x), as_core_names(dims, "lu"), permute_l, p_indices, as_dim(pivot), as_dim(mode))));
+            xtensor::lu(as_labelled(x), as_core_names(dims, "lu"), permute_l, p_indices, as_dim(pivot), as_dim(mode))));
       },
       "x"_a.none(), "dims"_a.none(), "permute_l"_a, "p_indices"_a, "pivot"_a, "mode"_a, Caller());
   m.def(
       "xtensor_lu_factor",
       [](nb::handle x, Any dims) {
-        const auto out = xtensor::lu_factor(operand(x), as_core_names(dims, "lu_factor"));
+        const auto out = xtensor::lu_factor(as_labelled(x), as_core_names(dims, "lu_factor"));
         return nb::make_tuple(out.factors, out.pivots);
       },
       "x"_a.none(), "dims"_a.none(), Caller());
   m.def(
       "xtensor_pivot_to_permutation",
       [](nb::handle pivots, Any dims, bool inverse) {
-        return xtensor::pivot_to_permutation(operand(pivots), as_core_names(dims, "pivot_to_permutation"), inverse);
+        return xtensor::pivot_to_permutation(as_labelled(pivots), as_core_names(dims, "pivot_to_permutation"), inverse);
       },
       "pivots"_a.none(), "dims"_a.none(), "inverse"_a, Caller());
   m.def(
@@ -180,44 +178,45 @@ void bind_labelled_decompositions(nb::module_& m) {
       "xtensor_qz",
       [](nb::handle a, nb::handle b, Any dims, const std::string& output, const std::optional<std::string>& sort,
          Any mode, Any mode2) {
-        const auto out = xtensor::qz(for_output(a, output, "qz"), operand(b), as_core_names(dims, "qz"),
+        const auto out = xtensor::qz(for_output(a, output, "qz"), as_labelled(b), as_core_names(dims, "qz"),
                                      sort.value_or(""), as_dim(mode), as_dim(mode2));
         return nb::make_tuple(out.s, out.p, out.q, out.z, out.alpha, out.beta);
       },
       "a"_a.none(), "b"_a.none(), "dims"_a.none(), "output"_a, "sort"_a.none(), "mode"_a, "mode2"_a, Caller());
 }
 
-void bind_systems(nb::module_& m) {
+void bind_systems_of_matrices(nb::module_& m) {
   m.def(
       "xtensor_solve",
       [](nb::handle a, nb::handle b, Any dims, const std::string& assume_a, bool lower) {
-        return xtensor::solve(operand(a), operand(b), as_core_names(dims, "solve"), assume_a, lower);
+        return xtensor::solve(as_labelled(a), as_labelled(b), as_core_names(dims, "solve"), assume_a, lower);
       },
       "a"_a.none(), "b"_a.none(), "dims"_a.none(), "assume_a"_a, "lower"_a, Caller());
   m.def(
       "xtensor_solve_triangular",
       [](nb::handle a, nb::handle b, Any dims, bool lower, bool unit_diagonal) {
-        return xtensor::solve_triangular(operand(a), operand(b), as_core_names(dims, "solve_triangular"), lower,
+        return xtensor::solve_triangular(as_labelled(a), as_labelled(b), as_core_names(dims, "solve_triangular"), lower,
                                          unit_diagonal);
       },
       "a"_a.none(), "b"_a.none(), "dims"_a.none(), "lower"_a, "unit_diagonal"_a, Caller());
   m.def(
       "xtensor_cho_solve",
       [](nb::handle factor, bool lower, nb::handle b, Any dims) {
-        return xtensor::cho_solve(operand(factor), lower, operand(b), as_core_names(dims, "cho_solve"));
+        return xtensor::cho_solve(as_labelled(factor), lower, as_labelled(b), as_core_names(dims, "cho_solve"));
       },
       "factor"_a.none(), "lower"_a, "b"_a.none(), "dims"_a.none(), Caller());
   m.def(
       "xtensor_lu_solve",
       [](nb::handle factors, nb::handle pivots, nb::handle b, Any dims, bool trans) {
-        return xtensor::lu_solve(operand(factors), operand(pivots), operand(b), as_core_names(dims, "lu_solve"), trans);
+        return xtensor::lu_solve(as_labelled(factors), as_labelled(pivots), as_labelled(b),
+                                 as_core_names(dims, "lu_solve"), trans);
       },
       "factors"_a.none(), "pivots"_a.none(), "b"_a.none(), "dims"_a.none(), "trans"_a, Caller());
   m.def(
       "xtensor_lstsq",
       [](nb::handle a, nb::handle b, Any dims, std::optional<double> rcond, Any mode) {
-        const auto out =
-            xtensor::lstsq(operand(a), operand(b), as_core_names(dims, "lstsq"), rcond.value_or(-1), as_dim(mode));
+        const auto out = xtensor::lstsq(as_labelled(a), as_labelled(b), as_core_names(dims, "lstsq"),
+                                        rcond.value_or(-1), as_dim(mode));
         return nb::make_tuple(out.x, out.residuals, out.rank, out.singular_values);
       },
       "a"_a.none(), "b"_a.none(), "dims"_a.none(), "rcond"_a.none(), "mode"_a, Caller());
@@ -232,9 +231,9 @@ void bind_xtensor_linalg(nb::module_& m) {
         return xtensor::core_names(who, as_core_names(dims, who), {count});
       },
       "dims"_a.none(), "count"_a, "who"_a, Caller(), "The names of so many core dimensions, which differ.");
-  bind_functions(m);
+  bind_functions_of_matrices(m);
   bind_labelled_decompositions(m);
-  bind_systems(m);
+  bind_systems_of_matrices(m);
 }
 
 }  // namespace bitale::python

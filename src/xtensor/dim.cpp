@@ -1,6 +1,9 @@
 #include "bitale/xtensor/dim.hpp"
 
 #include <algorithm>
+#include <compare>
+#include <limits>
+#include <type_traits>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -8,6 +11,26 @@
 namespace bitale::xtensor {
 
 namespace {
+
+// Numbers compare by value, whatever their type.
+std::partial_ordering compared(const Label& a, const Label& b) {
+  const auto* text = std::get_if<std::string>(&a);
+  const auto* other = std::get_if<std::string>(&b);
+  if (text && other) return *text <=> *other;
+  if (text || other) return std::partial_ordering::unordered;
+  const auto number = [](const Label& label) {
+    return std::visit(
+        [](const auto& value) {
+          using Value = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::string>)
+            return std::numeric_limits<long double>::quiet_NaN();
+          else
+            return static_cast<long double>(value);
+        },
+        label);
+  };
+  return number(a) <=> number(b);
+}
 
 class Labels final : public Coordinates {
  public:
@@ -31,8 +54,55 @@ class Labels final : public Coordinates {
     return coordinates(std::move(out));
   }
   std::string label(std::int64_t position) const override { return label_text(labels_[std::size_t(position)]); }
+  std::vector<std::int64_t> positions_of(const Coordinates& wanted, std::int64_t which) const override {
+    std::vector<std::int64_t> out;
+    const Label& one = of(wanted, which);
+    for (std::size_t i = 0; i < labels_.size(); ++i)
+      if (compared(labels_[i], one) == 0) out.push_back(std::int64_t(i));
+    return out;
+  }
+  std::vector<int> compared_to(const Coordinates& wanted, std::int64_t which) const override {
+    std::vector<int> out;
+    const Label& one = of(wanted, which);
+    for (const Label& each : labels_) {
+      const auto order = compared(each, one);
+      if (order == std::partial_ordering::unordered)
+        throw TypeError(cat("sel: the labels ", label_text(each), " and ", label_text(one), " have no order"));
+      out.push_back(order < 0 ? -1 : int(order > 0));
+    }
+    return out;
+  }
+  std::optional<std::vector<double>> differences_from(const Coordinates& wanted, std::int64_t which) const override {
+    std::vector<double> out;
+    const auto number = [](const Label& label) {
+      const auto* integer = std::get_if<std::int64_t>(&label);
+      return integer ? static_cast<long double>(*integer) : static_cast<long double>(std::get<double>(label));
+    };
+    const Label& one = of(wanted, which);
+    if (std::holds_alternative<std::string>(one)) return {};
+    for (const Label& each : labels_) {
+      if (std::holds_alternative<std::string>(each)) return {};
+      out.push_back(double(number(each) - number(one)));
+    }
+    return out;
+  }
+  Order order() const override {
+    bool ascends = true, descends = true;
+    for (std::size_t i = 1; i < labels_.size(); ++i) {
+      const auto order = compared(labels_[i - 1], labels_[i]);
+      ascends = ascends && order <= 0;
+      descends = descends && order >= 0;
+    }
+    return ascends ? Order::Ascending : descends ? Order::Descending : Order::None;
+  }
 
  private:
+  static const Label& of(const Coordinates& wanted, std::int64_t which) {
+    const auto* labels = dynamic_cast<const Labels*>(&wanted);
+    if (!labels) throw TypeError("sel: expected labels of the same language as the coordinates");
+    return labels->labels_[std::size_t(which)];
+  }
+
   const std::vector<Label> labels_;
 };
 

@@ -1,7 +1,9 @@
 // Groups of positions whose numbers are known while the expression is built: sums are sums over segments of reordered
-// positions, and other reductions run over gathered ones.
+// positions, and other reductions run over the rows of a table of positions.
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -15,6 +17,39 @@ namespace {
 // A quotient by numbers of positions, in the dtype of floats.
 XVariable divided(const XVariable& sums, const XVariable& counts) {
   return xtensor::true_div(sums, is_discrete(sums.dtype()) ? counts : xtensor::cast(counts, sums.dtype()));
+}
+
+using Lists = std::vector<std::vector<std::int64_t>>;
+
+std::size_t longest(const Lists& rows) {
+  return rows.empty() ? 0 : std::ranges::max(rows, {}, &Lists::value_type::size).size();
+}
+
+// Lists as rows of one table, in which shorter ones repeat their last element, and which elements are theirs; none
+// where all are.
+std::pair<Array, std::optional<Array>> table(const Lists& rows) {
+  const std::size_t width = longest(rows);
+  const Dims shape{std::int64_t(rows.size()), std::int64_t(width)};
+  std::vector<std::int64_t> elements;
+  elements.reserve(rows.size() * width);
+  Array is_member = Array::zeros(DType::Bool, shape);
+  bool is_full = true;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (std::size_t k = 0; k < width; ++k) elements.push_back(rows[i][std::min(k, rows[i].size() - 1)]);
+    std::fill_n(is_member.data_as<bool>() + i * width, rows[i].size(), true);
+    is_full = is_full && rows[i].size() == width;
+  }
+  return {Array(elements).reshape(shape), is_full ? std::nullopt : std::optional(is_member)};
+}
+
+// How long the parts are in which rows are reduced first; none where a table of the rows is not much larger than they
+// are.
+std::optional<std::size_t> width_of_parts(const Lists& rows) {
+  constexpr std::size_t shortest = 8, most = 4;  // a table of at most so many times the elements
+  std::size_t total = 0;
+  for (const auto& row : rows) total += row.size();
+  if (longest(rows) <= shortest || rows.size() * longest(rows) <= most * total) return {};
+  return std::max(shortest, 2 * total / rows.size());
 }
 
 }  // namespace
@@ -89,44 +124,59 @@ XVariable Groups::var(int ddof) const {
 
 XVariable Groups::std_(int ddof) const { return xtensor::sqrt(var(ddof)); }
 
-XVariable Groups::gathered(std::string_view who, std::string* window) const {
-  std::size_t longest = 0;
-  for (const auto& members : members_) {
-    if (members.empty()) throw ValueError(cat("groupby: ", who, ": a group has no positions"));
-    longest = std::max(longest, members.size());
-  }
-  // Shorter groups repeat their last position; what is reduced is not changed by that.
-  std::vector<std::int64_t> positions;
+XVariable Groups::reduced(const char* who, Reduction reduction, std::optional<double> neutral) const {
   for (const auto& members : members_)
-    for (std::size_t k = 0; k < longest; ++k) positions.push_back(members[std::min(k, members.size() - 1)]);
-  *window = "_members";
-  while (x_.find(*window) >= 0 || dim_.name() == *window) *window += "_";
-  const Array table = Array(positions).reshape(Dims{group_count(), std::int64_t(longest)});
-  return isel(x_, {{x_.dims()[std::size_t(axis_)].name(), XVariable(constant(table), {dim_, Dim(*window)})}});
-}
-
-#define X(name)                                     \
-  XVariable Groups::name() const {                  \
-    std::string window;                             \
-    const XVariable all = gathered(#name, &window); \
-    return xtensor::name(all, window);              \
+    if (members.empty()) throw ValueError(cat("groupby: ", who, ": a group has no positions"));
+  std::string window = "_members", part = "_parts";
+  while (x_.find(window) >= 0 || dim_.name() == window) window += '_';
+  while (x_.find(part) >= 0 || dim_.name() == part) part += '_';
+  const auto over_rows = [&](const XVariable& x, const std::string& along, const Lists& rows, const Dim& dim) {
+    const auto [positions, is_member] = table(rows);
+    const DimList dims{dim, Dim(window)};
+    XVariable every = isel(x, {{along, XVariable(constant(positions), dims)}});
+    if (neutral && is_member) {
+      const XVariable padding(bitale::cast(constant(Array(*neutral)), every.dtype()), {});
+      const XVariable members = xtensor::where(XVariable(constant(*is_member), dims), every, padding);
+      every = xtensor::transpose(members, every.names());
+    }
+    return reduction(every, window);
+  };
+  // Rows are as long as the longest one. Where that is much longer than the others, it is reduced in parts first.
+  XVariable x = x_;
+  std::string along = x_.dims()[std::size_t(axis_)].name();
+  Lists rows = members_;
+  while (const auto width = width_of_parts(rows)) {
+    Lists parts, of_rows;
+    for (const auto& row : rows) {
+      auto& mine = of_rows.emplace_back();
+      for (std::size_t begin = 0; begin < row.size(); begin += *width) {
+        mine.push_back(std::int64_t(parts.size()));
+        parts.emplace_back(row.begin() + std::ptrdiff_t(begin),
+                           row.begin() + std::ptrdiff_t(std::min(begin + *width, row.size())));
+      }
+    }
+    x = over_rows(x, along, parts, Dim(part));
+    along = part;
+    rows = std::move(of_rows);
   }
-// clang-format off
-X(max) X(min) X(all) X(any)
-// clang-format on
-#undef X
-
-    XVariable Groups::prod() const {
-  std::string window;
-  const XVariable every = gathered("prod", &window);
-  const int longest = int(every.static_length(every.find(window)));
-  Array present = Array::zeros(DType::Bool, Dims{group_count(), longest});
-  for (std::size_t g = 0; g < members_.size(); ++g)
-    std::fill_n(present.data_as<bool>() + g * std::size_t(longest), members_[g].size(), true);
-  const XVariable is_member(constant(present), {dim_, Dim(window)});
-  const XVariable members = xtensor::where(is_member, every, xtensor::ones_like(every));
-  return xtensor::prod(xtensor::transpose(members, every.names()), window);
+  return over_rows(x, along, rows, dim_);
 }
+
+// The neutral elements take part in no derivative. Integers and truth values have none, and their groups repeat a
+// position instead.
+XVariable Groups::max() const {
+  const bool is_padded = !is_discrete(x_.dtype());
+  return reduced("max", xtensor::max,
+                 is_padded ? std::optional(-std::numeric_limits<double>::infinity()) : std::nullopt);
+}
+XVariable Groups::min() const {
+  const bool is_padded = !is_discrete(x_.dtype());
+  return reduced("min", xtensor::min,
+                 is_padded ? std::optional(std::numeric_limits<double>::infinity()) : std::nullopt);
+}
+XVariable Groups::all() const { return reduced("all", xtensor::all, {}); }
+XVariable Groups::any() const { return reduced("any", xtensor::any, {}); }
+XVariable Groups::prod() const { return reduced("prod", xtensor::prod, 1.0); }
 
 XVariable Groups::first() const {
   std::vector<std::int64_t> positions;

@@ -27,6 +27,17 @@ class Coordinates : public RefCounted {
   // These labels and then those of `other`; null where they are of kinds that don't go together.
   virtual Ref<const Coordinates> followed_by(const Coordinates& other) const = 0;
   virtual std::string label(std::int64_t position) const = 0;  // for messages
+
+  // Looking labels up: `wanted` are labels that a program asks for, of the same language.
+  // The positions whose label equals this one of `wanted`.
+  virtual std::vector<std::int64_t> positions_of(const Coordinates& wanted, std::int64_t which) const = 0;
+  // For each position whether its label is before (-1), equal to (0) or after (1) this one of `wanted`. TypeError for
+  // labels that have no order.
+  virtual std::vector<int> compared_to(const Coordinates& wanted, std::int64_t which) const = 0;
+  // Each label minus this one of `wanted`; none where they are no numbers.
+  virtual std::optional<std::vector<double>> differences_from(const Coordinates& wanted, std::int64_t which) const = 0;
+  enum class Order { None, Ascending, Descending };  // equal neighbours are in both
+  virtual Order order() const = 0;
 };
 using CoordinatesRef = Ref<const Coordinates>;
 

@@ -27,8 +27,8 @@ class Groups {
   XVariable var(int ddof = 0) const;
   XVariable std_(int ddof = 0) const;
   XVariable count() const;  // int64, along the groups alone
-  // Over the positions of each group, which are gathered in the loop that reduces them; the loop is as long as the
-  // largest group. ValueError for an empty group.
+  // Over the positions of each group, which are gathered in the loop that reduces them; a group that is much larger
+  // than the others is reduced in parts. ValueError for an empty group.
   XVariable max() const;
   XVariable min() const;
   XVariable prod() const;
@@ -41,7 +41,9 @@ class Groups {
 
  private:
   std::int64_t group_count() const { return std::int64_t(members_.size()); }
-  XVariable gathered(std::string_view who, std::string* window) const;
+  // `neutral` stands for the positions that the longest group has and another lacks; none: one of its own does.
+  using Reduction = XVariable (*)(const XOperand&, const Names&);
+  XVariable reduced(const char* who, Reduction reduction, std::optional<double> neutral) const;
 
   XVariable x_;
   int axis_;

@@ -9,6 +9,7 @@
 #include "bitale/xtensor/functions.hpp"
 #include "bitale/xtensor/indexing.hpp"
 #include "bitale/xtensor/linalg.hpp"
+#include "bitale/xtensor/selection.hpp"
 #include "bitale/xtensor/windows.hpp"
 
 using namespace bitale;
@@ -79,6 +80,35 @@ TEST_CASE("positions and coordinates of labelled tensors") {
   CHECK(groups.sum().names() == Names{"country", "decade"});
   CHECK(values_of(groups.sum()) == Values{2, 4, 5, 10});
   CHECK(values_of(groups.max()) == Values{2, 3, 5, 6});
+}
+
+TEST_CASE("labels of labelled tensors") {
+  const Dim country("country", {}, xtensor::coordinates({std::string("DE"), std::string("FR")})),
+      year("year", {}, xtensor::coordinates({std::int64_t(1990), 2000.0, std::int64_t(2010)}));
+  const XVariable x(table().values(), {country, year});
+  CHECK(xtensor::sel(x, {{"country", "FR"}}).names() == Names{"year"});
+  CHECK(values_of(xtensor::sel(x, {{"country", "FR"}, {"year", 2000}})) == Values{5});
+  const XVariable two =
+      xtensor::sel(x, {{"year", std::vector<xtensor::Label>{std::int64_t(2010), std::int64_t(1990)}}});
+  CHECK(values_of(two) == Values{3, 1, 6, 4});
+  CHECK(two.dims()[1].coordinates()->label(1) == "1990");
+  CHECK(values_of(xtensor::sel(x, {{"year", xtensor::between(1995.0, {})}})) == Values{2, 3, 5, 6});
+  CHECK(values_of(xtensor::sel(x, {{"year", xtensor::between({}, std::int64_t(2000))}})) == Values{1, 2, 4, 5});
+  CHECK(values_of(xtensor::sel(two, {{"year", xtensor::between(2000.0, {})}})) == Values{1, 4});
+  CHECK(values_of(xtensor::sel(x, {{"country", xtensor::between(std::string("E"), {})}})) == Values{4, 5, 6});
+  const auto inexact = [&](xtensor::Inexact method, std::optional<double> tolerance = {}) {
+    return values_of(xtensor::sel(x, {{"year", 2004}}, {.method = method, .tolerance = tolerance}));
+  };
+  CHECK(inexact(xtensor::Inexact::Nearest) == Values{2, 5});
+  CHECK(inexact(xtensor::Inexact::Pad) == Values{2, 5});
+  CHECK(inexact(xtensor::Inexact::Backfill) == Values{3, 6});
+  CHECK_THROWS_WITH_AS(inexact(xtensor::Inexact::Nearest, 3.0), doctest::Contains("tolerance=3"), KeyError);
+  CHECK_THROWS_WITH_AS(xtensor::sel(x, {{"country", "GE"}}), doctest::Contains("did you mean \"DE\"?"), KeyError);
+  CHECK_THROWS_WITH_AS(xtensor::sel(x, {{"year", 2004}}), doctest::Contains("the nearest is 2000"), KeyError);
+  CHECK_THROWS_AS(xtensor::sel(x, {{"country", 1}}), KeyError);
+  CHECK_THROWS_AS(xtensor::sel(x, {{"country", xtensor::between(1.0, {})}}), TypeError);
+  CHECK_THROWS_AS(xtensor::sel(x, {{"country", "DE"}}, {.method = xtensor::Inexact::Pad}), NotImplementedError);
+  CHECK_THROWS_AS(xtensor::sel(table(), {{"year", 2000}}), ValueError);
 }
 
 TEST_CASE("linear algebra of labelled tensors") {

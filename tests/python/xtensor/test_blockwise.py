@@ -161,6 +161,29 @@ def test_groups():
     np.testing.assert_allclose(value(missing), [[4, 6], [6, 7]])
 
 
+@pytest.mark.parametrize("reduction", ["max", "min", "prod", "all", "any"])
+@pytest.mark.parametrize("lengths", [[3, 3, 3], [1, 300, 2, 1], [1] * 40 + [700], [200]])
+def test_groups_of_any_lengths(reduction, lengths):
+    labels = np.repeat(np.arange(len(lengths)), lengths)
+    order = RNG.permutation(len(labels))
+    x = RNG.choice([-1.0, 0.5, 1.0, 2.0, 0.0], size=(len(labels), 2), p=[0.2, 0.3, 0.3, 0.19, 0.01])
+    for values in (x, (4 * x).astype("int8"), x > 0) if reduction != "prod" else (x,):
+        found = getattr(px.as_xtensor(values[order], dims=("p", "q")).groupby(labels[order], dim="p", name="g"), reduction)()
+        expected = np.stack([getattr(np, reduction)(values[labels == g], axis=0) for g in range(len(lengths))])
+        assert found.dims == ("g", "q") and found.dtype == expected.dtype
+        np.testing.assert_allclose(value(found), expected)
+
+
+@pytest.mark.parametrize("reduction", ["max", "min", "prod"])
+def test_derivatives_of_groups_of_other_lengths(reduction):
+    """A group that is shorter than another has no element twice, whether it is alone, the last one, or one of equals."""
+    labels = np.array([0, 1, 1, 1, 2, 2] + [3] * 60)
+    x, plain, at = px.xtensor("x", dims="p"), pt.dvector("x"), np.array([5.0, 1, 2, 3, 7, 7, *np.linspace(1, 1.1, 30), *np.linspace(1, 1.1, 30)])
+    groups = getattr(x.groupby(labels, dim="p"), reduction)()
+    parts = [getattr(plain[np.flatnonzero(labels == g)], reduction)() for g in range(4)]
+    np.testing.assert_allclose(bt.grad((groups**2).sum(), x).eval({x: at}), bt.grad(sum(part**2 for part in parts), plain).eval({plain: at}))
+
+
 @pytest.mark.parametrize(
     "wrong, error, message",
     [

@@ -1,5 +1,7 @@
 """Indexing of labelled tensors by positions and by labels, and changed copies, against xarray and NumPy."""
 
+import datetime
+
 import numpy as np
 import pytest
 
@@ -148,6 +150,56 @@ def test_sel_of_other_orders_and_kinds():
     assert np.asarray(px.as_xtensor([1.0, 2.0], dims=px.Dim("t", coords=[("a", 1), ("b", 2)])).sel(t=("b", 2)).eval()) == 2
 
 
+def along(labels):
+    return px.as_xtensor(np.arange(float(len(labels))), dims=px.Dim("t", coords=labels))
+
+
+def test_labels_of_dates():
+    instants = np.array(["2020-01-01T00", "2020-01-03T12"], dtype="datetime64[ns]")
+    days = np.array(["2020-01-01", "2020-01-03"], dtype="datetime64[D]")
+    assert np.asarray(along(instants).sel(t=list(instants[::-1])).eval()).tolist() == [1, 0]
+    assert np.asarray(along(instants).sel(t=datetime.datetime(2020, 1, 3, 12)).eval()) == 1
+    assert np.asarray(along(days).sel(t=[datetime.date(2020, 1, 3)]).eval()).tolist() == [1]
+    assert np.asarray(along(instants).sel(t=slice(datetime.date(2020, 1, 2), None)).eval()).tolist() == [1]
+    assert np.asarray(along(days[1:] - days[:1]).sel(t=np.timedelta64(48, "h")).eval()) == 0
+    with pytest.raises(KeyError, match="no label"):  # no day, and so none of the days
+        along(days).sel(t=datetime.datetime(2020, 1, 3, 12))
+    for wrong in (5, None, [1.5]):
+        with pytest.raises(KeyError, match="no label"):
+            along(days).sel(t=wrong)
+    with pytest.raises(NotImplementedError, match="a text beside dates"):
+        along(days).sel(t="2020-01-03")
+    with pytest.raises(NotImplementedError, match="labels that are no numbers"):
+        along(days).sel(t=days[0], method="nearest")
+
+
+def test_labels_of_any_kind():
+    objects = along(np.array(["b", ("a", 1), 3, None], dtype=object))
+    for position, label in enumerate(["b", ("a", 1), 3, None]):
+        assert np.asarray(objects.sel(t=label).eval()) == position
+    with pytest.raises(KeyError, match="did you mean 'country'"):
+        along(np.array(["country", "year"], dtype=object)).sel(t="coutry")
+    unsigned = along(np.array([250, 5], dtype="uint8"))
+    assert np.asarray(unsigned.sel(t=[7, 251], method="nearest").eval()).tolist() == [1, 0]
+    large = along(np.array([2**60, 2**60 + 1, 2**60 + 2]))  # the same number in float64
+    assert np.asarray(large.sel(t=2**60 + 1).eval()) == 1 and np.asarray(large.sel(t=2**60 + 1, method="pad").eval()) == 1
+    assert np.asarray(along([1.0, np.nan, 2.0]).sel(t=1.4, method="nearest").eval()) == 0
+    assert np.asarray(along(["a", "b", "c"]).sel(t=np.array([True, False, True])).eval()).tolist() == [0, 2]
+    with pytest.raises(KeyError, match="no label 1"):
+        along(["a", "b"]).sel(t=1)
+    with pytest.raises(TypeError, match="has no order"):
+        along(["a", "b"]).sel(t=slice(1, None))
+    for method in ("nearest", "pad", "backfill"):
+        with pytest.raises(KeyError, match="no label near"):
+            along([1.0, 2.0]).sel(t=np.nan, method=method)
+
+
+def test_labelled_labels_keep_their_coordinates():
+    xr = pytest.importorskip("xarray")
+    wanted = xr.DataArray([3, 1], dims="point", coords={"point": ["p", "q"]})
+    assert list(along([1, 2, 3]).sel(t=wanted).coords["point"]) == ["p", "q"]
+
+
 # ---- alignment by coordinates -----------------------------------------------------------------------------------------
 
 
@@ -182,7 +234,7 @@ def test_coordinates_of_operands_have_to_agree():
         (lambda x: x[0].set(px.xtensor("v", dims="mnth")), ValueError, 'did you mean "month"'),
         (lambda x: x.sel(country="GE"), KeyError, "no label 'GE'; did you mean 'DE'"),
         (lambda x: x.sel(year=2001), KeyError, "the nearest is 2000"),
-        (lambda x: x.sel(month=1), ValueError, "'month' has no coordinates"),
+        (lambda x: x.sel(month=1), ValueError, '"month" has no coordinates'),
         (lambda x: x.sel(yaer=1), ValueError, 'did you mean "year"'),
         (lambda x: x.sel(year=2004, method="nearest", tolerance=1), KeyError, "no label near 2004"),
         (lambda x: x.sel(year=2004, method="closest"), ValueError, "expected method"),

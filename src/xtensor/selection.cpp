@@ -1,0 +1,132 @@
+#include "bitale/xtensor/selection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale::xtensor {
+
+namespace {
+
+// What may have been meant, for a message.
+std::string near_label(const Coordinates& labels, const Coordinates& wanted, std::int64_t which) {
+  if (const auto differences = labels.differences_from(wanted, which)) {
+    const auto closer = [](double a, double b) { return std::abs(a) < std::abs(b); };
+    const auto best = std::ranges::min_element(*differences, closer);
+    return best == differences->end() ? "" : cat("; the nearest is ", labels.label(best - differences->begin()));
+  }
+  constexpr std::int64_t most = 10'000;  // a message is not worth the time that more take
+  std::vector<std::string> candidates;
+  for (std::int64_t i = 0; i < std::min(most, labels.count()); ++i) candidates.push_back(labels.label(i));
+  const std::string found = closest(wanted.label(which), candidates);
+  return found.empty() ? "" : cat("; did you mean ", found, '?');
+}
+
+// Python shows a KeyError by its repr, in which a double quote beside single ones is escaped.
+std::int64_t exact(const Dim& dim, const Coordinates& wanted, std::int64_t which) {
+  const Coordinates& labels = *dim.coordinates();
+  const auto found = labels.positions_of(wanted, which);
+  if (found.size() == 1) return found[0];
+  if (!found.empty())
+    throw KeyError(cat("sel: the label ", wanted.label(which), " is at ", found.size(), " positions of '", dim.name(),
+                       "'; isel takes positions"));
+  throw KeyError(cat("sel: '", dim.name(), "' has no label ", wanted.label(which), near_label(labels, wanted, which)));
+}
+
+const char* method_name(Inexact method) {
+  return method == Inexact::Nearest ? "nearest" : method == Inexact::Pad ? "pad" : "backfill";
+}
+
+std::int64_t position(const Dim& dim, const Coordinates& wanted, std::int64_t which, const LookupOptions& options) {
+  if (options.method == Inexact::None) return exact(dim, wanted, which);
+  const auto differences = dim.coordinates()->differences_from(wanted, which);
+  if (!differences)
+    throw NotImplementedError(
+        cat("sel: \"", dim.name(), "\": method=\"", method_name(options.method), "\" of labels that are no numbers"));
+  double least = std::numeric_limits<double>::infinity();
+  std::int64_t best = -1;
+  for (std::size_t i = 0; i < differences->size(); ++i) {
+    const double difference = (*differences)[i], distance = std::abs(difference);
+    if (options.method == Inexact::Pad ? difference > 0 : options.method == Inexact::Backfill && difference < 0)
+      continue;
+    if (!(distance <= least) || std::isinf(distance)) continue;  // of equal distances the last one
+    least = distance;
+    best = std::int64_t(i);
+  }
+  if (best < 0 || least > options.tolerance.value_or(std::numeric_limits<double>::infinity()))
+    throw KeyError(cat("sel: '", dim.name(), "' has no label near ", wanted.label(which), " (method='",
+                       method_name(options.method), '\'',
+                       options.tolerance ? cat(", tolerance=", number_text(*options.tolerance)) : "", ')'));
+  return best;
+}
+
+// How many labels are on that side of a label, or equal to it.
+template <class Predicate>
+std::int64_t count_of(const Dim& dim, const CoordinatesRef& label, Predicate is_counted) {
+  return std::ranges::count_if(dim.coordinates()->compared_to(*label, 0), is_counted);
+}
+
+Slice range(const Dim& dim, const LabelRange& labels) {
+  std::optional<std::int64_t> start, stop;
+  switch (dim.coordinates()->order()) {
+    case Coordinates::Order::Ascending:
+      if (labels.first) start = count_of(dim, labels.first, [](int order) { return order < 0; });
+      if (labels.last) stop = count_of(dim, labels.last, [](int order) { return order <= 0; });
+      break;
+    case Coordinates::Order::Descending:
+      if (labels.first) start = count_of(dim, labels.first, [](int order) { return order > 0; });
+      if (labels.last) stop = count_of(dim, labels.last, [](int order) { return order >= 0; });
+      break;
+    case Coordinates::Order::None:
+      if (labels.first) start = exact(dim, *labels.first, 0);
+      if (labels.last) stop = exact(dim, *labels.last, 0) + 1;
+      break;
+  }
+  const auto operand = [](std::optional<std::int64_t> value) {
+    return value ? std::optional<Operand>(Operand(*value)) : std::nullopt;
+  };
+  return {.start = operand(start), .stop = operand(stop), .step = operand(labels.step)};
+}
+
+Index several(const Dim& dim, const SeveralLabels& wanted, const LookupOptions& options) {
+  std::vector<std::int64_t> found;
+  for (std::int64_t i = 0; i < wanted.labels->count(); ++i) found.push_back(position(dim, *wanted.labels, i, options));
+  const Array positions(found);
+  if (!wanted.points) return index_along(dim, constant(positions));
+  return XVariable(constant(positions.reshape(wanted.points->first)), wanted.points->second);
+}
+
+}  // namespace
+
+Labelled between(std::optional<Label> first, std::optional<Label> last) {
+  const auto end = [](std::optional<Label>& label) {
+    return label ? coordinates({std::move(*label)}) : CoordinatesRef();
+  };
+  return LabelRange{end(first), end(last)};
+}
+
+Index positions(const Dim& dim, const Labelled& labels, const LookupOptions& options) {
+  if (!dim.coordinates())
+    throw ValueError(cat("sel: \"", dim.name(),
+                         "\" has no coordinates to look up labels in; isel takes positions, and "
+                         "assign_coords gives coordinates"));
+  if (const auto* one = std::get_if<OneLabel>(&labels))
+    return XVariable(Operand::number(position(dim, *one->label, 0, options)), {});
+  if (const auto* wanted = std::get_if<SeveralLabels>(&labels)) return several(dim, *wanted, options);
+  return range(dim, std::get<LabelRange>(labels));
+}
+
+XVariable sel(const XOperand& x, const std::vector<std::pair<std::string, Labelled>>& labels,
+              const LookupOptions& options) {
+  const LocationScope here(x.where);
+  std::vector<std::pair<std::string, Index>> indices;
+  for (const auto& [name, wanted] : labels)
+    indices.emplace_back(name,
+                         positions(x.variable.dims()[std::size_t(x.variable.axis(name, "sel"))], wanted, options));
+  return isel(x, indices);
+}
+
+}  // namespace bitale::xtensor
