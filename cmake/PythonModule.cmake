@@ -21,7 +21,7 @@ set_source_files_properties(python/src/module.cpp PROPERTIES COMPILE_DEFINITIONS
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python INSTALL_RPATH "$ORIGIN")
 
 nanobind_add_stub(_core_stub MODULE _core INCLUDE_PRIVATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/python/_core.pyi
-  PYTHON_PATH $<TARGET_FILE_DIR:_core> DEPENDS _core)
+  PATTERN_FILE ${CMAKE_CURRENT_SOURCE_DIR}/python/src/stub_patterns.txt PYTHON_PATH $<TARGET_FILE_DIR:_core> DEPENDS _core)
 
 install(TARGETS _core LIBRARY DESTINATION bitale COMPONENT python)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/python/_core.pyi DESTINATION bitale COMPONENT python)

@@ -61,3 +61,9 @@ def directional_derivatives(y: TensorVariable, x: TensorVariable) -> None:
     assert_type(bt.Rop(y, [x], [x]), TensorVariable)
     assert_type(bt.Rop([y], x, x), list[TensorVariable])
     assert_type(next(bt.graph.traversal.walk([x], lambda v: None)), TensorVariable)
+
+
+def profiles(x: TensorVariable) -> None:
+    profile = bt.function([x], x + 1, profile=True).profile
+    assert profile is not None
+    assert_type(profile.compile_time, float)
