@@ -301,3 +301,10 @@ def test_missing_packages_of_nutpie_models(monkeypatch, package, needed):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=rf"needs {needed}.* or newer, and there is none: pip install"):
         bitale.pytensor.nutpie(None)
+
+
+def test_the_import_uses_nothing_deprecated():
+    script = "import warnings, pytensor.tensor.linalg; warnings.simplefilter('error'); import bitale.pytensor"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr

@@ -64,12 +64,12 @@ def _permute_row_elements(op: Any, node: Any, x: Any, y: Any, *inverse: Any) -> 
     return pt.permute_row_elements(x, y, inverse=op.inverse)
 
 
-@converts(*_of("linalg.constructors", "BlockDiagonal"), *_of("slinalg", "BlockDiagonal"))
+@converts(*(_of("linalg.constructors", "BlockDiagonal") or _of("slinalg", "BlockDiagonal")))
 def _block_diagonal(op: Any, node: Any, *matrices: Any) -> Any:
     return pt.linalg.block_diag(*matrices)
 
 
-@converts(*_of("linalg.inverse", "TensorInv"), *_of("nlinalg", "TensorInv"))
+@converts(*(_of("linalg.inverse", "TensorInv") or _of("nlinalg", "TensorInv")))
 def _tensor_inverse(op: Any, node: Any, x: Any) -> Any:
     return pt.linalg.tensorinv(x, ind=op.ind)
 
