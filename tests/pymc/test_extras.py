@@ -118,3 +118,23 @@ def test_approximations(options, rng):
     with line(rng):
         found = extras.fit(progressbar=False, **options)
     assert np.isfinite(found["posterior"]["a"]).all()
+
+
+def test_nested_laplace_approximation(rng):
+    """Exact where all is Gaussian. The minimum over the latent field is found by SciPy, which is called back."""
+    observed, prior = rng.normal(size=(50, 2)), np.array([2.0, -1.0])
+    with pm.Model() as model:
+        mean = pm.MvNormal("mean", prior, tau=np.eye(2))
+        field = pm.MvNormal("field", mean, tau=np.eye(2))
+        pm.MvNormal("y", field, tau=np.eye(2), observed=observed)
+        found = extras.fit(
+            method="INLA", x=field, Q=np.eye(2), nuts_sampler="nutpie", draws=200, tune=200, chains=2, progressbar=False, random_seed=1
+        )
+    precision = 1 / (1 + 1 / len(observed))
+    expected = (prior + precision * observed.mean(0)) / (1 + precision)
+    np.testing.assert_allclose(found.posterior["mean"].mean(("chain", "draw")), expected, atol=0.3)
+    marginal = extras.marginalize(model, laplace_approx={field: pt.eye(2)})
+    point = np.array([0.3, -0.4])
+    with np.errstate(all="ignore"):
+        gradient = bitale.pytensor.nutpie(marginal).logp_func(point)[1]
+    np.testing.assert_allclose(gradient, prior - point + precision * (observed.mean(0) - point), rtol=1e-4)
