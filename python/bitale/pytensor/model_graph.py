@@ -127,23 +127,40 @@ def require_continuous(model: Any, who: str, var_names: Iterable[str] = ()) -> N
         raise KeyError(f"the model has no variables {', '.join(map(repr, unknown))}; there are: {', '.join(sorted(known))}")
 
 
-def model_graph(model: Model, start: Start, var_names: Sequence[str] | None) -> ModelGraph:
-    """The graph of a model that `require_continuous` accepts. var_names: which variables besides the free ones; None: all."""
-    values = [model.rvs_to_values[v] for v in model.free_RVs]
-    free = Layout([v.name for v in values], [x.shape for x in start(0)])
-    others = [v for v in model.unobserved_value_vars if v.name not in free.names and (var_names is None or v.name in var_names)]
+def _converted(model: Model, free: Layout, wanted: Sequence[Any]) -> tuple[pt.TensorVariable, list[pt.TensorVariable], dict[Any, Any]]:
+    """A vector of the model's free variables, what is wanted of the model as a function of it, and the shared data."""
     point = bt.tensor.tensor("_unconstrained_point", dtype="float64", shape=(free.size,))
     rewrite = _what_changes_meaning(model)
     conversion = Conversion(prepare=rewrite)
-    for value, where, shape in zip(values, free.slices, free.shapes):
+    for variable, where, shape in zip(model.free_RVs, free.slices, free.shapes):
+        value = model.rvs_to_values[variable]
         conversion.variables[value] = point[where].reshape(shape).astype(value.dtype)
-    wanted = [model.logp(), *(as_tensor(v, allow_xtensor_conversion=True) for v in others)]
-    fgraph = FunctionGraph(outputs=wanted, clone=True, copy_inputs=False)
+    fgraph = FunctionGraph(outputs=list(wanted), clone=True, copy_inputs=False)
     rewrite(fgraph)
-    logp, *expanded = conversion(fgraph.outputs)
+    found = conversion(fgraph.outputs)
     shared = {variable: made for variable, made in conversion.inputs.items() if isinstance(variable, SharedVariable)}
     if missing := [str(v) for v in conversion.inputs if v not in shared]:
         raise bt.MissingInputError(f"the model depends on variables without a value: {', '.join(missing)}")
-    # Stable forms come first, as some formulas are differentiable only in these.
-    logp = rewrite_graph(logp.astype("float64"), include=("canonicalize", "stabilize"))
-    return ModelGraph(point, free, logp, [v.name for v in others], expanded, shared, start)
+    return point, found, shared
+
+
+def _stable(density: pt.TensorVariable) -> pt.TensorVariable:
+    """Stable forms come first, as some formulas are differentiable only in these."""
+    stable: pt.TensorVariable = rewrite_graph(density.astype("float64"), include=("canonicalize", "stabilize"))
+    return stable
+
+
+def model_graph(model: Model, start: Start, var_names: Sequence[str] | None) -> ModelGraph:
+    """The graph of a model that `require_continuous` accepts. var_names: which variables besides the free ones; None: all."""
+    free = Layout([model.rvs_to_values[v].name for v in model.free_RVs], [x.shape for x in start(0)])
+    others = [v for v in model.unobserved_value_vars if v.name not in free.names and (var_names is None or v.name in var_names)]
+    wanted = [model.logp(), *(as_tensor(v, allow_xtensor_conversion=True) for v in others)]
+    point, (logp, *expanded), shared = _converted(model, free, wanted)
+    return ModelGraph(point, free, _stable(logp), [v.name for v in others], expanded, shared, start)
+
+
+def prior_and_likelihood(model: Model, shapes: Sequence[tuple[int, ...]]) -> tuple[pt.TensorVariable, list[pt.TensorVariable]]:
+    """A vector of the model's free variables, whose shapes are given, and the two terms of its log density."""
+    free = Layout([model.rvs_to_values[v].name for v in model.free_RVs], list(shapes))
+    point, terms, _ = _converted(model, free, [model.varlogp, model.datalogp])
+    return point, [_stable(term) for term in terms]
