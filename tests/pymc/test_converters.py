@@ -16,6 +16,7 @@ from pymc.distributions.dist_math import i0e, i1e
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
+from pytensor.graph.replace import vectorize_graph
 from pytensor.ifelse import ifelse
 from pytensor.raise_op import Assert
 from pytensor.tensor import linalg
@@ -117,6 +118,18 @@ def test_native(name):
 @pytest.mark.parametrize("name", BY_CALLBACK)
 def test_called_back(name):
     _both(BY_CALLBACK[name])
+
+
+@pytest.mark.parametrize("batched", [{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 1, 2}])
+def test_ranges_of_a_batch(batched):
+    """Also where not all of start, stop and step are batches."""
+    parts, batches = pt.lscalars("start", "stop", "step"), pt.lvectors("starts", "stops", "steps")
+    ranges = vectorize_graph(pt.arange(*parts), {parts[k]: batches[k] for k in batched})
+    inputs = [batches[k] if k in batched else parts[k] for k in range(3)]
+    f = pytensor.function(inputs, ranges, mode="BITALE")
+    found = f(*([value] * 3 if k in batched else value for k, value in enumerate((1, 9, 2))))
+    np.testing.assert_array_equal(found, [[1, 3, 5, 7]] * 3)
+    assert f.maker.linker.report().is_native
 
 
 class Doubled(Op):

@@ -135,6 +135,7 @@ def _batch_of_aranges(op: Any, start: Any, stop: Any, step: Any) -> Any:
     lengths = pt.maximum(pt.ceil_intdiv(stop - start, step), 0)
     length = pt.max(pt.join(0, pt.zeros(1, dtype="int64"), pt.flatten(lengths)))
     length = Assert("arange: ranges of different lengths in a batch")(length, pt.all(pt.eq(lengths, length)))
+    start = pt.second(lengths, start)  # for each range, if only their ends differ
     return pt.cast(pt.shape_padright(start) + pt.shape_padright(step) * pt.arange(length), op.dtype)
 
 
