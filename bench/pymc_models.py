@@ -9,9 +9,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from pymc_start import cold_and_warm
+
 HERE = Path(__file__).resolve().parent
 NUTPIE = ("eight_schools_not_centred", "radon", "horseshoe")
 MEMORY = ("radon", "gp_marginal")  # models whose memory is measured on the peers, too
+APART = ("memory", "start", "nutpie")  # keys of what is measured that are no modes
 RESULTS = HERE / "results" / "pymc.json"
 
 
@@ -39,11 +42,11 @@ def milliseconds(seconds):
 
 
 def show(found):
-    ours, again, peers = found["BITALE"], found["BITALE, code kept"], {k: v for k, v in found.items() if not k.startswith("BITALE") and k != "memory"}
+    ours, again, peers = found["BITALE"], found["BITALE, code kept"], {k: v for k, v in found.items() if not k.startswith("BITALE") and k not in APART}
     names = [n for n in ours if "error" not in ours[n] and all("error" not in peer.get(n, {"error": ""}) for peer in peers.values())]
     for name in ours:
         if name not in names:
-            print(f"left out: {name}: " + "; ".join(f"{k}: {v.get(name, {}).get('error')}" for k, v in found.items() if k != "memory" and "error" in v.get(name, {"error": ""})))
+            print(f"left out: {name}: " + "; ".join(f"{k}: {v.get(name, {}).get('error')}" for k, v in found.items() if k not in APART and "error" in v.get(name, {"error": ""})))
     linking = [ours[n]["linking"] for n in names]
     print(f"models: {len(names)}, native throughout: {sum(ours[n]['native'] for n in names)}")
     print(f"PyTensor's rewriting, median                           {milliseconds(median(ours, 'rewriting', names)):>10}")
@@ -66,9 +69,8 @@ def show(found):
         print(f"one call, ratio to the best peer, worst  (target 1.0)  {ratios[worst]:>10.2f}  {worst}")
 
 
-def show_nutpie(names):
-    rates = run("rates", names, None, "pymc_nutpie.py")
-    for name in names:
+def show_nutpie(rates):
+    for name in rates:
         # A separate process for each, with empty caches.
         ours, theirs = (run("first", [backend, name], None, "pymc_nutpie.py")[name]["first"] for backend in ("bitale", "numba"))
         print(f"nutpie, 4 chains, {name}: {rates[name]['draws_per_second']:.0f} draws/s, ratio to Numba {rates[name]['ratio']:.2f} "
@@ -76,21 +78,36 @@ def show_nutpie(names):
 
 
 def table(found):
-    modes = [mode for mode in found if mode != "memory"]
-    yield "| model | native | " + " | ".join(f"{m}: ms" for m in modes) + " | " + " | ".join(f"{m}: µs" for m in modes if "kept" not in m) + " |"
-    yield "|---" * (2 + 2 * len(modes) - sum("kept" in m for m in modes)) + "|"
+    """A line for each model: milliseconds of linking and the first call, microseconds of a call, and, where these were measured, seconds from the import
+    to the first draw by nutpie and its effective draws per second."""
+    modes = [mode for mode in found if mode not in APART]
+    head = ["model", "native", *(f"{m}: ms" for m in modes), *(f"{m}: µs" for m in modes if "kept" not in m)]
+    head += ["first draw, cold: s", "warm"] if "start" in found else []
+    head += ["Bitale: effective draws/s", "Numba"] if "nutpie" in found else []
+    yield f"| {' | '.join(head)} |"
+    yield "|---" * len(head) + "|"
     for name, ours in found["BITALE"].items():
         cells = [found[m].get(name, {}) for m in modes]
-        first = [f"{c['linking'] * 1e3:.0f}" if "linking" in c else "–" for c in cells]
-        calls = [f"{c['call'] * 1e6:.1f}" if "call" in c else "–" for m, c in zip(modes, cells) if "kept" not in m]
-        yield f"| {name} | {'yes' if ours.get('native') else 'no'} | " + " | ".join(first) + " | " + " | ".join(calls) + " |"
+        row = [name, "yes" if ours.get("native") else "no", *(number(c, "linking", 1e3, 0) for c in cells)]
+        row += [number(c, "call", 1e6, 1) for m, c in zip(modes, cells) if "kept" not in m]
+        if "start" in found:
+            row += ["–" if steps is None else f"{sum(steps.values()):.2f}" for steps in found["start"][name]]
+        if "nutpie" in found:
+            effective = found["nutpie"].get(name, {}).get("effective", {})
+            row += [number(effective, backend, 1, 0) for backend in ("bitale", "numba")]
+        yield f"| {' | '.join(row)} |"
+
+
+def number(cell, key, factor, digits):
+    return f"{cell[key] * factor:.{digits}f}" if key in cell else "–"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--modes", default="NUMBA,CVM", help="peers, by PyTensor's names of modes; empty: none")
     parser.add_argument("--models", default="", help="names of models; default: all")
-    parser.add_argument("--nutpie", action="store_true", help="also nutpie's draws per second on Bitale and on Numba, for three models")
+    parser.add_argument("--nutpie", action="store_true", help="also nutpie's draws per second on Bitale and on Numba, for the models that are named, or else for three")
+    parser.add_argument("--start", action="store_true", help="also the time from the import to the first draw by nutpie, cold and warm")
     parser.add_argument("--table", action="store_true", help="a line for each model, in Markdown")
     options = parser.parse_args()
     names = [n for n in options.models.split(",") if n]
@@ -108,11 +125,15 @@ def main():
         for mode in ("BITALE", *(("FAST_COMPILE", *filter(None, options.modes.split(","))) if name in MEMORY else ())):
             with tempfile.TemporaryDirectory() as cache:
                 found["memory"][name][mode] = run(mode, [name], cache).get(name, {}).get("memory", float("nan"))
+    if options.start:
+        found["start"] = {name: cold_and_warm(name) for name in found["BITALE"]}
+    if options.nutpie:
+        found["nutpie"] = run("rates", names or NUTPIE, None, "pymc_nutpie.py")
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(found, indent=1))
     show(found)
     if options.nutpie:
-        show_nutpie([n for n in NUTPIE if not names or n in names])
+        show_nutpie(found["nutpie"])
     if options.table:
         print("\n".join(table(found)))
 

@@ -53,6 +53,12 @@ def measured(name, cache):
     return json.loads(found[-1]) if found else None
 
 
+def cold_and_warm(name):
+    """What is measured with empty caches and again; None for a process that failed."""
+    with tempfile.TemporaryDirectory() as cache:
+        return [measured(name, cache) for _ in range(2)]
+
+
 def main():
     names = sys.argv[1:]
     if not names:
@@ -63,14 +69,11 @@ def main():
     print("| model | cold | warm | of this: " + " | ".join(STEPS) + " |")
     print("|---" * (3 + len(STEPS)) + "|")
     for name in names:
-        with tempfile.TemporaryDirectory() as cache:
-            both = [measured(name, cache) for _ in range(2)]
+        both = cold_and_warm(name)
         if None not in both:
             cells = [f"{sum(one.values()):.2f} s" for one in both] + [f"{both[1][step]:.2f}" for step in STEPS]
             print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
 
 
-if sys.argv[1:2] == ["--worker"]:
-    worker(sys.argv[2])
-else:
-    main()
+if __name__ == "__main__":
+    worker(sys.argv[2]) if sys.argv[1:2] == ["--worker"] else main()
