@@ -10,6 +10,8 @@
 #include "flag.hpp"
 #include "function_maker.hpp"
 #include "function_object.hpp"
+#include "input_output.hpp"
+#include "instance.hpp"
 
 namespace bitale::python {
 
@@ -39,6 +41,8 @@ bool contains(nb::handle argument, nb::handle kind, int levels = 3) {
       if (contains(one, kind, levels - 1)) return true;
     return false;
   }
+  if (const auto* input = instance_of<InObject>(argument)) return is_instance(input->labelled, kind);
+  if (const auto* output = instance_of<OutObject>(argument)) return is_instance(output->labelled, kind);
   return !is_variable(argument) && is_instance(argument, kind);
 }
 

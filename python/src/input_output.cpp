@@ -13,10 +13,12 @@
 #include "bitale/compile/shared.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/xtensor/calculus.hpp"
 #include "caller.hpp"
 #include "define.hpp"
 #include "flag.hpp"
 #include "instance.hpp"
+#include "labelled.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
 
@@ -94,9 +96,28 @@ InObject as_input(nb::handle given) {
 
 namespace {
 
+// The value of a labelled input as one of its tensor: arrays of xarray's have any order of dimensions.
+nb::object value_in_order(const xtensor::XVariable& x, nb::handle value) {
+  const auto* shared = labelled_in(value);
+  if (shared && shared->names() != x.names())
+    throw ValueError(cat("In: ", x.str(), " can't have the value of ", shared->str(), ", whose dimensions are others"));
+  if (shared) return nb::cast(shared->values());
+  return array_in_order(x.dims(), value, cat("In: the value of ", x.str()));
+}
+
 InObject make_input(nb::handle variable, const std::optional<std::string>& name, nb::handle value, nb::handle update,
                     nb::handle is_mutable, nb::handle strict, nb::handle allow_downcast, nb::handle autoname,
                     nb::handle implicit, nb::handle borrow, nb::handle shared) {
+  if (const auto* x = labelled_in(variable)) {
+    const nb::object given = value_in_order(*x, value);
+    nb::object expression = nb::borrow(update);
+    if (!update.is_none())
+      expression = nb::cast(xtensor::values_in_order(as_labelled(update), x->dims(), "In: the update"));
+    InObject input = make_input(nb::cast(x->values()), name, given, expression, is_mutable, strict, allow_downcast,
+                                autoname, implicit, borrow, shared);
+    input.labelled = nb::borrow(variable);
+    return input;
+  }
   if (!is_variable(variable)) throw TypeError(cat("In: expected a variable, got ", shown(variable)));
   InObject input = as_input(variable);
   const std::string label = input.variable.str();
@@ -127,11 +148,12 @@ nb::object container_object(const Variable& container) {
 
 // What pickle stores: all but what `store` makes of it, which the container has.
 using InputState = std::tuple<Variable, std::optional<std::string>, nb::object, nb::object, bool, std::optional<bool>,
-                              bool, bool, bool, nb::object>;
+                              bool, bool, bool, nb::object, nb::object>;
 
 InputState state_of(const InObject& self) {
   return {self.variable,       self.name,        self.value,      self.update,      self.strict,
-          self.allow_downcast, self.is_implicit, self.is_mutable, self.is_borrowed, container_object(self.container)};
+          self.allow_downcast, self.is_implicit, self.is_mutable, self.is_borrowed, container_object(self.container),
+          self.labelled};
 }
 
 InObject input_of_state(nb::handle state) {
@@ -147,6 +169,7 @@ InObject input_of_state(nb::handle state) {
   out.is_mutable = nb::cast<bool>(s[7]);
   out.is_borrowed = nb::cast<bool>(s[8]);
   out.container = shared_variable_of(s[9]);
+  if (nb::len(s) > 10) out.labelled = s[10];
   return out;
 }
 
@@ -207,12 +230,25 @@ void bind_input_output(nb::module_& m) {
           "variable"_a.none(), "name"_a = nb::none(), "value"_a = nb::none(), "update"_a = nb::none(),
           "mutable"_a = nb::none(), "strict"_a = false, "allow_downcast"_a = nb::none(), "autoname"_a = true,
           "implicit"_a = nb::none(), "borrow"_a = nb::none(), "shared"_a = false,
-          nb::sig("def __init__(self, variable: Variable, name: str | None = None, value: typing.Any = None, update: "
-                  "typing.Any = None, mutable: bool | None = None, strict: bool = False, allow_downcast: bool | None = "
-                  "None, autoname: bool = True, implicit: bool | None = None, borrow: bool | None = None, shared: bool "
-                  "= False) -> None"))
+          nb::sig(
+              "def __init__(self, variable: Variable | XTensorVariable, name: str | None = None, value: typing.Any = "
+              "None, update: typing.Any = None, mutable: bool | None = None, strict: bool = False, allow_downcast: "
+              "bool | None = "
+              "None, autoname: bool = True, implicit: bool | None = None, borrow: bool | None = None, shared: bool "
+              "= False) -> None"))
       .def_rw("variable", &InObject::variable, nb::for_getter(nb::sig("def variable(self) -> Variable")),
               nb::for_setter(nb::sig("def variable(self, value: Variable, /) -> None")))
+      .def_prop_ro(
+          "labelled", [](const InObject& self) { return self.labelled; },
+          nb::sig("def labelled(self) -> XTensorVariable | None"),
+          "The labelled variable whose tensor the variable is, or None.")
+      .def(
+          "of_tensor",
+          [](InObject self) {
+            self.labelled = nb::none();
+            return self;
+          },
+          "The same of the tensor alone, without labels.")
       .def_rw("name", &InObject::name, nb::arg().none())
       .def_prop_ro(
           "value", [](const InObject& self) { return self.value; }, nb::sig("def value(self) -> typing.Any"),
@@ -236,18 +272,34 @@ void bind_input_output(nb::module_& m) {
       .def(
           "__init__",
           [](OutObject* self, Any variable, Any borrow) {
-            if (!is_variable(variable)) throw TypeError(cat("Out: expected a variable, got ", shown(variable)));
-            new (self) OutObject{variable_of(variable), flag(borrow, "Out: borrow")};
+            const auto* labelled = labelled_in(variable);
+            if (!labelled && !is_variable(variable))
+              throw TypeError(cat("Out: expected a variable, got ", shown(variable)));
+            new (self) OutObject{labelled ? labelled->values() : variable_of(variable), flag(borrow, "Out: borrow"),
+                                 labelled ? nb::object(variable) : nb::none()};
           },
           "variable"_a.none(), "borrow"_a = false,
-          nb::sig("def __init__(self, variable: Variable, borrow: bool = False) -> None"))
+          nb::sig("def __init__(self, variable: Variable | XTensorVariable, borrow: bool = False) -> None"))
       .def_rw("variable", &OutObject::variable, nb::for_getter(nb::sig("def variable(self) -> Variable")),
               nb::for_setter(nb::sig("def variable(self, value: Variable, /) -> None")))
       .def_rw("borrow", &OutObject::is_borrowed)
-      .def("__getstate__", [](const OutObject& self) { return std::tuple(self.variable, self.is_borrowed); })
+      .def_prop_ro(
+          "labelled", [](const OutObject& self) { return self.labelled; },
+          nb::sig("def labelled(self) -> XTensorVariable | None"),
+          "The labelled variable whose tensor the variable is, or None.")
+      .def(
+          "of_tensor",
+          [](OutObject self) {
+            self.labelled = nb::none();
+            return self;
+          },
+          "The same of the tensor alone, without labels.")
+      .def("__getstate__",
+           [](const OutObject& self) { return std::tuple(self.variable, self.is_borrowed, self.labelled); })
       .def("__setstate__",
-           [](OutObject& self, const std::tuple<Variable, bool>& state) {
-             new (&self) OutObject{std::get<0>(state), std::get<1>(state)};
+           [](OutObject& self, const nb::tuple& state) {
+             new (&self) OutObject{nb::cast<Variable>(state[0]), nb::cast<bool>(state[1]),
+                                   nb::len(state) > 2 ? nb::object(state[2]) : nb::none()};
            })
       .def("__repr__", [](const OutObject& self) {
         return cat("Out(", self.variable.str(), self.is_borrowed ? ", True)" : ", False)");

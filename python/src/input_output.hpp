@@ -21,6 +21,7 @@ struct ContainerObject {
 
 struct InObject {
   Variable variable;
+  nb::object labelled = nb::none();  // the labelled variable whose tensor `variable` is, or None
   std::optional<std::string> name;
   nb::object value = nb::none();   // an array of the variable's type, a shared variable or a Container, or None
   nb::object update = nb::none();  // an expression, or None
@@ -39,6 +40,7 @@ struct InObject {
 struct OutObject {
   Variable variable;
   bool is_borrowed = false;
+  nb::object labelled = nb::none();  // as above
 };
 
 // What allow_downcast=None, True and False mean.

@@ -3,8 +3,11 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+
+#include <algorithm>
 
 #include "arguments.hpp"
 #include "bitale/core/error.hpp"
@@ -186,6 +189,28 @@ DimList dims_of_data_array(nb::handle array) {
   return out;
 }
 
+nb::object array_in_order(const DimList& dims, nb::handle value, std::string_view label) {
+  if (!is_data_array(value)) return nb::borrow(value);
+  const DimList theirs = dims_of_data_array(value);
+  nb::list names;
+  for (const Dim& dim : dims) names.append(dim.name());
+  const auto is_there = [&](const Dim& dim) {
+    return std::ranges::find(theirs, dim.name(), &Dim::name) != theirs.end();
+  };
+  if (theirs.size() != dims.size() || !std::ranges::all_of(dims, is_there))
+    throw ValueError(cat(label, ": expected the dimensions ", shown(nb::tuple(names)), ", in any order, got ",
+                         shown(nb::tuple(value.attr("dims")))));
+  for (const Dim& dim : dims) {
+    const Dim& other = *std::ranges::find(theirs, dim.name(), &Dim::name);
+    if (dim.coordinates() && other.coordinates() && !dim.coordinates()->equals(*other.coordinates()))
+      throw ValueError(cat(label, ": the coordinates along '", dim.name(), "' are not those of the variable: expected ",
+                           nb::cast<std::string>(nb::str(labels_of(dim.coordinates()))), ", got ",
+                           nb::cast<std::string>(nb::str(labels_of(other.coordinates()))),
+                           "; select and order them with value.sel(", dim.name(), "=...)"));
+  }
+  return value.attr("transpose")(*names).attr("values");
+}
+
 std::optional<XVariable> try_as_labelled(nb::handle object) {
   if (const XVariable* x = labelled_in(object)) return *x;
   if (is_data_array(object)) return XVariable(as_variable(object.attr("values")), dims_of_data_array(object));
@@ -281,7 +306,11 @@ void bind_dims(nb::module_& m) {
   m.def(
       "xtensor_dims", [](Any names) { return as_dims(names, "xtensor"); }, "names"_a,
       "Dim objects of plain names, which count as not declared; a Dim stays as it is.");
-  m.def("is_data_array", is_data_array, "value"_a, "Whether it is one of xarray's arrays, which may not be installed.");
+  m.def("is_data_array", is_data_array, "value"_a.none(),
+        "Whether it is one of xarray's arrays, which may not be installed.");
+  m.def("array_in_order", array_in_order, "dims"_a, "value"_a.none(), "label"_a,
+        nb::sig("def array_in_order(dims: typing.Sequence[Dim], value: typing.Any, label: str) -> typing.Any"),
+        "The values of one of xarray's arrays in this order of dimensions; anything else as it is.");
   m.def("dims_of_data_array", dims_of_data_array, "array"_a,
         "The dimensions of one of xarray's arrays, with their labels.");
 }

@@ -27,6 +27,9 @@ std::optional<xtensor::XVariable> try_as_labelled(nb::handle object);
 bool is_data_array(nb::handle object);
 // Its dimensions, with their labels.
 xtensor::DimList dims_of_data_array(nb::handle array);
+// The values of one of xarray's arrays in this order of dimensions; anything else as it is. ValueError, which begins
+// with the label, for other dimensions, and for coordinates that differ where both have them.
+nb::object array_in_order(const xtensor::DimList& dims, nb::handle value, std::string_view label);
 
 xtensor::Dim as_dim(nb::handle object);
 // A name, a Dim, or a sequence of them.

@@ -56,7 +56,8 @@ def _taps(given: Any, default: int) -> list[int]:
     return [int(tap) for tap in given]
 
 
-def _sequence(given: Any) -> tuple[Any, list[int]]:
+def sequence_and_taps(given: Any) -> tuple[Any, list[int]]:
+    """A sequence, and the positions relative to each step that the step reads."""
     if not isinstance(given, Mapping):
         return given, [0]
     _only(given, ("input", "taps"), "a sequence")
@@ -65,7 +66,8 @@ def _sequence(given: Any) -> tuple[Any, list[int]]:
     return given["input"], _taps(given.get("taps"), 0)
 
 
-def _initial(given: Any) -> tuple[Any, list[int], bool]:
+def initial_and_taps(given: Any) -> tuple[Any, list[int], bool]:
+    """An initial state, the earlier steps that a step reads, and whether it is a number of Python."""
     value, taps = given, [-1]
     if isinstance(given, Mapping):
         _only(given, ("initial", "taps", "return_steps", "inplace"), "an entry of outputs_info")
@@ -141,8 +143,8 @@ def _loop(
 ) -> tuple[list[TensorVariable], list[Any], Variable, SharedUpdates]:
     """The values of each result after each step, the last ones (None where no later step reads them), the number of steps and the updates."""
     builder = _core.ScanBuilder(
-        [_sequence(each) for each in _as_list(sequences)],
-        [_initial(each) for each in _as_list(outputs_info)],
+        [sequence_and_taps(each) for each in _as_list(sequences)],
+        [initial_and_taps(each) for each in _as_list(outputs_info)],
         _as_list(non_sequences),
         n_steps,
         bool(go_backwards),
@@ -671,7 +673,7 @@ def filter(
     map, scan
     """
     kept, updates = map(fn, sequences, non_sequences, -1, go_backwards, mode, name)
-    given = [_core.as_tensor_variable(_sequence(each)[0]) for each in _as_list(sequences)]
+    given = [_core.as_tensor_variable(sequence_and_taps(each)[0]) for each in _as_list(sequences)]
     mask = _core.neq(kept, 0)
     chosen = [(each[::-1] if go_backwards else each)[mask] for each in given]
     return _answer(chosen, updates, return_updates)

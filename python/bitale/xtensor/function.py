@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from bitale import _core
 from bitale._core import Dim, XTensorVariable
 from bitale.compile.function import function, register_compiler
-from bitale.xtensor.type import array_for, as_xtensor
+from bitale.compile.io import In, Out
+from bitale.xtensor.type import as_xtensor
 
 __all__ = ["XTensorFunction", "data_array", "evaluate", "xtensor_function"]
 
@@ -31,20 +33,30 @@ def data_array(x: XTensorVariable, value: Any) -> Any:
 
 
 def _tensor(given: Any) -> Any:
-    """The tensor in place of a labelled one."""
+    """The tensor in place of a labelled one, alone or in an In or Out."""
+    if isinstance(given, (In, Out)):
+        return given.of_tensor()
     return given.values if isinstance(given, XTensorVariable) else given
+
+
+def _labelled(given: Any) -> XTensorVariable | None:
+    """The labelled tensor that an input or an output is, alone or in an In or Out."""
+    if isinstance(given, XTensorVariable):
+        return given
+    found: XTensorVariable | None = given.labelled if isinstance(given, (In, Out)) else None
+    return found
 
 
 class _Input:
     """An input that is a labelled tensor."""
 
-    def __init__(self, variable: XTensorVariable):
-        self.name = variable.name
+    def __init__(self, variable: XTensorVariable, name: str | None):
+        self.name = name
         self.dimensions: list[Dim] = list(variable.dimensions)
         self.text = repr(variable)
 
     def value(self, given: Any, who: str) -> Any:
-        return array_for(self.dimensions, given, f"{who}: input {self.name or self.text}")
+        return _core.array_in_order(self.dimensions, given, f"{who}: input {self.name or self.text}")
 
     def lengths(self, given: Any) -> str:
         pairs = zip(self.dimensions, np.shape(given))
@@ -58,8 +70,8 @@ class XTensorFunction:
     `function` is the function of their tensors, which takes and returns NumPy's arrays, and has all other methods: dprint, profile, ...
     """
 
-    def __init__(self, function: Any, inputs: list[_Input | None], outputs: Any):
-        self.function, self._inputs, self._outputs = function, inputs, outputs
+    def __init__(self, function: Any, inputs: list[_Input | None], outputs: Any, states: Mapping[str, XTensorVariable]):
+        self.function, self._inputs, self._outputs, self._states = function, inputs, outputs, states
         self._by_name = {each.name: each for each in inputs if each is not None and each.name}
 
     def __getattr__(self, name: str) -> Any:
@@ -81,6 +93,16 @@ class XTensorFunction:
                 error.add_note(f"  lengths  {', '.join(lengths)}")
             raise
         return self._labelled(self._outputs, results)
+
+    def __getitem__(self, key: Any) -> Any:
+        """The value that an input with a container has, or a shared variable."""
+        value = self.function[_tensor(key)]
+        state = key if isinstance(key, XTensorVariable) else self._states.get(key)
+        return value if state is None else data_array(state, value)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        state = key if isinstance(key, XTensorVariable) else self._states.get(key)
+        self.function[_tensor(key)] = value if state is None else _core.array_in_order(state.dimensions, value, f"the value of {state!r}")
 
     def _labelled(self, outputs: Any, results: Any) -> Any:
         if isinstance(outputs, Mapping):
@@ -126,16 +148,25 @@ def _tensor_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:
 
 def xtensor_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unused_input: str | None, **options: Any) -> XTensorFunction:
     """function() where a labelled tensor is among inputs, outputs, updates or givens."""
-    described = [_Input(one) if isinstance(one, XTensorVariable) else None for one in inputs]
-    made: Any
-    if isinstance(outputs, Mapping):
-        made = {key: _tensor(one) for key, one in outputs.items()}
-    else:
-        made = [_tensor(one) for one in outputs] if isinstance(outputs, (list, tuple)) else _tensor(outputs)
+    described: list[_Input | None] = []
+    states: dict[str, XTensorVariable] = {}
+    for one in inputs:
+        variable, name = _labelled(one), getattr(one, "name", None)
+        if variable is not None and name and isinstance(one, In):
+            states[name] = variable
+        if not (isinstance(one, In) and one.implicit):  # such an input is no argument of a call
+            described.append(None if variable is None else _Input(variable, name))
+
+    def mapped(convert: Any) -> Any:
+        if isinstance(outputs, Mapping):
+            return {key: convert(one) for key, one in outputs.items()}
+        return [convert(one) for one in outputs] if isinstance(outputs, (list, tuple)) else convert(outputs)
+
+    made = mapped(_tensor)
     compiled = function(
         [_tensor(one) for one in inputs], made, updates=_tensor_pairs(updates, "updates"), givens=_tensor_pairs(givens, "givens"), on_unused_input=on_unused_input, **options
     )
-    return XTensorFunction(compiled, described, outputs)
+    return XTensorFunction(compiled, described, mapped(_labelled), states)
 
 
 def evaluate(x: XTensorVariable, inputs_to_values: Any = None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bitale import _core
 from bitale._core import Dim, XTensorVariable
-from bitale.scan import scan as tensor_scan, until
+from bitale.scan import initial_and_taps, scan as tensor_scan, sequence_and_taps, until
 
 __all__ = ["scan"]
 
@@ -48,6 +48,33 @@ class _Steps:
         return (tensors_out, *updates) if updates else tensors_out
 
 
+def _stepped(sequences: list[Any], along: Dim, arguments: list[list[Dim] | None]) -> tuple[list[Any], Dim]:
+    """The sequences as those of tensors, and the dimension of the steps.
+
+    Labelled ones are aligned: all are at the same position in a step, so a step is where each tap of each of them is within its sequence."""
+    given = [sequence_and_taps(each) for each in sequences]
+    taps = [tap for value, each in given if isinstance(value, XTensorVariable) for tap in each]
+    before, after = max([0, *(-tap for tap in taps)]), max([0, *taps])
+    steps: list[Any] = []
+    for each, (value, own) in zip(sequences, given):
+        if not isinstance(value, XTensorVariable):
+            steps.append(each)
+            arguments += [None] * len(own)
+            continue
+        first = value.transpose(along.name, ...)
+        length = first.static_shape[0]
+        if length is not None and 0 < length <= before + after:
+            raise ValueError(f"scan: the taps reach over {before + after + 1} positions along {along.name!r}, but {value!r} has {length}")
+        for tap in own:
+            end = tap - after
+            part = first if not before and not after else first._isel({along.name: slice(before + tap, end if end else None)})
+            steps.append(part.values)
+            arguments.append(list(part.dimensions[1:]))
+        own_steps = first if not before and not after else first._isel({along.name: slice(before, -after if after else None)})
+        along = own_steps.dimensions[0] if along.coords is None else along
+    return steps, along
+
+
 def scan(
     fn: Callable[..., Any],
     sequences: Any = None,
@@ -68,10 +95,13 @@ def scan(
         that are labelled tensors without `dim`. It returns the results.
     sequences : XTensorVariable, tensor_like or list of these, optional
         Tensors that are stepped through: labelled ones along `dim`, others
-        along their first axis.
+        along their first axis. ``{"input": x, "taps": [-1, 0]}`` gives a step
+        several positions relative to its own. Labelled sequences are at the
+        same position in each step, the first one at which all taps are there.
     outputs_info : XTensorVariable, tensor_like, None or list of these, optional
         Initial state of each result. None for a result that no later step
-        reads.
+        reads. ``{"initial": x, "taps": [-2, -1]}`` gives a step several earlier
+        values; those before the first step are `x` along `dim`.
     non_sequences : XTensorVariable, tensor_like or list of these, optional
         Further arguments of `fn`, the same in each step.
     n_steps : int or scalar tensor, optional
@@ -93,8 +123,6 @@ def scan(
     ValueError
         If a sequence lacks `dim`, and if a result has other dimensions than
         its initial state.
-    NotImplementedError
-        For taps of labelled tensors.
 
     See Also
     --------
@@ -110,38 +138,31 @@ def scan(
     (('time', 'unit'), array([ 6., 15.]))
     """
     along = _core.xtensor_dims(dim)[0]
-    tensors: list[list[Any]] = [[], [], []]
     arguments: list[list[Dim] | None] = []
     states: list[list[Dim] | None] = []
-    for given in (sequences, outputs_info):
-        for each in _listed(given):
-            if isinstance(each, Mapping) and any(isinstance(one, XTensorVariable) for one in each.values()):
-                raise NotImplementedError("scan: taps of labelled tensors; shift makes a sequence of earlier elements")
-    for each in _listed(sequences):
-        if isinstance(each, XTensorVariable):
-            first = each.transpose(along.name, ...)
-            steps = first.dimensions[0]
-            along = steps if along.coords is None else along
-            arguments.append(list(first.dimensions[1:]))
-            tensors[0].append(first.values)
-        else:
-            arguments.append(None)
-            tensors[0].append(each)
+    infos: list[Any] = []
+    others: list[Any] = []
+    steps, along = _stepped(_listed(sequences), along, arguments)
     for each in _listed(outputs_info):
-        dims = list(each.dimensions) if isinstance(each, XTensorVariable) else None
-        if dims is not None and along.name in each.dims:
+        value, taps, _ = initial_and_taps(each)
+        is_labelled = isinstance(value, XTensorVariable)
+        if is_labelled and taps != [-1]:  # earlier values along the dimension of the steps
+            value = value.transpose(along.name, ...)
+            states.append(list(value.dimensions[1:]))
+        elif is_labelled and along.name in value.dims:
             raise ValueError(f"scan: an initial state has the dimension {along.name!r} of the steps")
-        states.append(dims)
-        tensors[1].append(each.values if isinstance(each, XTensorVariable) else each)
-        if each is not None:
-            arguments.append(dims)
+        else:
+            states.append(list(value.dimensions) if is_labelled else None)
+        tensor = value.values if is_labelled else value
+        infos.append({**each, "initial": tensor} if isinstance(each, Mapping) and is_labelled else tensor if is_labelled else each)
+        if value is not None:
+            arguments += [states[-1]] * len(taps)
     for each in _listed(non_sequences):
         arguments.append(list(each.dimensions) if isinstance(each, XTensorVariable) else None)
-        tensors[2].append(each.values if isinstance(each, XTensorVariable) else each)
+        others.append(each.values if isinstance(each, XTensorVariable) else each)
     step = _Steps(fn, arguments, states)
-    infos: Any = tensors[1] or None
     return_updates, return_list = options.pop("return_updates", True), options.pop("return_list", False)
-    found, updates = tensor_scan(step, tensors[0] or None, infos, tensors[2] or None, n_steps, return_list=True, return_updates=True, **options)
+    found, updates = tensor_scan(step, steps or None, infos or None, others or None, n_steps, return_list=True, return_updates=True, **options)
     made = [_relabelled(result, along, dims) for result, dims in zip(found, step.results)]
     results = made if return_list or len(made) != 1 else made[0]
     return (results, updates) if return_updates else results

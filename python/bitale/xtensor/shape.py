@@ -144,7 +144,7 @@ def rename(x: Any, name_dict: Mapping[str, Any] | None = None, **names: Any) -> 
     return _core.xtensor_operand(x)._rename(dict(either(name_dict, names, "rename")))
 
 
-def stack(x: Any, dim: Mapping[str, Any] | None = None, **dims: Any) -> XTensorVariable:
+def stack(x: Any, dim: Mapping[str, Any] | None = None, create_index: bool | None = False, **dims: Any) -> XTensorVariable:
     """Make one dimension of several.
 
     Parameters
@@ -154,6 +154,9 @@ def stack(x: Any, dim: Mapping[str, Any] | None = None, **dims: Any) -> XTensorV
     dim : dict, optional
         New dimensions, and the dimensions that each is made of. They come
         last. A new dimension has no coordinates.
+    create_index : bool, optional
+        xarray's argument. Only False and None are there: labels of several
+        dimensions at once would be an index of tuples.
     **dims : sequence of str
         The dict as keywords.
 
@@ -166,7 +169,11 @@ def stack(x: Any, dim: Mapping[str, Any] | None = None, **dims: Any) -> XTensorV
     ------
     ValueError
         For a name that is not there.
+    NotImplementedError
+        For ``create_index=True``.
     """
+    if create_index:
+        raise NotImplementedError("stack: create_index=True: coordinates of tuples (xarray's MultiIndex); assign_coords gives others")
     out = _core.xtensor_operand(x)
     for name, stacked in either(dim, dims, "stack").items():
         if isinstance(stacked, str):

@@ -87,7 +87,7 @@ class XTensorType:
     def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """The value as an array with the type's order of dimensions. ValueError for one of xarray's with other dimensions or coordinates."""
         tensor_type: Any = pt.TensorType(self.dtype, self.shape)
-        return tensor_type.filter(array_for(self.dimensions, value, "XTensorType"), strict, allow_downcast)
+        return tensor_type.filter(_core.array_in_order(self.dimensions, value, "XTensorType"), strict, allow_downcast)
 
     def is_super(self, other: Any) -> bool:
         """Whether every value of another type is a value of this one."""
@@ -109,23 +109,6 @@ class XTensorType:
 
     def __repr__(self) -> str:
         return f"XTensorType({self.dtype}, shape={self.shape}, dims={self.dims})"
-
-
-def array_for(dimensions: Sequence[Dim], value: Any, label: str) -> Any:
-    """The values of one of xarray's arrays in this order of dimensions; anything else as it is.
-
-    ValueError for other dimensions, and for coordinates that differ where both have them."""
-    if not is_data_array(value):
-        return value
-    names = tuple(dim.name for dim in dimensions)
-    if set(value.dims) != set(names):
-        raise ValueError(f"{label}: expected the dimensions {names}, in any order, got {tuple(value.dims)}")
-    value = value.transpose(*names)
-    for dim in dimensions:
-        if dim.coords is not None and dim.name in value.coords and dim != Dim(dim.name, coords=value.coords[dim.name].values):
-            raise ValueError(f"{label}: the coordinates along {dim.name!r} are not those of the variable: expected {dim.coords}, "
-                             f"got {value.coords[dim.name].values}; select and order them with value.sel({dim.name}=...)")  # fmt: skip
-    return value.values
 
 
 def xtensor(name: str | None = None, *, dims: Any, shape: Sequence[int | None] | None = None, dtype: Any = "floatX") -> XTensorVariable:

@@ -12,7 +12,7 @@ from bitale._core import XTensorVariable
 from bitale.xtensor import selection, shape, windows
 from bitale.xtensor.function import data_array, evaluate
 from bitale.xtensor.math import where
-from bitale.xtensor.type import XTensorType, array_for
+from bitale.xtensor.type import XTensorType
 
 __all__ = ["XTensorVariable", "restored"]
 
@@ -113,7 +113,7 @@ def _get_value(x: XTensorVariable, borrow: bool = False) -> Any:
 def _set_value(x: XTensorVariable, new_value: Any, borrow: bool = False) -> None:
     """Stores a value in a shared variable. ValueError for one with other dimensions or coordinates."""
     shared: Any = x.values
-    shared.set_value(array_for(x.dimensions, new_value, f"set_value: {x.name}"), borrow=borrow)
+    shared.set_value(_core.array_in_order(x.dimensions, new_value, f"set_value: {x.name}"), borrow=borrow)
 
 
 def _made_complex(name: str) -> property:

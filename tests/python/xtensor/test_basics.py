@@ -312,6 +312,7 @@ def test_products_with_jacobians_align_by_names():
         (lambda x, v: x.expand_dims("n", axis=7), ValueError, "different positions"),
         (lambda x, v: px.as_xtensor(A, dims=("a", "b")).squeeze("a"), ValueError, "has length 2, not 1"),
         (lambda x, v: x.stack(z="year"), TypeError, "the names of several dimensions"),
+        (lambda x, v: x.stack(z=x.dims, create_index=True), NotImplementedError, "xarray's MultiIndex"),
         (lambda x, v: x.unstack(year={"a": None, "b": None}), ValueError, "one of them follows"),
         (lambda x, v: px.concat([], dim="a"), ValueError, "at least one"),
         (lambda x, v: x + pt.dmatrix("m"), TypeError, "no names"),

@@ -52,13 +52,54 @@ def test_tensors_and_counts_of_steps():
     assert np.asarray(powers.eval()).tolist() == [2, 4, 8] and powers.dims == ("step",)
 
 
+def test_taps_of_sequences(mode):
+    x, y = sample(), px.xtensor("y", dims=("time", "unit"))
+
+    def step(earlier, now, later, y):
+        assert earlier.dims == now.dims == later.dims == y.dims == ("unit",)
+        return earlier + 10 * now + 100 * later + 1000 * y
+
+    out = px.scan(step, [{"input": x, "taps": [-1, 0, 1]}, y], dim="time", return_updates=False)
+    assert out.dims == ("time", "unit") and list(out.coords["time"]) == [2, 3]  # the positions at which all taps are there
+    Y = np.arange(12.0).reshape(4, 3)
+    expected = (X[:, :-2] + 10 * X[:, 1:-1] + 100 * X[:, 2:]).T + 1000 * Y[1:-1]
+    got = bt.function([x, y], [out, bt.grad(out.sum(), x)], mode=mode)(X, Y)
+    np.testing.assert_allclose(np.asarray(got[0]), expected)
+    np.testing.assert_allclose(np.asarray(got[1]), np.tile([1, 11, 110, 100], (3, 1)))
+    delayed = px.scan(lambda x, v: x * v, [{"input": x, "taps": -2}, pt.dvector("v")], dim="time", return_updates=False)
+    assert list(delayed.coords["time"]) == [3, 5]
+
+
+def test_taps_of_states(mode):
+    x = sample()
+    start = px.as_xtensor(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), dims=("time", "unit"))
+    out, plain = px.scan(lambda x, before, last, s: (x + 2 * last + before, s + 1), x, [{"initial": start, "taps": [-2, -1]}, pt.constant(0.0)], dim="time",
+                         return_updates=False)  # fmt: skip
+    assert out.dims == ("time", "unit") and list(out.coords["time"]) == [1, 2, 3, 5] and not isinstance(plain, px.XTensorVariable)
+    values = [np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])]
+    for k in range(4):
+        values.append(X[:, k] + 2 * values[-1] + values[-2])
+    np.testing.assert_allclose(np.asarray(bt.function([x], out, mode=mode)(X)), values[2:])
+    sums = px.scan(lambda x, s: x + s, x, {"initial": x.isel(time=0), "taps": [-1]}, dim="time", return_updates=False)
+    np.testing.assert_allclose(np.asarray(sums.eval({x: X}))[-1], X.sum(1) + X[:, 0])
+
+
+def test_taps_of_tensors_beside_labelled_ones():
+    y = pt.dvector("y")
+    out = px.scan(lambda x, a, b, s: s + x * a * b, [sample(), {"input": y, "taps": [-1, 0]}], px.zeros_like(sample().isel(time=0)), dim="time",
+                  return_updates=False)  # fmt: skip
+    assert out.dims == ("time", "unit")
+
+
 @pytest.mark.parametrize(
     "wrong, error, message",
     [
         (lambda x: px.scan(lambda x: x, x, dim="tiem"), ValueError, 'did you mean "time"'),
         (lambda x: px.scan(lambda x, s: s, x, x, dim="time"), ValueError, "of the steps"),
         (lambda x: px.scan(lambda x, s: x.sum(), x, x.isel(time=0), dim="time"), ValueError, "result 0 has the dimensions"),
-        (lambda x: px.scan(lambda x, s: s, {"input": x, "taps": [0]}, dim="time"), NotImplementedError, "taps"),
+        (lambda x: px.scan(lambda x: x, {"input": x, "taps": [-4]}, dim="time"), ValueError, "taps reach"),
+        (lambda x: px.scan(lambda x, a, b: a, x, {"initial": x.isel(time=0), "taps": [-2, -1]}, dim="time"), ValueError, 'no dimension is called "time"'),
+        (lambda x: px.scan(lambda x: x, {"input": x, "tap": [0]}, dim="time"), (ValueError, TypeError), "tap"),
     ],
 )
 def test_bad_input(wrong, error, message):

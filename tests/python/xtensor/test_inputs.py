@@ -1,0 +1,93 @@
+"""In and Out with labelled variables: options of inputs, states that updates change, borrowed results."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale import xtensor as px
+
+DIMS = (px.Dim("country", coords=["DE", "FR"]), "year")
+
+
+def sample(name="x"):
+    return px.xtensor(name, dims=DIMS)
+
+
+def values(x):
+    return np.asarray(x).tolist()
+
+
+def test_options_of_inputs_and_outputs(mode):
+    x, y = sample(), px.xtensor("y", dims="year")
+    f = bt.function([bt.In(x, borrow=True, strict=True), bt.In(y, name="w", value=[1.0, 10.0])], [bt.Out(x * y, borrow=True), bt.Out(y.values)], mode=mode)
+    given = np.array([[1.0, 2.0], [3.0, 4.0]])
+    product, tensor = f(given)
+    assert values(product) == [[1, 20], [3, 40]] and isinstance(tensor, np.ndarray)
+    assert values(f(given, w=[1.0, 1.0])[0]) == given.tolist() and values(f(x=given)[0]) == [[1, 20], [3, 40]]
+    with pytest.raises(TypeError):
+        f(given.astype("float32"))  # strict
+    named = bt.function([x], {"double": bt.Out(2 * x), "sum": x.sum().values}, mode=mode)(given)
+    assert values(named["double"]) == (2 * given).tolist() and float(named["sum"]) == 10
+
+
+def test_states(mode):
+    total, x = sample("total"), px.xtensor("x", dims=("year", "country"))
+    f = bt.function([x, bt.In(total, value=np.zeros((2, 2)), update=x + total)], total, mode=mode)
+    given = np.array([[1.0, 2.0], [3.0, 4.0]])  # (year, country): the update is aligned by names
+    assert values(f(given)) == [[0, 0], [0, 0]] and values(f(given)) == given.T.tolist()
+    assert values(f["total"]) == (2 * given.T).tolist()
+    f["total"] = np.ones((2, 2))
+    assert values(f["total"]) == [[1, 1], [1, 1]]
+    state = px.xtensor_shared(np.ones((2, 2)), dims=DIMS, name="state")
+    g = bt.function([bt.In(total, value=state, update=2 * total)], total.sum(), mode=mode)
+    assert [float(g()), float(g())] == [4, 8] and values(state.get_value()) == [[4, 4], [4, 4]]
+    assert values(g[state]) == [[4, 4], [4, 4]]
+    with pytest.raises(TypeError):
+        g(np.ones((2, 2)))  # a state is no argument
+
+
+def test_arrays_of_xarray():
+    xr = pytest.importorskip("xarray")
+    total = sample("total")
+    start = xr.DataArray([[1.0, 2.0], [3.0, 4.0]], dims=("year", "country"), coords={"country": ["DE", "FR"]})
+    f = bt.function([bt.In(total, value=start, update=total + 1)], bt.Out(total, borrow=True))
+    out = f()
+    assert isinstance(out, xr.DataArray) and out.dims == ("country", "year") and list(out.coords["country"].values) == ["DE", "FR"]
+    xr.testing.assert_equal(out, start.transpose("country", "year"))
+    xr.testing.assert_equal(f["total"], start.transpose("country", "year") + 1)
+    f["total"] = start
+    xr.testing.assert_equal(f["total"], start.transpose("country", "year"))
+    with pytest.raises(ValueError, match="are not those of the variable"):
+        f["total"] = start.assign_coords(country=["FR", "DE"])
+    with pytest.raises(ValueError, match="are not those of the variable"):
+        bt.In(total, value=start.assign_coords(country=["FR", "DE"]))
+
+
+def test_names_and_pickles():
+    x = sample()
+    given, out = bt.In(x, mutable=True), bt.Out(x, borrow=True)
+    assert given.labelled.dims == x.dims and given.variable is x.values and given.name == "x" and out.labelled.dims == x.dims
+    assert bt.In(pt.dvector()).labelled is None
+    for one in (given, out):
+        copy = pickle.loads(pickle.dumps(one))
+        assert copy.labelled.dims == x.dims and list(copy.labelled.coords["country"]) == ["DE", "FR"] and copy.borrow
+
+
+@pytest.mark.parametrize(
+    "wrong, error, message",
+    [
+        (lambda x: bt.In(x, value=px.xtensor_shared(np.ones((2, 2)), dims=("year", "country"))), ValueError, "whose dimensions are others"),
+        (lambda x: bt.In(x, value=np.ones(3)), TypeError, "In: the value of"),
+        (lambda x: bt.In(x, update=px.xtensor("y", dims="year"), value=np.ones((2, 2))), ValueError, "expected the dimensions"),
+        (lambda x: bt.In(x, update=x + 1), ValueError, "no value to start with"),
+        (lambda x: bt.In(x, update=pt.dmatrix(), value=np.ones((2, 2))), TypeError, "no names"),
+        (lambda x: bt.Out(3), TypeError, "expected a variable"),
+        (lambda x: bt.function([3, x], x), TypeError, "expected variables as inputs"),
+    ],
+)  # fmt: skip
+def test_bad_input(wrong, error, message):
+    with pytest.raises(error, match=message):
+        wrong(sample())
