@@ -95,6 +95,16 @@ void divide_by_transpose(std::int64_t w, std::int64_t n, const T* r, std::int64_
   }
 }
 
+// B[w, n] becomes L^-1 B, for a lower triangle L[w, w] with ones on its diagonal, which are not read.
+template <class T>
+void divide_by_unit_lower(std::int64_t w, std::int64_t n, const T* l, std::int64_t ldl, T* b, std::int64_t ldb) {
+  if (calls_library<T>(w * w * n / 2))
+    return library<T>().trsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasUnit, int(w), int(n), T(1), l,
+                             int(ldl), b, int(ldb));
+  for (std::int64_t t = 0; t < w; ++t)
+    for (std::int64_t s = t + 1; s < w; ++s) subtract(b + t * ldb, l[s * ldl + t], n, b + s * ldb);
+}
+
 // B[w, n] becomes R^-1 B.
 template <class T>
 void divide(std::int64_t w, std::int64_t n, const T* r, std::int64_t ldr, T* b, std::int64_t ldb) {

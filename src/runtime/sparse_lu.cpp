@@ -7,8 +7,6 @@ namespace bitale::runtime {
 
 namespace {
 
-constexpr double min_pivot_share = 0.1;  // of the largest element, for a pivot in the column's own row
-
 // The elimination under way. Elements of L have the matrix's rows until all rows are pivots.
 template <class T>
 class Elimination {

@@ -5,7 +5,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/sparse_cholesky.hpp"
+
 namespace bitale::runtime {
+
+constexpr double min_pivot_share = 0.1;  // of its column's largest element, for a pivot that is preferred to it
 
 // A square matrix of compressed columns, whose rows may be in any order.
 struct SparseColumns {
@@ -37,6 +41,13 @@ struct LuFactors {
 // partial pivoting code").
 template <class T>
 std::int64_t sparse_lu(const SparseColumns& a, const T* values, const std::int64_t* column_order, LuFactors<T>& out);
+// The same factors by dense fronts, for an order in which a symmetric pattern that has the matrix's elements has this
+// factor (Duff and Reid 1984, "The multifrontal solution of unsymmetric sets of linear equations"). The elements of
+// both factors in this pattern are stored, also where they are 0. False, with `out` undefined, if the pattern does not
+// fit, or if at some step no row of the front has a pivot that is a tenth of its column's largest element.
+template <class T>
+bool sparse_lu_by_fronts(const SparseColumns& a, const T* values, const std::int64_t* order,
+                         const FactorPattern& pattern, LuFactors<T>& out);
 // x, of `columns` columns and in the order of elimination, becomes the solution of a system with L U, or with its
 // transpose.
 template <class T>

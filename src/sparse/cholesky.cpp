@@ -21,15 +21,10 @@ Cholesky::Cholesky(const Matrix& a) : matrix_(a) {
   const Elements elements = elements_of(a.pattern(), "cholesky");
   if (elements.lengths[0] != elements.lengths[1])
     throw ShapeError(cat("sparse: cholesky: expected a square matrix, got ", a.str()));
-  const auto n = std::size_t(elements.lengths[0]);
   const Neighbours neighbours = neighbours_of(elements);
   order_ = minimum_degree(neighbours);
-  std::vector<std::int64_t> inverse(n);
-  for (std::size_t k = 0; k < n; ++k) inverse[std::size_t(order_[k])] = std::int64_t(k);
-  Neighbours permuted(n);
-  for (std::size_t k = 0; k < n; ++k)
-    for (const std::int64_t i : neighbours[std::size_t(order_[k])]) permuted[k].push_back(inverse[std::size_t(i)]);
-  const FactorColumns columns = factor_columns(permuted);
+  const std::vector<std::int64_t> inverse = inverse_of(order_);
+  const FactorColumns columns = factor_columns(neighbours, order_, inverse);
 
   std::vector<std::int64_t> own_slots, sources;
   for (std::size_t k = 0; k < elements.rows.size(); ++k) {

@@ -1,6 +1,7 @@
 #include "bitale/sparse/lu.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -13,17 +14,26 @@ namespace bitale::sparse {
 
 namespace {
 
+// The order of the columns, and the pattern of factors whose pivots are on the diagonal, or nothing.
+struct Plan {
+  std::vector<std::int64_t> order;
+  FactorColumns factors;
+};
 // Of a matrix whose elements mostly have a partner on the other side of the diagonal, which is itself not empty, the
 // order of a symmetric one; pivots are then mostly on the diagonal. Otherwise one that is good for all choices of
 // pivots.
-std::vector<std::int64_t> order_of_columns(const Elements& elements) {
+Plan plan_for(const Elements& elements) {
   const auto n = std::size_t(elements.lengths[0]);
   const Neighbours neighbours = neighbours_of(elements);
   std::size_t on_diagonal = 0, symmetric = 0;  // of the latter, both sides of the diagonal together
   for (std::size_t k = 0; k < elements.rows.size(); ++k) on_diagonal += elements.rows[k] == elements.columns[k];
   for (auto& list : neighbours) symmetric += list.size();
   const std::size_t off_diagonal = elements.rows.size() - on_diagonal;
-  if (on_diagonal == n && 4 * symmetric <= 5 * off_diagonal) return minimum_degree(neighbours);
+  if (on_diagonal == n && 4 * symmetric <= 5 * off_diagonal) {
+    std::vector<std::int64_t> order = minimum_degree(neighbours);
+    FactorColumns factors = factor_columns(neighbours, order, inverse_of(order));
+    return {std::move(order), std::move(factors)};
+  }
   std::vector<std::vector<std::int64_t>> columns(n);
   for (std::size_t k = 0; k < elements.rows.size(); ++k)
     columns[std::size_t(elements.columns[k])].push_back(elements.rows[k]);
@@ -33,7 +43,7 @@ std::vector<std::int64_t> order_of_columns(const Elements& elements) {
     rows.insert(rows.end(), list.begin(), list.end());
     bounds.push_back(std::int64_t(rows.size()));
   }
-  return column_minimum_degree(bounds, rows);
+  return {column_minimum_degree(bounds, rows), {}};
 }
 
 // The matrix in compressed columns. ShapeError, NotImplementedError.
@@ -50,9 +60,14 @@ SparseLuMatrix operands(const Matrix& a, const Variable& order) {
 
 }  // namespace
 
-Lu::Lu(const Matrix& a) : matrix_(in_columns(a)), order_(order_of_columns(elements_of(matrix_.pattern(), "lu"))) {
+Lu::Lu(const Matrix& a) : matrix_(in_columns(a)) {
+  Plan plan = plan_for(elements_of(matrix_.pattern(), "lu"));
+  order_ = std::move(plan.order);
   permutation_ = constant(Array(order_));
-  const SparseLuFactors factors = sparse_lu(operands(matrix_, permutation_));
+  Variables pattern;
+  if (!plan.factors.bounds.empty())
+    pattern = {constant(Array(plan.factors.bounds)), constant(Array(plan.factors.rows))};
+  const SparseLuFactors factors = sparse_lu(operands(matrix_, permutation_), pattern);
   values_ = factors.values;
   bounds_ = factors.bounds;
   rows_ = factors.rows;

@@ -53,21 +53,28 @@ std::vector<std::int64_t> column_minimum_degree(const std::vector<std::int64_t>&
   return order;
 }
 
+std::vector<std::int64_t> inverse_of(const std::vector<std::int64_t>& order) {
+  std::vector<std::int64_t> out(order.size());
+  for (std::size_t k = 0; k < order.size(); ++k) out[std::size_t(order[k])] = std::int64_t(k);
+  return out;
+}
+
 // A column has the rows of the matrix, and those of the columns whose first row below the diagonal it is.
-FactorColumns factor_columns(const Neighbours& neighbours) {
+FactorColumns factor_columns(const Neighbours& neighbours, const std::vector<std::int64_t>& order,
+                             const std::vector<std::int64_t>& inverse) {
   const std::size_t n = neighbours.size();
   Neighbours below(n), children(n);
   std::vector<std::int64_t> mark(n, -1);
   FactorColumns out{{0}, {}};
   for (std::size_t j = 0; j < n; ++j) {
     auto& rows = below[j];
-    const auto take = [&](const std::vector<std::int64_t>& list) {
-      for (const std::int64_t i : list)
-        if (i > std::int64_t(j) && std::exchange(mark[std::size_t(i)], std::int64_t(j)) != std::int64_t(j))
-          rows.push_back(i);
+    const auto take = [&](std::int64_t i) {
+      if (i > std::int64_t(j) && std::exchange(mark[std::size_t(i)], std::int64_t(j)) != std::int64_t(j))
+        rows.push_back(i);
     };
-    take(neighbours[j]);
-    for (const std::int64_t k : children[j]) take(below[std::size_t(k)]);
+    for (const std::int64_t i : neighbours[std::size_t(order[j])]) take(inverse[std::size_t(i)]);
+    for (const std::int64_t k : children[j])
+      for (const std::int64_t i : below[std::size_t(k)]) take(i);
     std::sort(rows.begin(), rows.end());
     if (!rows.empty()) children[std::size_t(rows[0])].push_back(std::int64_t(j));
     out.rows.push_back(std::int64_t(j));

@@ -26,7 +26,9 @@ std::vector<std::int64_t> column_minimum_degree(const std::vector<std::int64_t>&
 struct FactorColumns {
   std::vector<std::int64_t> bounds, rows;
 };
-// `neighbours` are those of the matrix in the order of elimination.
-FactorColumns factor_columns(const Neighbours& neighbours);
+// `inverse` has the position of each row in the order of elimination.
+FactorColumns factor_columns(const Neighbours& neighbours, const std::vector<std::int64_t>& order,
+                             const std::vector<std::int64_t>& inverse);
+std::vector<std::int64_t> inverse_of(const std::vector<std::int64_t>& order);
 
 }  // namespace bitale::sparse

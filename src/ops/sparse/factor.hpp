@@ -34,6 +34,7 @@ namespace sparse_factor {
 
 // The pattern in a call. ValueError unless it is of columns that begin with their diagonal elements.
 struct Columns {
+  Columns(const Array& bounds, const Array& rows) : Columns(bounds, rows, rows.size()) {}
   Columns(const Array& bounds, const Array& rows, std::int64_t elements);
   runtime::FactorPattern pattern() const;
   Array bounds, rows;

@@ -17,8 +17,10 @@ struct SparseLuFactors {
   Variable values, bounds, rows, row_order;
 };
 
+// `pattern`: nothing, or the bounds and rows of a symmetric pattern that has the matrix's elements, closed for the
+// order of the columns (FactorPattern), for which the factors are computed by fronts where the pivots allow it.
 // LinAlgError that names the column in a call where the matrix is singular.
-SparseLuFactors sparse_lu(const SparseLuMatrix& a);
+SparseLuFactors sparse_lu(const SparseLuMatrix& a, std::span<const Variable> pattern = {});
 // x with A x == b, or A^T x == b.
 Variable sparse_lu_solve(const SparseLuMatrix& a, const SparseLuFactors& factors, const Variable& b, bool transposed);
 // The sign of the determinant, and the logarithm of its absolute value.
@@ -53,9 +55,9 @@ struct Factors {
   Array values, bounds, rows, row_order;
 };
 
-// A node of the op on a matrix of three rows, with its factors if asked for, and a right-hand side of so many
-// dimensions, if any.
-Sample sample(const OpRef& op, bool with_factors, int right_hand_side);
+// A node of the op on a matrix of three rows, with its factors if asked for, a right-hand side of so many dimensions,
+// if any, and the pattern of its factors if asked for.
+Sample sample(const OpRef& op, bool with_factors, int right_hand_side, bool with_pattern = false);
 
 }  // namespace sparse_lu_inputs
 }  // namespace bitale

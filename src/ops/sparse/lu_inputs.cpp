@@ -88,7 +88,7 @@ runtime::LuPattern Factors::pattern() const {
   return {row_order.size(), bounds.data_as<std::int64_t>(), rows.data_as<std::int64_t>()};
 }
 
-Sample sample(const OpRef& op, bool with_factors, int right_hand_side) {
+Sample sample(const OpRef& op, bool with_factors, int right_hand_side, bool with_pattern) {
   const std::vector<double> elements = {0.5, 2.0, 3.0, 1.0, -1.0, 4.0};
   const std::vector<std::int64_t> bounds = {0, 2, 4, 6}, rows = {0, 1, 0, 2, 1, 2}, order = {2, 0, 1};
   std::vector<Array> values = {Array(elements), Array(bounds), Array(rows), Array(order)};
@@ -100,6 +100,9 @@ Sample sample(const OpRef& op, bool with_factors, int right_hand_side) {
   }
   if (right_hand_side == 1) values.push_back(Array{1.0, -2.0, 3.0});
   if (right_hand_side == 2) values.push_back(sample_values(DType::Float64, {3, 2}));
+  if (with_pattern)
+    for (const auto& each : std::vector<std::vector<std::int64_t>>{{0, 3, 5, 6}, {0, 1, 2, 1, 2, 2}})
+      values.push_back(Array(each));
   Variables inputs;
   for (const Array& value : values)
     inputs.push_back(sample_input(value.dtype(), Dims(std::size_t(value.ndim()), unknown_length)));

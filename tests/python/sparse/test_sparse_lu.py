@@ -169,6 +169,134 @@ def test_a_larger_matrix_has_as_few_elements_as_its_peers():
     assert rows <= 1.3 * (peer.L.nnz + peer.U.nnz)
 
 
+def blocks(n, seed, share=1.0, diagonal=1.0):
+    """A grid of 2 x 2 blocks of random elements, whose fronts have several rows of their own to choose pivots from."""
+    rng = np.random.default_rng(seed)
+    value = sp.csr_array(sp.kron(convection(n) != 0, np.ones((2, 2))))
+    value.data = rng.normal(size=value.nnz)
+    rows = np.repeat(np.arange(value.shape[0]), np.diff(value.indptr))
+    own = rows // 2 == value.indices // 2
+    value.data[own] = 1 + np.abs(value.data[own])
+    value.data[~own] *= share
+    value.data[rows == value.indices] *= diagonal
+    return value
+
+
+def graded(value, seed, decades):
+    scale = 10 ** np.random.default_rng(seed).uniform(-decades, decades, (2, value.shape[0]))
+    return sp.csr_array(sp.diags_array(scale[0]) @ value @ sp.diags_array(scale[1]))
+
+
+def saddle(n):
+    """[[A, B^T], [B, 0]] with the zeros of the diagonal stored."""
+    A, B = convection(n), sp.eye_array(n, n * n, k=3)
+    zeros = sp.coo_array((np.zeros(n), (np.arange(n), np.arange(n))), shape=(n, n))
+    out = sp.block_array([[A, B.T], [B, None]], format="coo")
+    rows, columns = (np.concatenate([a, b]) for a, b in zip(out.coords, (zeros.coords[0] + n * n,) * 2))
+    return sp.csr_array((np.concatenate([out.data, zeros.data]), (rows, columns)), shape=out.shape)
+
+
+# By fronts: with pivots of any kind among their rows, or not at all where these are too small.
+SYMMETRIC_PATTERNS = {
+    "diagonal pivots": (convection(9), True), "exchanges in fronts": (blocks(7, 0, share=0.05, diagonal=1e-3), True), "pivots outside of fronts": (blocks(7, 1), False),
+    "no diagonal to speak of": (blocks(6, 2, diagonal=1e-30), False), "saddle point": (saddle(6), None), "graded": (graded(convection(8), 0, 3), None),
+    "graded blocks": (graded(blocks(6, 3, share=0.05), 0, 8), None), "nearly symmetric": (sp.csr_array(convection(6) + sp.eye_array(36, k=9) * 0.2), True),
+    "dense": (sp.csr_array(np.random.default_rng(0).normal(size=(70, 70))), True), "tiny": (convection(5) * 1e-305, True), "huge": (convection(5) * 1e300, True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYMMETRIC_PATTERNS)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_fronts_of_symmetric_patterns(name, dtype):
+    value, fits = SYMMETRIC_PATTERNS[name]
+    if dtype == "float32" and not 1e-6 < np.abs(value.data[value.data != 0]).min() < np.abs(value.data).max() < 1e6:
+        pytest.skip("not in the range of float32")
+    value, n = value.astype(dtype), value.shape[0]
+    b = np.random.default_rng(1).normal(size=(n, 2)).astype(dtype)
+    factors = sparse.linalg.lu(sparse.constant(value))
+    x, y = factors.solve(b), factors.solve(b, trans=True)
+    node = x.owner.inputs[4].owner
+    assert len(node.inputs) == 6
+    by_columns = [*node.op(*node.inputs[:4])]
+    determinant = factors.logdet().owner.op
+    others = [x.owner.op(*node.inputs[:4], *by_columns, b), *determinant(*node.inputs[:4], *by_columns)]
+    f = bt.function([], [x, y, *factors.slogdet(), *others, x.owner.inputs[6], x.owner.inputs[7]])
+    x, y, sign, logdet, other_x, other_sign, other_logdet, rows, row_order = f()
+    dense, eps = value.toarray().astype("float64"), np.finfo(dtype).eps
+
+    def backward_error(matrix, solution):
+        scale = np.abs(matrix).max() * np.abs(solution).max() + np.abs(b).max()
+        return np.abs(matrix @ solution.astype("float64") - b).max() / scale
+
+    assert sorted(row_order) == list(range(n))
+    count = 2 * len(node.inputs[5].data) - n
+    if fits is not None:
+        assert (len(rows) == count) == fits
+    if name == "exchanges in fronts":
+        assert list(row_order) != list(factors.column_order)
+    with np.errstate(over="ignore"):
+        for matrix, solution in ((dense, x), (dense.T, y), (dense, other_x)):
+            assert backward_error(matrix, solution) < 1e3 * eps
+    assert sign == other_sign
+    np.testing.assert_allclose(logdet, other_logdet, rtol=1e4 * eps, atol=1e4 * eps)
+    assert sign == np.linalg.slogdet(dense)[0]
+
+
+@pytest.mark.parametrize("name", ["exchanges in fronts", "nearly symmetric"])
+def test_derivatives_of_factors_by_fronts(name):
+    value = SYMMETRIC_PATTERNS[name][0]
+    value.sort_indices()
+    A, direction = sparse.matrix("csr", "A", pattern=value), pt.dvector("direction", shape=(value.nnz,))
+    factors = sparse.linalg.lu(A)
+    first = pt.grad(factors.slogdet()[1] + factors.solve(np.ones(value.shape[0])).sum() * 0, A.data)
+    D = sp.csr_array((np.random.default_rng(0).normal(size=value.nnz), value.indices, value.indptr), value.shape)
+    gradient, product = bt.function([A, direction], [first, pt.grad((first * direction).sum(), A.data)])(value, D.data)
+    Z = np.linalg.inv(value.toarray())
+    at = np.repeat(np.arange(value.shape[0]), np.diff(value.indptr)), value.indices
+    expected = -(Z @ D.toarray() @ Z).T[at]
+    np.testing.assert_allclose(gradient, Z.T[at], rtol=1e-7, atol=1e-10 * np.abs(Z).max())
+    np.testing.assert_allclose(product, expected, rtol=1e-7, atol=1e-9 * np.abs(expected).max())
+
+
+def test_fronts_of_matrices_that_are_singular_or_have_nans():
+    value = blocks(5, 0, share=0.05)
+    singular = value.tolil()
+    singular[12] = 2 * singular[13]
+    zero = value.copy()
+    zero.data[zero.indptr[8] : zero.indptr[9]] = 0
+    A = sparse.matrix("csr", "A", pattern=value)
+    x = sparse.linalg.spsolve(A, np.ones(50))
+    f = bt.function([A], x)
+    assert len(x.owner.inputs[4].owner.inputs) == 6
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        f(zero)
+    for position in (0, 77, value.nnz - 1):
+        broken = value.copy()
+        broken.data[position] = np.nan
+        assert np.isnan(f(broken)).any()
+
+
+def test_patterns_of_fronts_are_checked_in_calls():
+    value = convection(3)
+    x = sparse.linalg.spsolve(sparse.constant(value), np.ones(9))
+    node = x.owner.inputs[4].owner
+    values = [v.eval() for v in node.inputs]
+    given = [pt.vector(f"input{k}", dtype=v.dtype) for k, v in enumerate(values)]
+    factors = node.op(*given)
+    f = bt.function(given, x.owner.op(*given[:4], *factors, np.ones(9)))
+    expected = np.linalg.solve(value.toarray(), np.ones(9))
+    np.testing.assert_allclose(f(*values), expected, rtol=1e-10)
+    diagonal = [np.arange(10), np.arange(9)]
+    np.testing.assert_allclose(f(*values[:4], *diagonal), expected, rtol=1e-10)  # doesn't have the matrix's elements
+    np.testing.assert_allclose(f(*values[:4], np.arange(3), np.arange(2)), expected, rtol=1e-10)  # of another size
+    np.testing.assert_allclose(f(*values[:4], np.array([0, 9, *range(10, 18)]), np.concatenate([np.arange(9), np.arange(1, 9)])), expected, rtol=1e-10)  # not closed
+    bad = {4: [values[4][1:], values[4] + 1, values[4][::-1], values[4][:0]], 5: [values[5][1:], values[5] + 1, values[5][::-1], -values[5]]}
+    for k, replacements in bad.items():
+        for each in replacements:
+            with pytest.raises(ValueError):
+                f(*values[:k], each, *values[k + 1 :])
+
+
 def test_singular_matrices():
     structural = sp.csr_array(([1.0, 2.0, 3.0], [0, 2, 0], [0, 1, 2, 3]), shape=(3, 3))
     with pytest.raises(np.linalg.LinAlgError, match="singular.*column [01]"):
