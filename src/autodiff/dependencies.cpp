@@ -6,6 +6,8 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/traversal.hpp"
+#include "bitale/ops/ops.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/expansion.hpp"
 #include "graph/pointer_map.hpp"
@@ -98,11 +100,15 @@ class KnownValues {
 
 class Walk {
  public:
-  Walk(ElementSets& sets, const Variable& wrt, const Variables& constants) : sets_(sets), values_() {
-    for (const Variable& each : constants) visited_.store(each, std::nullopt);
-    const Array own = Array::zeros(DType::Int64, require_lengths(wrt));
-    for (std::int64_t k = 0; k < own.size(); ++k) own.data_as<std::int64_t>()[k] = sets_.single(k);
-    visited_.store(wrt, own);
+  explicit Walk(ElementSets& sets) : sets_(sets) {}
+
+  void set_independent(const Variable& v) { visited_.store(v, std::nullopt); }
+  // Each element of v depends on itself, and has the number `first` or one of those that follow. Returns how many.
+  std::int64_t number_elements(const Variable& v, std::int64_t first) {
+    const Array own = Array::zeros(DType::Int64, require_lengths(v));
+    for (std::int64_t k = 0; k < own.size(); ++k) own.data_as<std::int64_t>()[k] = sets_.single(first + k);
+    visited_.store(v, own);
+    return own.size();
   }
 
   std::optional<Array> of(const Variable& v) {
@@ -174,6 +180,10 @@ class Walk {
     std::optional<Array> value(int input) override { return walk_.values_.of(node_.input(input)); }
     Dims input_lengths(int input) override { return lengths_known(node_.input(input)); }
     const Dims& lengths() override { return lengths_; }
+    std::optional<InnerDependencies> of_inner_graph(const InnerGraph& graph, std::span<const Dims> lengths,
+                                                    std::span<const std::optional<Array>> values) override {
+      return dependencies_of_inner(graph, lengths, values);
+    }
 
    private:
     Walk& walk_;
@@ -203,17 +213,45 @@ class Walk {
     return out;
   }
 
+  static std::optional<InnerDependencies> dependencies_of_inner(const InnerGraph& graph, std::span<const Dims> lengths,
+                                                                std::span<const std::optional<Array>> values);
+
   ElementSets& sets_;
   KnownValues values_;
   Visited visited_;
   PointerMap<std::pair<Variable, Variable>> formulas_;
 };
 
+std::optional<InnerDependencies> Walk::dependencies_of_inner(const InnerGraph& graph, std::span<const Dims> lengths,
+                                                             std::span<const std::optional<Array>> values) {
+  InnerDependencies out;
+  Walk walk(out.sets);
+  Replacements known;
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
+    const Variable& inner = graph.inputs()[i];
+    out.first.push_back(count);
+    if (!as_tensor(inner.type())) continue;
+    known.emplace_back(inner, values[i] ? constant(values[i]->astype(inner.dtype()))
+                                        : Variable(tensor_type(inner.dtype(), lengths[i]), inner.name()));
+    if (!values[i] && !is_discrete(inner.dtype())) count += walk.number_elements(known.back().second, count);
+  }
+  try {
+    for (const Variable& output : clone_replace(graph.outputs(), known)) out.outputs.push_back(walk.of(output));
+  } catch (const NotImplementedError&) {
+    return std::nullopt;
+  }
+  return out;
+}
+
 }  // namespace
 
 ElementDependencies dependencies_of(const Variable& expression, const Variable& wrt, const Variables& constants) {
   ElementDependencies out;
-  out.of_expression = Walk(out.sets, wrt, constants).of(expression);
+  Walk walk(out.sets);
+  for (const Variable& each : constants) walk.set_independent(each);
+  walk.number_elements(wrt, 0);
+  out.of_expression = walk.of(expression);
   if (out.of_expression) out.of_expression = out.of_expression->contiguous();
   return out;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/op.hpp"
 #include "core/flat_table.hpp"
 
@@ -27,6 +28,8 @@ class ElementSets {
   Set united(std::span<const Set> sets);
   // Ascending.
   std::span<const std::int64_t> elements(Set set) const;
+  // Of all sets together.
+  std::int64_t size() const { return std::int64_t(elements_.size()); }
 
  private:
   struct Stored {
@@ -51,6 +54,17 @@ class ElementSets {
   FlatTable<Union> unions_;
 };
 
+// An op whose sets grow from element to element says that it can't tell them when they have more elements together.
+constexpr std::int64_t max_accumulated_elements = std::int64_t(1) << 24;
+
+// What the outputs of an inner graph depend on, for given lengths of its inputs. The elements of all inputs have
+// numbers, one input after the other.
+struct InnerDependencies {
+  ElementSets sets;
+  std::vector<std::int64_t> first;  // the number of each input's first element
+  std::vector<std::optional<Array>> outputs;
+};
+
 // What is known of a node whose outputs' dependencies are asked for.
 class InputDependencies {
  public:
@@ -64,6 +78,10 @@ class InputDependencies {
   virtual Dims input_lengths(int input) = 0;
   // The lengths of the output, all of them static.
   virtual const Dims& lengths() = 0;
+  // For an op with an inner graph, given the lengths of all inputs that are tensors, and the values of those that are
+  // known. nullopt if lengths within depend on more than that.
+  virtual std::optional<InnerDependencies> of_inner_graph(const InnerGraph& graph, std::span<const Dims> lengths,
+                                                          std::span<const std::optional<Array>> values) = 0;
 };
 
 // The set of each element of an output, int64, of its shape, of a node of which at least one input depends on the

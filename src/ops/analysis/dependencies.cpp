@@ -65,6 +65,31 @@ Array united_dependencies(InputDependencies& inputs, std::span<const int> of) {
   return out ? *out : Array::zeros(DType::Int64, inputs.lengths());
 }
 
+Array batch_dependencies(InputDependencies& inputs, std::size_t input_count, std::size_t batch) {
+  const Dims& lengths = inputs.lengths();
+  Dims of_batch;
+  std::int64_t count = 1;
+  for (std::size_t axis = 0; axis < batch; ++axis) {
+    of_batch.push_back(lengths[axis]);
+    count *= lengths[axis];
+  }
+  Array out = Array::zeros(DType::Int64, of_batch);
+  if (count == 0) return Array::zeros(DType::Int64, lengths);
+  for (std::size_t i = 0; i < input_count; ++i) {
+    const std::optional<Array> given = inputs.of(int(i));
+    if (!given) continue;
+    Dims own = given->shape();
+    std::copy(of_batch.begin(), of_batch.end(), own.begin());
+    const Array rows = given->broadcast_to(own).contiguous();
+    const Array united = united_rows(inputs.sets(), rows.reshape({count, rows.size() / count}));
+    for (std::int64_t k = 0; k < count; ++k)
+      out.data_as<std::int64_t>()[k] =
+          inputs.sets().united(out.data_as<std::int64_t>()[k], united.data_as<std::int64_t>()[k]);
+  }
+  for (std::size_t axis = batch; axis < lengths.size(); ++axis) out = out.insert_axis(int(axis), lengths[axis]);
+  return out.contiguous();
+}
+
 Array united_rows(ElementSets& sets, const Array& rows) {
   const Array given = rows.contiguous();
   const std::int64_t count = given.shape(0), width = count ? given.size() / count : 0;

@@ -15,6 +15,9 @@ std::optional<Array> moved_dependencies(const Apply& node, InputDependencies& in
 // Of an op that computes each element from the elements of these inputs at the same position, repeated to the output's
 // lengths.
 Array united_dependencies(InputDependencies& inputs, std::span<const int> of);
+// Of an op that computes each element of a batch, whose dimensions come first, from all elements of the inputs at the
+// same position in the batch.
+Array batch_dependencies(InputDependencies& inputs, std::size_t input_count, std::size_t batch_ndim);
 // The union of each row of sets[rows, ...].
 Array united_rows(ElementSets& sets, const Array& rows);
 // The positions in the first input, in row-major order, of what `gather` selects, given that input and the node's

@@ -534,31 +534,9 @@ void Blockwise::raise() const {
 
 namespace {
 
-// An element depends on all elements of the inputs at its position in the batch.
 std::optional<Array> blockwise_dependencies(const Apply& node, int, InputDependencies& inputs) {
-  const Dims& lengths = inputs.lengths();
-  const auto batch = std::size_t(dynamic_cast<const Blockwise&>(node.op()).batch_ndim(node));
-  Dims of_batch;
-  std::int64_t count = 1;
-  for (std::size_t axis = 0; axis < batch; ++axis) {
-    of_batch.push_back(lengths[axis]);
-    count *= lengths[axis];
-  }
-  Array out = Array::zeros(DType::Int64, of_batch);
-  if (count == 0) return Array::zeros(DType::Int64, lengths);
-  for (std::size_t i = 0; i < node.inputs().size(); ++i) {
-    const std::optional<Array> given = inputs.of(int(i));
-    if (!given) continue;
-    Dims own = given->shape();
-    std::copy(of_batch.begin(), of_batch.end(), own.begin());
-    const Array rows = given->broadcast_to(own).contiguous();
-    const Array united = united_rows(inputs.sets(), rows.reshape({count, rows.size() / count}));
-    for (std::int64_t k = 0; k < count; ++k)
-      out.data_as<std::int64_t>()[k] =
-          inputs.sets().united(out.data_as<std::int64_t>()[k], united.data_as<std::int64_t>()[k]);
-  }
-  for (std::size_t axis = batch; axis < lengths.size(); ++axis) out = out.insert_axis(int(axis), lengths[axis]);
-  return out.contiguous();
+  const int batch = dynamic_cast<const Blockwise&>(node.op()).batch_ndim(node);
+  return batch_dependencies(inputs, node.inputs().size(), std::size_t(batch));
 }
 const RegisterDependencies register_blockwise_dependencies("Blockwise", blockwise_dependencies);
 

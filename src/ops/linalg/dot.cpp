@@ -310,17 +310,18 @@ Variables Dot::pushforward(const Apply& node, std::span<const Variable> tangents
 
 namespace {
 
-// An operand of a product as a matrix [rows, inner]: what its elements depend on, and whether they may be nonzero.
+// An operand of a product as a matrix [rows, inner]: what its elements depend on, and whether they may be nonzero, as
+// far as this is known.
 struct Factor {
-  Factor(InputDependencies& inputs, int input, bool transposed) {
+  Factor(std::int64_t rows, const std::optional<Array>& given_sets, const std::optional<Array>& value, bool transposed)
+      : rows(rows) {
     const auto as_rows = [&](const Array& given) {
       const Array matrix = given.ndim() == 2 ? given : given.insert_axis(transposed ? 1 : 0);
       return (transposed ? matrix.transpose() : matrix).contiguous();
     };
-    if (const auto given = inputs.of(input)) sets = as_rows(*given);
-    if (const auto value = inputs.value(input)) nonzero = as_rows(value->astype(DType::Bool));
+    if (given_sets) sets = as_rows(*given_sets);
+    if (value) nonzero = as_rows(value->astype(DType::Bool));
   }
-  std::int64_t rows() const { return (sets ? *sets : *nonzero).shape(0); }
   std::int64_t inner() const { return (sets ? *sets : *nonzero).shape(1); }
   bool may_be_nonzero(std::int64_t row, std::int64_t k) const {
     return !nonzero || nonzero->data_as<bool>()[row * inner() + k];
@@ -333,38 +334,46 @@ struct Factor {
       if (!other || other->may_be_nonzero(other_row, k))
         terms.push_back(sets->data_as<std::int64_t>()[row * inner() + k]);
   }
+  std::int64_t rows;
   std::optional<Array> sets, nonzero;
 };
 
-std::optional<Array> dot_dependencies(const Apply&, int, InputDependencies& inputs) {
-  const Factor x(inputs, 0, false), y(inputs, 1, true);
-  if (!(x.sets || x.nonzero) || !(y.sets || y.nonzero)) return std::nullopt;
-  const Array out = Array::zeros(DType::Int64, {x.rows(), y.rows()});
+// The sets [x.rows, y.rows] of the product.
+Array product_dependencies(ElementSets& sets, const Factor& x, const Factor& y) {
+  const Array out = Array::zeros(DType::Int64, {x.rows, y.rows});
   std::vector<ElementSets::Set> terms;
   if (!x.nonzero && !y.nonzero) {  // the union of a row and a column
     std::vector<ElementSets::Set> columns;
-    for (std::int64_t j = 0; j < y.rows(); ++j) {
+    for (std::int64_t j = 0; j < y.rows; ++j) {
       terms.clear();
       y.add_terms(j, nullptr, 0, terms);
-      columns.push_back(inputs.sets().united(terms));
+      columns.push_back(sets.united(terms));
     }
-    for (std::int64_t i = 0; i < x.rows(); ++i) {
+    for (std::int64_t i = 0; i < x.rows; ++i) {
       terms.clear();
       x.add_terms(i, nullptr, 0, terms);
-      const ElementSets::Set row = inputs.sets().united(terms);
-      for (std::int64_t j = 0; j < y.rows(); ++j)
-        out.data_as<std::int64_t>()[i * y.rows() + j] = inputs.sets().united(row, columns[std::size_t(j)]);
+      const ElementSets::Set row = sets.united(terms);
+      for (std::int64_t j = 0; j < y.rows; ++j)
+        out.data_as<std::int64_t>()[i * y.rows + j] = sets.united(row, columns[std::size_t(j)]);
     }
-    return out.reshape(inputs.lengths());
+    return out;
   }
-  for (std::int64_t i = 0; i < x.rows(); ++i)
-    for (std::int64_t j = 0; j < y.rows(); ++j) {
+  for (std::int64_t i = 0; i < x.rows; ++i)
+    for (std::int64_t j = 0; j < y.rows; ++j) {
       terms.clear();
       x.add_terms(i, &y, j, terms);
       y.add_terms(j, &x, i, terms);
-      out.data_as<std::int64_t>()[i * y.rows() + j] = inputs.sets().united(terms);
+      out.data_as<std::int64_t>()[i * y.rows + j] = sets.united(terms);
     }
-  return out.reshape(inputs.lengths());
+  return out;
+}
+
+std::optional<Array> dot_dependencies(const Apply& node, int, InputDependencies& inputs) {
+  const Dims& lengths = inputs.lengths();
+  const std::int64_t rows = node.input(0).ndim() == 2 ? lengths[0] : 1,
+                     columns = node.input(1).ndim() == 2 ? lengths.back() : 1;
+  const Factor x(rows, inputs.of(0), inputs.value(0), false), y(columns, inputs.of(1), inputs.value(1), true);
+  return product_dependencies(inputs.sets(), x, y).reshape(inputs.lengths());
 }
 const RegisterDependencies register_dot_dependencies("Dot", dot_dependencies);
 
@@ -537,6 +546,39 @@ std::vector<std::vector<bool>> BatchedDot::connection_pattern(const Apply& node)
 Apply BatchedDot::vectorize(const Apply&, std::span<const Variable> batched) const {
   return make_node(pad_ranks(batched));
 }
+
+namespace {
+
+// A product depends on its own matrices.
+std::optional<Array> batched_dot_dependencies(const Apply&, int, InputDependencies& inputs) {
+  const Dims& lengths = inputs.lengths();
+  std::int64_t count = 1;
+  for (std::size_t axis = 0; axis + 2 < lengths.size(); ++axis) count *= lengths[axis];
+  const auto in_batch = [&](const std::optional<Array>& given) -> std::optional<Array> {
+    if (!given) return std::nullopt;
+    Dims whole = lengths;
+    for (std::size_t axis : {lengths.size() - 2, lengths.size() - 1}) whole[axis] = given->shape()[axis];
+    return flat_batch(given->broadcast_to(whole).contiguous());
+  };
+  const std::optional<Array> sets[] = {in_batch(inputs.of(0)), in_batch(inputs.of(1))},
+                             values[] = {in_batch(inputs.value(0)), in_batch(inputs.value(1))};
+  const auto factor = [&](int input, std::int64_t k) {
+    const auto part = [&](const std::optional<Array>& all) {
+      return all ? std::optional(all->take_index(0, k)) : std::nullopt;
+    };
+    return Factor(lengths[lengths.size() - 2 + std::size_t(input)], part(sets[input]), part(values[input]), input == 1);
+  };
+  const Array out = Array::zeros(DType::Int64, lengths);
+  if (out.size() == 0) return out;
+  const Array products = flat_batch(out);
+  for (std::int64_t k = 0; k < count; ++k) {
+    products.take_index(0, k).assign(product_dependencies(inputs.sets(), factor(0, k), factor(1, k)));
+  }
+  return out;
+}
+const RegisterDependencies register_batched_dot_dependencies("BatchedDot", batched_dot_dependencies);
+
+}  // namespace
 
 // ---- public functions -----------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/scan.hpp"
+#include "graph/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/array_loops.hpp"
@@ -231,6 +232,23 @@ Variable cumsum(const Operand& x, std::optional<int> axis) { return cumulated(x,
 Variable cumprod(const Operand& x, std::optional<int> axis) { return cumulated(x, axis, "mul", "cumprod"); }
 
 namespace {
+
+// Each element depends on those up to it, unless these sets together become too large.
+std::optional<Array> cum_op_dependencies(const Apply& node, int, InputDependencies& inputs) {
+  const auto axis = std::size_t(dynamic_cast<const CumOp&>(node.op()).axis);
+  const Array out = inputs.of(0)->copy();
+  const Dims& lengths = out.shape();
+  std::int64_t step = 1;
+  for (std::size_t k = axis + 1; k < lengths.size(); ++k) step *= lengths[k];
+  auto* const sets = out.data_as<std::int64_t>();
+  const std::int64_t limit = inputs.sets().size() + max_accumulated_elements;
+  for (std::int64_t k = 0; k < out.size(); ++k) {
+    if (k / step % lengths[axis] > 0) sets[k] = inputs.sets().united(sets[k - step], sets[k]);
+    if (inputs.sets().size() > limit) return std::nullopt;
+  }
+  return out;
+}
+const RegisterDependencies register_cum_op_dependencies("CumOp", cum_op_dependencies);
 
 std::vector<Sample> cum_op_samples() {
   constexpr auto any = unknown_length;

@@ -5,6 +5,7 @@
 
 #include "bitale/ops/fft.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/linalg/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -327,6 +328,15 @@ std::vector<Sample> fft_samples() {
   }
   return out;
 }
+
+// Transforms of a batch are independent. Of the first input, this many dimensions are those of one transform.
+template <int own>
+std::optional<Array> transform_dependencies(const Apply& node, int, InputDependencies& inputs) {
+  return batch_dependencies(inputs, 1, std::size_t(node.input(0).ndim() - own));
+}
+const RegisterDependencies register_rfft_dependencies("RFFT", transform_dependencies<1>),
+    register_irfft_dependencies("IRFFT", transform_dependencies<2>),
+    register_fft_dependencies("FFT", transform_dependencies<2>);
 
 REGISTER_OP(RFFT,
             "The Fourier transform of real numbers along the last axis, as pairs of a real and an imaginary part.",
