@@ -119,7 +119,7 @@ XVariable Groups::var(int ddof) const {
   const Groups squares(xtensor::sqr(centred), x_.dims()[std::size_t(axis_)].name(), group_of_, dim_);
   const XVariable freedom = xtensor::sub(count(), ddof), variance = divided(squares.sum(), freedom);
   const XVariable nan(bitale::cast(constant(Array(std::numeric_limits<double>::quiet_NaN())), variance.dtype()), {});
-  return xtensor::where(xtensor::gt(freedom, 0), variance, nan);
+  return xtensor::transpose(xtensor::where(xtensor::gt(freedom, 0), variance, nan), variance.names());
 }
 
 XVariable Groups::std_(int ddof) const { return xtensor::sqrt(var(ddof)); }

@@ -148,6 +148,8 @@ def test_groups():
     x = px.as_xtensor(np.arange(8.0).reshape(4, 2), dims=("person", "item"))
     labels = ["b", "a", "b", "b"]
     groups = x.groupby(labels, dim="person", name="group")
+    for name in ("sum", "mean", "var", "std", "max", "min", "prod", "all", "any", "first", "last"):
+        assert getattr(x.T.groupby(labels, dim="person", name="group"), name)().dims == ("item", "group")
     assert groups.sum().dims == ("group", "item") and list(groups.sum().coords["group"]) == ["a", "b"]
     np.testing.assert_allclose(value(groups.mean()), [[2, 3], [10 / 3, 13 / 3]])
     np.testing.assert_allclose(value(groups.std(ddof=0)), [[0, 0], np.std([[0, 1], [4, 5], [6, 7]], axis=0)])
