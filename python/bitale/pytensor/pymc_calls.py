@@ -17,7 +17,7 @@ import pytensor
 from bitale.pytensor.after_import import after_import
 from bitale.pytensor.default_mode import is_bitale
 from bitale.pytensor.linker import BITALE
-from bitale.pytensor.nutpie_import import arviz_on_demand
+from bitale.pytensor.nutpie_import import on_demand
 
 # Functions of PyMC that take `mode`, `backend` or `compile_kwargs`.
 _CALLS = (
@@ -97,4 +97,4 @@ def _with_bitale(own: Callable[..., Any]) -> Callable[..., Any]:
 
 def extend() -> None:
     after_import("pymc", _extend_pymc)
-    after_import("nutpie", _extend_nutpie, arviz_on_demand)
+    after_import("nutpie", _extend_nutpie, on_demand)
