@@ -11,6 +11,12 @@ namespace bitale::xtensor {
 
 namespace {
 
+// Quotes are no letters that texts have in common.
+std::string without_quotes(const std::string& label) {
+  const bool is_quoted = label.size() > 2 && (label.front() == '"' || label.front() == '\'');
+  return is_quoted ? label.substr(1, label.size() - 2) : label;
+}
+
 // What may have been meant, for a message.
 std::string near_label(const Coordinates& labels, const Coordinates& wanted, std::int64_t which) {
   if (const auto differences = labels.differences_from(wanted, which)) {
@@ -20,9 +26,11 @@ std::string near_label(const Coordinates& labels, const Coordinates& wanted, std
   }
   constexpr std::int64_t most = 10'000;  // a message is not worth the time that more take
   std::vector<std::string> candidates;
-  for (std::int64_t i = 0; i < std::min(most, labels.count()); ++i) candidates.push_back(labels.label(i));
-  const std::string found = closest(wanted.label(which), candidates);
-  return found.empty() ? "" : cat("; did you mean ", found, '?');
+  for (std::int64_t i = 0; i < std::min(most, labels.count()); ++i)
+    candidates.push_back(without_quotes(labels.label(i)));
+  const std::string found = closest(without_quotes(wanted.label(which)), candidates);
+  if (found.empty()) return "";
+  return cat("; did you mean ", labels.label(std::ranges::find(candidates, found) - candidates.begin()), '?');
 }
 
 // Python shows a KeyError by its repr, in which a double quote beside single ones is escaped.

@@ -233,6 +233,7 @@ def test_coordinates_of_operands_have_to_agree():
         (lambda x: x.set(1.0), TypeError, "expected an indexed tensor"),
         (lambda x: x[0].set(px.xtensor("v", dims="mnth")), ValueError, 'did you mean "month"'),
         (lambda x: x.sel(country="GE"), KeyError, "no label 'GE'; did you mean 'DE'"),
+        (lambda x: px.as_xtensor([1.0, 2.0], dims=px.Dim("t", coords=["u", "v"])).sel(t="w"), KeyError, "no label 'w'\"$"),
         (lambda x: x.sel(year=2001), KeyError, "the nearest is 2000"),
         (lambda x: x.sel(month=1), ValueError, '"month" has no coordinates'),
         (lambda x: x.sel(yaer=1), ValueError, 'did you mean "year"'),
