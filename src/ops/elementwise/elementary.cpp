@@ -75,8 +75,11 @@ Variable logaddexp2(const Operand& first, const Operand& second) {
   const Variable high = maximum(x, y), low = minimum(y, x);
   const Variable distance =
       cast(switch_(isinf(high), switch_(eq(low, high), 0, -INFINITY), sub(low, high)), high.dtype());
-  return add(high,
-             mul(softplus(mul(distance, number_for(high, std::numbers::ln2))), number_for(high, std::numbers::log2e)));
+  // log2(1 + t) is 1 + log2(1 + (t - 1) / 2) where t is near 1: the sum of equal powers is exactly the next one, where
+  // ln(2) log2(e) would be rounded, and cancel against a high of about -1.
+  const Variable t = exp2(distance), is_near = gt(t, number_for(high, 0.5));
+  const Variable rest = switch_(is_near, mul(sub(t, 1), number_for(high, 0.5)), t);
+  return add(add(high, cast(is_near, high.dtype())), mul(log1p(rest), number_for(high, std::numbers::log2e)));
 }
 
 Variable float_power(const Operand& x, const Operand& y) {

@@ -474,3 +474,21 @@ def test_quantiles_at_the_steps_of_their_methods(name, method):
         expected = getattr(np, name)(values, parts, method=method)
         np.testing.assert_allclose(f(values, parts), expected, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(of_constants(values), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+def test_logaddexp2_of_equal_numbers_is_exact(dtype, mode):
+    """2^x + 2^x is 2^(x+1); near it and far from it, the sum is right to a few units in the last place."""
+    x, y = pt.vector("x", dtype=dtype), pt.vector("y", dtype=dtype)
+    f = bt.function([x, y], pt.logaddexp2(x, y), mode=mode)
+    values = np.concatenate([np.linspace(-3, 3, 97), [-1, 0, -1000, 1e30, np.inf, -np.inf, np.nan]]).astype(dtype)
+    np.testing.assert_array_equal(f(values, values), values + np.ones((), dtype))
+    eps = np.finfo(dtype).eps
+    assert f(np.array([-1], dtype), np.array([-1 + 2 * eps], dtype))[0] == pytest.approx(eps, rel=0.2)
+    far = np.array([-20, -60, -100], dtype)
+    np.testing.assert_allclose(f(np.zeros(3, dtype), far), np.log1p(np.exp2(far.astype("float64"))) * np.log2(np.e), rtol=8 * eps)
+    u = pt.scalar("u", dtype="float64")
+    slope = bt.function([u], bt.grad(pt.logaddexp2(u, 0.25), u), mode=mode)
+    for at in (-3.0, -0.5, 0.2, 0.3, 1.0, 1.4, 9.0):
+        assert slope(at) == pytest.approx(1 / (1 + 2 ** (0.25 - at)), rel=1e-14)
