@@ -39,6 +39,24 @@ def in_row_blocks(x: Any, c: Any, rows: int = 250) -> Any:
     return pt.sum(bt.scan(lambda block: pt.sum(minima_of_product(block, c)), sequences=[blocks], return_updates=False))
 
 
+def attention(q: Any, k: Any, v: Any) -> Any:
+    return pt.special.softmax(q @ k.T, axis=1) @ v
+
+
+def attention_in_row_blocks(q: Any, k: Any, v: Any, rows: int = 64) -> Any:
+    blocks = q.reshape((q.type.shape[0] // rows, rows, q.type.shape[1]))
+    return bt.scan(lambda block: attention(block, k, v), sequences=[blocks], return_updates=False)
+
+
+def gradient_of_least(x: Any, c: Any) -> Any:
+    return bt.grad(pt.sum(minima_of_product(x, c)), c)
+
+
+def gradient_by_nearest(x: Any, c: Any) -> Any:
+    nearest = pt.argmin(squared_norms(c) - 2 * x @ c.T, axis=1)
+    return bt.grad(pt.sum(squared_norms(c)[nearest] - 2 * pt.sum(x * c[nearest], axis=1)), c)
+
+
 def distances(x: Any, c: Any) -> Any:
     return ((x[:, None] - c[None]) ** 2).sum(axis=2)
 
@@ -100,6 +118,8 @@ def forms() -> Iterator[Form]:
     yield Form("powers 0 to 127 of 1,024 points, summed: by `pow`, by `cumprod`", lambda t: by_pow(t).sum(), lambda t: by_cumprod(t).sum(), [np.linspace(-1, 1, 1024)])
     x, c = draws(10_000, 16), draws(1_000, 16)
     yield Form("least of each row of a product: whole, in blocks of rows", lambda x, c: pt.sum(minima_of_product(x, c)), in_row_blocks, [x, c])
+    yield Form("gradient of least of each row of a product: by `min`, by `argmin`", gradient_of_least, gradient_by_nearest, [x, c])
+    yield Form("softmax of a product, times a matrix: whole, in blocks of rows", attention, attention_in_row_blocks, [draws(4096, 32), draws(2048, 32), draws(2048, 16)])
     x, c = draws(10_000, 16), draws(100, 16)
     yield Form("gradient of least distances: by `min`, by `argmin`", lambda x, c: bt.grad(pt.sum(pt.min(distances(x, c), axis=1)), c), by_nearest, [x, c])
     yield Form("squared distances: points as rows, as columns", distances, distances_along_rows, [x, c])

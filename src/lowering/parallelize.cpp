@@ -504,7 +504,8 @@ class Parallelizer {
                              [&](Expr& root) { walk(root, [&](Expr expr) { calls += expr.code() == Code::call; }); });
       total = total + (program::operations(step) * (in_lanes ? 1 : scalar_weight) + calls * call_weight);
       if (auto* call = std::get_if<program::Call>(&step.what)) total = total + flops_of(*call);
-      if (auto* loop = program::as_loop(step)) total = total + extent_of(*loop) * work_of(loop->body, loop->vector);
+      if (auto* loop = program::as_loop(step))
+        total = total + known_bound(loop->extent) * work_of(loop->body, loop->vector);
     }
     return total;
   }
@@ -512,14 +513,16 @@ class Parallelizer {
     const runtime::RuntimeFunction* row = runtime::find_function(call.function);
     if (!row || row->flops.of.empty()) return pool_.integer(call_weight);
     Expr flops = pool_.integer(row->flops.factor);
-    for (auto& name : row->flops.of) flops = flops * std::get<Expr>(call.arguments[row->argument_index(name)]);
+    for (auto& name : row->flops.of)
+      flops = flops * known_bound(std::get<Expr>(call.arguments[row->argument_index(name)]));
     return row->flops.divisor > 1 ? flops / pool_.integer(row->flops.divisor) : flops;
   }
-  Expr extent_of(const Loop& loop) {
-    if (is_fixed(loop.extent)) return loop.extent;
-    if (loop.extent.code() == Code::min)
+  // A length, or one that it does not exceed, that is known before any loop: rows are counted in blocks and tiles.
+  Expr known_bound(Expr length) {
+    if (is_fixed(length)) return length;
+    if (length.code() == Code::min)
       for (std::size_t i = 0; i < 2; ++i)
-        if (loop.extent.argument(i).is_constant()) return loop.extent.argument(i);
+        if (is_fixed(length.argument(i))) return length.argument(i);
     return pool_.integer(unknown_extent);
   }
 

@@ -20,6 +20,10 @@ void collapse(Program& program) {
   lowering::Declarations declare(program);
   lowering::collapse_loops(program, declare, {});
 }
+void blocks(Program& program) {
+  lowering::Declarations declare(program);
+  lowering::block_products(program, declare, {});
+}
 void lanes(Program& program) {
   lowering::Declarations declare(program);
   lowering::Lengths lengths;
@@ -375,4 +379,60 @@ TEST_CASE(
         y[j, k] += select((x[i, j] == v0), w[k], 0.0)
 )";
   CHECK(after(lowering::guard_additions, given) == given);
+}
+
+TEST_CASE("blocks: a large product and the loops and products that read its rows run block by block") {
+  CHECK(after(blocks,
+              R"(program p(q: f64[?, ?], k: f64[?, ?], v: f64[?, ?]) -> y: f64[4096, 8], z: f64, u: f64[2048]
+  buffer s: f64[4096, 2048]
+  buffer e: f64[4096, 2048]
+  call bt_gemm_f64(4096, 2048, 32, 0, 1, in q, 32, in k, 32, out s)
+  for j in 2048:
+    u[j] = v[j, 0]
+  for i in 4096, sum v1:
+    for j in 2048, max v0:
+      v0 max= s[i, j]
+    for j in 2048:
+      e[i, j] = (s[i, j] - v0)
+    v1 += v0
+  call bt_gemm_f64(4096, 8, 2048, 0, 0, in e, 2048, in v, 8, out y)
+  z = v1
+)") == R"(program p(q: f64[?, ?], k: f64[?, ?], v: f64[?, ?]) -> y: f64[4096, 8], z: f64, u: f64[2048]
+  buffer s: f64[64, 2048]
+  buffer e: f64[64, 2048]
+  buffer rows1: f64[4096]
+  for j in 2048:
+    u[j] = v[j, 0]
+  for b in 64:
+    call bt_gemm_f64(min(64, (4096 - (b * 64))), 2048, 32, 0, 1, in q from (b * 2048), 32, in k, 32, out s)
+    for i3 in min(64, (4096 - (b * 64))):
+      for j in 2048, max v0:
+        v0 max= s[i3, j]
+      for j in 2048:
+        e[i3, j] = (s[i3, j] - v0)
+      rows1[((b * 64) + i3)] = v0
+    call bt_gemm_f64(min(64, (4096 - (b * 64))), 8, 2048, 0, 0, in e, 2048, in v, 8, out y from (b * 512))
+  for i4 in 4096, sum v1:
+    v1 += rows1[i4]
+  z = v1
+)");
+}
+
+TEST_CASE("blocks: a product stays whole where it is small, read by columns, returned, or stored again as a whole") {
+  for (const auto& [rows, body] : std::vector<std::pair<std::string, std::string>>{
+           {"64", "  for i in 64:\n    for j in 2048:\n      y[j] += s[i, j]\n"},
+           {"4096", "  for j in 2048:\n    for i in 4096:\n      y[j] += s[i, j]\n"},
+           {"4096", "  for i in 4096:\n    for j in 2048:\n      y[j] += s[(4095 - i), j]\n"},
+           {"4096", "  call bt_gemm_f64(1, 2048, 4096, 0, 0, in w, 4096, in s, 2048, out y)\n"},
+           {"4096", "  for i in 4096, prefix sum v0:\n    v0 += s[i, 0]\n    y[0] = v0\n"},
+           {"4096",
+            "  for i in 4096:\n    for j in 2048:\n      t[i, j] = (s[i, j] + 1.0)\n  for j in 2048:\n    y[j] += t[j, "
+            "j]\n"}}) {
+    const std::string text =
+        cat("program p(q: f64[?, ?], k: f64[?, ?], w: f64[?, ?]) -> y: f64[2048]\n  buffer s: f64[", rows, ", 2048]\n",
+            body.find("t[") != std::string::npos ? "  buffer t: f64[4096, 2048]\n" : "",
+            "  fill y 0.0\n  call bt_gemm_f64(", rows, ", 2048, 32, 0, 1, in q, 32, in k, 32, out s)\n", body);
+    CAPTURE(text);
+    CHECK(after(blocks, text.c_str()) == text);
+  }
 }

@@ -1,0 +1,463 @@
+// Products in blocks of rows. A large product of matrices whose readers go through its rows is computed a block of rows
+// at a time, and its readers (loops over its rows, and further products with it as their left factor) run over that
+// block before the next one is computed. So min(x @ c.T, axis=1) or softmax(q @ k.T) @ v never store the product as a
+// whole; a block stays in the cache. The members of such a group must meet row by row: what one writes, the others use
+// in the same row only. Steps between them move before the group, or behind it.
+#include <algorithm>
+#include <unordered_set>
+
+#include "bitale/core/text.hpp"
+#include "lowering/passes.hpp"
+#include "program/steps.hpp"
+#include "runtime/functions.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+
+using program::BufferArgument;
+using program::Call;
+using program::Code;
+using program::Loop;
+using program::Step;
+using program::Steps;
+
+constexpr std::int64_t block_bytes = 512 << 10;     // of the product; what second-level caches hold
+constexpr std::int64_t fewest_rows = 64;            // so that a library that packs the right factor does so seldom
+constexpr std::int64_t longest_inner = 128;         // beyond, the product takes much longer than storing it
+constexpr std::int64_t smallest = 4 * block_bytes;  // of products that are worth it
+
+using Numbers = std::unordered_set<std::int64_t>;
+
+// What a step, with those in it, reads and writes: buffers and variables.
+struct StepEffects {
+  Numbers reads, writes, uses, defines;
+  bool may_fail = false;
+
+  void add(const Step& step) {
+    program::ExprWalk walk;
+    program::for_each_expr_within(step, [&](const Expr& root) {
+      walk(root, [&](Expr expr) {
+        if (expr.code() == Code::load) reads.insert(expr.payload());
+        if (expr.code() == Code::dim) reads.insert(expr.payload() >> 8);
+        if (expr.code() == Code::var) uses.insert(expr.payload());
+      });
+    });
+    program::for_each_access_within(step, [&](const program::Access& access) {
+      if (access.reads()) reads.insert(access.buffer);
+      if (access.writes()) writes.insert(access.buffer);
+    });
+    add_definitions(step);
+  }
+
+  bool conflicts_with(const StepEffects& other) const {
+    return meet(writes, other.reads) || meet(writes, other.writes) || meet(reads, other.writes) ||
+           meet(defines, other.uses) || meet(uses, other.defines);
+  }
+  bool touches(std::int64_t buffer) const { return reads.count(buffer) != 0 || writes.count(buffer) != 0; }
+  static bool meet(const Numbers& a, const Numbers& b) {
+    const Numbers &few = a.size() < b.size() ? a : b, &many = a.size() < b.size() ? b : a;
+    return std::any_of(few.begin(), few.end(), [&](std::int64_t each) { return many.count(each) != 0; });
+  }
+
+ private:
+  void add_definitions(const Step& step) {
+    may_fail |= program::may_fail(step);
+    program::for_each_definition(step, [&](const Expr& var, program::Definition kind) {
+      if (kind != program::Definition::index) defines.insert(var.payload());
+    });
+    program::for_each_body(step, [&](const Steps& body) {
+      for (auto& inner : body) add_definitions(inner);  // recursion as deep as arrays have dimensions
+    });
+  }
+};
+
+// A call that computes the rows of a product one by one: its `rows` argument, and how far apart the rows of its left
+// factor and of its result are. Rows are matrices in a stack of products.
+struct Product {
+  std::size_t rows_at, left_at, right_at, result_at;
+  Expr rows, left_step, right_step, result_step;
+  Expr inner, bytes_of_row;
+  bool is_stack;
+};
+
+class Blocker {
+ public:
+  Blocker(Program& program, Declarations& declare, const Lengths& lengths)
+      : program_(program), pool_(*program.pool), declare_(declare), lengths_(lengths) {}
+
+  void run() {
+    Steps& steps = program_.steps;
+    if (std::none_of(steps.begin(), steps.end(), [&](auto& step) { return is_large(product_of(step)); })) return;
+    note_effects();
+    for (std::size_t at = 0; at < steps.size(); ++at)
+      if (is_large(product_of(steps[at])) && block(at)) note_effects();
+  }
+
+ private:
+  // ---- products ----
+
+  std::optional<Product> product_of(const Step& step) const {
+    const auto* call = std::get_if<Call>(&step.what);
+    if (!call) return std::nullopt;
+    const runtime::RuntimeFunction* row = runtime::find_function(call->function);
+    if (!row) return std::nullopt;
+    const auto at = [&](std::string_view name) { return row->argument_index(name); };
+    const auto scalar = [&](std::string_view name) { return std::get<Expr>(call->arguments[at(name)]); };
+    const auto left_step = [&] {
+      const Expr transposed = scalar("transA");
+      return transposed.is_constant(0) ? scalar("lda") : transposed.is_constant(1) ? pool_.integer(1) : Expr();
+    };
+    Product out{};
+    const std::int64_t item = row->of_float32 ? 4 : 8;
+    switch (row->meaning) {
+      case runtime::SourceCall::matrix_product:
+        out = {at("m"),          at("A"),     at("B"),     at("C"), scalar("m"), left_step(),
+               pool_.integer(0), scalar("n"), scalar("k"), {},      false};
+        break;
+      case runtime::SourceCall::matrix_vector_product:
+        out = {at("m"),          at("A"),          at("x"),     at("y"), scalar("m"), left_step(),
+               pool_.integer(0), pool_.integer(1), scalar("k"), {},      false};
+        break;
+      case runtime::SourceCall::batched_matrix_product:
+        out = {at("batch"),
+               at("A"),
+               at("B"),
+               at("C"),
+               scalar("batch"),
+               scalar("strideA"),
+               scalar("strideB"),
+               scalar("m") * scalar("n"),
+               scalar("k"),
+               {},
+               true};
+        break;
+      case runtime::SourceCall::other: return std::nullopt;
+    }
+    if (!out.left_step.defined()) return std::nullopt;
+    out.bytes_of_row = out.result_step * item;
+    return out;
+  }
+
+  // Whether its result may be larger than the caches.
+  bool is_large(const std::optional<Product>& product) const {
+    if (!product) return false;
+    const Expr bytes = product->rows * product->bytes_of_row, inner = product->inner;
+    if (bytes.is_constant() && bytes.payload() < smallest) return false;
+    return product->is_stack || !inner.is_constant() || inner.payload() <= longest_inner;
+  }
+
+  // The number of rows in a block: all where the product is small, or takes much longer than storing it.
+  Expr rows_in_block(const Product& product) const {
+    const Expr one = pool_.integer(1), all = max(product.rows, one);
+    const Expr fitting = pool_.integer(block_bytes) / max(product.bytes_of_row, one);
+    Expr rows = max(fitting, one), is_worth_it = product.rows * product.bytes_of_row >= smallest;
+    if (!product.is_stack) {
+      constexpr std::int64_t unit = 16;  // rows that kernels of libraries take together
+      rows = max(fitting / unit * unit, pool_.integer(fewest_rows));
+      is_worth_it = is_worth_it & (product.inner <= longest_inner);
+    }
+    return min(select(is_worth_it, rows, all), all);
+  }
+
+  // ---- a group ----
+
+  struct Group {
+    Product product;
+    std::vector<std::size_t> members;  // steps that run block by block
+    Numbers by_row;                    // buffers that members write, all by rows
+    StepEffects effects, of_later;     // of members, and of the steps that run behind the group
+    std::vector<std::size_t> earlier, later;
+  };
+
+  void note_effects() {
+    effects_.assign(program_.steps.size(), {});
+    last_use_.assign(program_.buffers.size(), 0);
+    first_use_.assign(program_.buffers.size(), program_.steps.size());
+    for (std::size_t at = 0; at < program_.steps.size(); ++at) {
+      effects_[at].add(program_.steps[at]);
+      for (auto* buffers : {&effects_[at].reads, &effects_[at].writes})
+        for (const std::int64_t buffer : *buffers) {
+          last_use_[std::size_t(buffer)] = at;
+          first_use_[std::size_t(buffer)] = std::min(first_use_[std::size_t(buffer)], at);
+        }
+    }
+  }
+
+  bool is_temporary(std::int64_t buffer) const {
+    return program_.buffers[std::size_t(buffer)].role == program::Role::temporary;
+  }
+  static const BufferArgument& memory(const Call& call, std::size_t at) {
+    return std::get<BufferArgument>(call.arguments[at]);
+  }
+
+  // Builds the group of the product at this step, and puts it into the program. Returns whether there is one.
+  bool block(std::size_t begin) {
+    Group group;
+    group.product = *product_of(program_.steps[begin]);
+    const std::int64_t result = memory(std::get<Call>(program_.steps[begin].what), group.product.result_at).buffer;
+    if (!is_temporary(result) || first_use_[std::size_t(result)] != begin) return false;
+    if (!add_product(group, begin, true)) return false;
+    const auto end = [&] {
+      std::size_t last = begin;
+      for (const std::int64_t buffer : group.by_row)
+        if (is_temporary(buffer)) last = std::max(last, last_use_[std::size_t(buffer)]);
+      return last;
+    };
+    for (std::size_t at = begin + 1; at <= end(); ++at) {
+      if (add(group, at)) continue;
+      if (effects_[at].touches(result)) return false;
+      const bool stays_behind = effects_[at].conflicts_with(group.effects) ||
+                                effects_[at].conflicts_with(group.of_later) ||
+                                (effects_[at].may_fail && group.of_later.may_fail);
+      if (!stays_behind) {
+        group.earlier.push_back(at);
+        continue;
+      }
+      group.later.push_back(at);
+      group.of_later.add(program_.steps[at]);
+    }
+    if (group.members.size() < 2 || stores_as_much(group)) return false;
+    replace(group, begin);
+    return true;
+  }
+
+  // Whether something as large as the product is stored as a whole anyway.
+  bool stores_as_much(const Group& group) const {
+    return std::any_of(group.by_row.begin(), group.by_row.end(), [&](std::int64_t buffer) {
+      return has_rows(buffer, group.product.result_step, group) && !is_within(group, buffer);
+    });
+  }
+
+  // Adds a step to the group if it can run by rows. What may fail stays in front of what comes after it.
+  bool add(Group& group, std::size_t at) {
+    if (effects_[at].may_fail || group.of_later.may_fail || effects_[at].conflicts_with(group.of_later)) return false;
+    if (StepEffects::meet(effects_[at].uses, group.effects.defines)) return false;
+    return add_product(group, at, false) || add_loop(group, at);
+  }
+
+  bool add_product(Group& group, std::size_t at, bool is_first) {
+    const auto product = product_of(program_.steps[at]);
+    if (!product || !lengths_.same(product->rows, group.product.rows)) return false;
+    if (product->is_stack != group.product.is_stack) return false;
+    const Call& call = std::get<Call>(program_.steps[at].what);
+    const BufferArgument &left = memory(call, product->left_at), &right = memory(call, product->right_at),
+                         &result = memory(call, product->result_at);
+    const Numbers& written = group.effects.writes;
+    if (result.offset.defined() || touches(group, result.buffer) ||
+        !has_rows(result.buffer, product->result_step, group))
+      return false;
+    if (result.buffer == left.buffer || result.buffer == right.buffer) return false;
+    if (!is_first) {
+      // Another product joins where it reads rows of the group, or is as large, and read with them.
+      const bool reads_rows = group.by_row.count(left.buffer) != 0;
+      if (reads_rows && (left.offset.defined() || !has_rows(left.buffer, product->left_step, group))) return false;
+      if (!reads_rows && (!is_large(product) || !is_temporary(result.buffer) || written.count(left.buffer) != 0))
+        return false;
+      const bool reads_right = written.count(right.buffer) != 0;
+      if (reads_right && !(group.by_row.count(right.buffer) != 0 && !right.offset.defined() && product->is_stack &&
+                           has_rows(right.buffer, product->right_step, group)))
+        return false;
+      if (left.buffer == right.buffer && !product->is_stack) return false;
+    }
+    group.by_row.insert(result.buffer);
+    join(group, at);
+    return true;
+  }
+
+  bool touches(const Group& group, std::int64_t buffer) const { return group.effects.touches(buffer); }
+
+  // Whether the buffer consists of as many rows as the group has, of this length.
+  bool has_rows(std::int64_t buffer, Expr length, const Group& group) const {
+    const auto& shape = program_.buffers[std::size_t(buffer)].shape;
+    if (shape.empty() || !lengths_.same(shape[0], group.product.rows)) return false;
+    Expr row = pool_.integer(1);
+    for (std::size_t k = 1; k < shape.size(); ++k) row = row * lengths_.fixed(shape[k]);
+    return lengths_.same(row, length) || row == lengths_.fixed(length);
+  }
+
+  bool add_loop(Group& group, std::size_t at) {
+    const auto* loop = program::as_loop(program_.steps[at]);
+    if (!loop || loop->until.defined() || !lengths_.same(loop->extent, group.product.rows)) return false;
+    const auto can_be_split = [](const program::Carry& carry) { return carry.kind == program::CarryKind::reduce; };
+    if (!std::all_of(loop->carries.begin(), loop->carries.end(), can_be_split)) return false;
+    // A sum of numbers, rather than of results of rows, is added in lanes.
+    if (!loop->carries.empty() && std::all_of(loop->body.begin(), loop->body.end(), program::is_simple)) return false;
+    const StepEffects& own = effects_[at];
+    const Numbers others = buffers_not_by_row(program_.steps[at], loop->index);
+    const auto fits = [&](std::int64_t buffer, bool writes) {
+      const bool is_by_row = others.count(buffer) == 0;
+      if (group.by_row.count(buffer)) return is_by_row;
+      return writes ? !touches(group, buffer) : group.effects.writes.count(buffer) == 0;
+    };
+    bool reads_rows = false;
+    for (const std::int64_t buffer : own.reads) {
+      if (!fits(buffer, own.writes.count(buffer) != 0)) return false;
+      reads_rows |= group.by_row.count(buffer) != 0;
+    }
+    for (const std::int64_t buffer : own.writes)
+      if (!fits(buffer, true)) return false;
+    if (!reads_rows) return false;
+    for (const std::int64_t buffer : own.writes)
+      if (others.count(buffer) == 0 && lengths_.same(program_.buffers[std::size_t(buffer)].shape[0], loop->extent))
+        group.by_row.insert(buffer);
+    join(group, at);
+    return true;
+  }
+
+  void join(Group& group, std::size_t at) {
+    group.members.push_back(at);
+    group.effects.add(program_.steps[at]);
+  }
+
+  // The buffers that the loop does not access at its own index along the first axis throughout.
+  static Numbers buffers_not_by_row(const Step& step, Expr index) {
+    Numbers out;
+    program::ExprWalk walk;
+    program::for_each_expr_within(step, [&](const Expr& root) {
+      walk(root, [&](Expr expr) {
+        if (expr.code() == Code::load && !(expr.argument_count() > 0 && expr.argument(0) == index))
+          out.insert(expr.payload());
+        if (expr.code() == Code::dim) out.insert(expr.payload() >> 8);
+      });
+    });
+    program::for_each_access_within(step, [&](const program::Access& access) {
+      if (!access.at || access.at->empty() || !(access.at->front() == index)) out.insert(access.buffer);
+    });
+    return out;
+  }
+
+  // ---- the program of a group ----
+
+  void replace(Group& group, std::size_t begin) {
+    const Expr rows = group.product.rows, in_block = rows_in_block(group.product);
+    const Expr count = (rows + (in_block - 1)) / in_block;
+    const Expr block = declare_.index("b", count), first = block * in_block;
+    const Expr size = min(in_block, rows - first), row = declare_.index("i", size);
+
+    Numbers narrowed;
+    for (const std::int64_t buffer : group.by_row)
+      if (is_within(group, buffer)) narrowed.insert(buffer);
+    for (const std::int64_t buffer : narrowed) program_.buffers[std::size_t(buffer)].shape[0] = in_block;
+
+    Loop blocks{block, count, {}, {}, false};
+    Steps deferred;
+    for (const std::size_t at : group.members) {
+      Step step = std::move(program_.steps[at]);
+      if (auto* call = std::get_if<Call>(&step.what)) {
+        const Product product = *product_of(step);
+        call->arguments[product.rows_at] = size;
+        move_to_block(*call, product.left_at, product.left_step, block, in_block, narrowed);
+        move_to_block(*call, product.right_at, product.right_step, block, in_block, narrowed);
+        move_to_block(*call, product.result_at, product.result_step, block, in_block, narrowed);
+      } else {
+        auto& loop = std::get<Loop>(step.what);
+        for (auto& carry : loop.carries)
+          if (!defer(carry, loop, rows, deferred)) blocks.carries.push_back(carry);
+        loop.carries.clear();
+        move_rows(loop, row, first, narrowed);
+        loop.index = row;
+        loop.extent = size;
+      }
+      blocks.body.push_back(std::move(step));
+    }
+
+    const std::size_t end = std::max({group.members.back(), group.earlier.empty() ? 0 : group.earlier.back(),
+                                      group.later.empty() ? 0 : group.later.back()});
+    Steps together;
+    for (const std::size_t at : group.earlier) together.push_back(std::move(program_.steps[at]));
+    together.push_back({std::move(blocks)});
+    for (auto& each : deferred) together.push_back(std::move(each));
+    for (const std::size_t at : group.later) together.push_back(std::move(program_.steps[at]));
+    const auto from = program_.steps.begin() + std::ptrdiff_t(begin);
+    const auto behind = program_.steps.erase(from, program_.steps.begin() + std::ptrdiff_t(end) + 1);
+    program_.steps.insert(behind, std::make_move_iterator(together.begin()), std::make_move_iterator(together.end()));
+  }
+
+  // What each row gives once to a reduction is stored, and combined by a loop behind the group, which can run in lanes,
+  // and whose order does not depend on blocks.
+  bool defer(const program::Carry& carry, Loop& loop, Expr rows, Steps& deferred) {
+    const auto updates = [&](const Step& step) {
+      const auto* update = std::get_if<program::Update>(&step.what);
+      return update && update->var == carry.var;
+    };
+    std::size_t all = 0;
+    program::visit_steps(std::as_const(loop.body), [&](const Step& step) { all += updates(step); });
+    const auto found = std::find_if(loop.body.begin(), loop.body.end(), updates);
+    if (all != 1 || found == loop.body.end()) return false;
+    program::Buffer buffer;
+    buffer.name = cat("rows", ++deferred_count_);
+    buffer.dtype = carry.var.dtype();
+    buffer.shape = {rows};
+    const std::int64_t stored = declare_.buffer(std::move(buffer));
+    const Expr value = std::get<program::Update>(found->what).value;
+    found->what = program::Store{stored, {loop.index}, value};
+    const Expr at[] = {declare_.index("i", rows)};
+    Step update{program::Update{carry.var, carry.combiner, pool_.load(stored, carry.var.dtype(), at)}};
+    deferred.push_back({Loop{at[0], rows, {carry}, {std::move(update)}, false}});
+    return true;
+  }
+
+  // Whether only members of the group use the temporary.
+  bool is_within(const Group& group, std::int64_t buffer) const {
+    if (!is_temporary(buffer)) return false;
+    for (std::size_t at = first_use_[std::size_t(buffer)]; at <= last_use_[std::size_t(buffer)]; ++at) {
+      const bool is_member = std::find(group.members.begin(), group.members.end(), at) != group.members.end();
+      if (!is_member && effects_[at].touches(buffer)) return false;
+    }
+    return true;
+  }
+
+  static void move_to_block(Call& call, std::size_t at, Expr step, Expr block, Expr rows, const Numbers& narrowed) {
+    auto& argument = std::get<BufferArgument>(call.arguments[at]);
+    if (step.is_constant(0) || narrowed.count(argument.buffer)) return;
+    const Expr offset = block * (rows * step);
+    argument.offset = argument.offset.defined() ? argument.offset + offset : offset;
+  }
+
+  // The loop's index becomes that of a row in the block, in buffers of a block's size, and that of the same row in the
+  // whole elsewhere.
+  void move_rows(Loop& loop, Expr row, Expr first, const Numbers& narrowed) {
+    const Expr index = loop.index;
+    const program::Substitution in_whole{{index.id(), first + row}};
+    const auto move = [&](Step& step) {
+      while (move_loads(step, index, row, narrowed)) {  // repeated where a load is an index of another
+      }
+      program::for_each_access(step, [&](const program::MutableAccess& access) {
+        if (access.at && narrowed.count(access.buffer)) access.at->front() = row;
+      });
+      program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, in_whole); });
+    };
+    program::visit_steps(loop.body, move);
+  }
+  bool move_loads(Step& step, Expr index, Expr row, const Numbers& narrowed) {
+    program::Substitution moved;
+    program::ExprWalk walk;
+    program::for_each_expr(step, [&](Expr& root) {
+      walk(root, [&](Expr expr) {
+        if (expr.code() != Code::load || !narrowed.count(expr.payload()) || !(expr.argument(0) == index)) return;
+        std::vector<Expr> at = program::arguments_of(expr);
+        at[0] = row;
+        moved[expr.id()] = pool_.load(expr.payload(), expr.dtype(), at);
+      });
+    });
+    if (!moved.empty()) program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, moved); });
+    return !moved.empty();
+  }
+
+  Program& program_;
+  program::ExprPool& pool_;
+  Declarations& declare_;
+  const Lengths& lengths_;
+  std::vector<StepEffects> effects_;  // by top-level step
+  int deferred_count_ = 0;
+  std::vector<std::size_t> first_use_, last_use_;  // by buffer: top-level steps
+};
+
+}  // namespace
+
+void block_products(Program& program, Declarations& declare, const Lengths& lengths) {
+  Blocker(program, declare, lengths).run();
+}
+
+}  // namespace bitale::lowering
