@@ -1,10 +1,12 @@
 """Sparse matrices side by side: Bitale with a static pattern, Bitale with the positions given in each call, and SciPy, on the same
 matrix, one thread. Medians of processor time, alternating. Then factors of the precision of a Matérn field on a square grid, and of a
-grid with a wind, against SciPy's SuperLU. Arguments: the number of rows and of elements, and the points along a side of the grids.
+grid with a wind, against SciPy's SuperLU; a Poisson regression on categories; and BYM2. Arguments: the number of rows and of elements, and
+the points along a side of the grids. Peers that are installed are measured with BITALE_BENCH_PEERS set: JAX's BCOO, sparsax, Numba.
 """
 
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import scipy.sparse
@@ -13,7 +15,7 @@ from scipy.sparse.linalg import splu
 import bitale as bt
 import bitale.tensor as pt
 from bitale import sparse
-from measure import in_turn
+from measure import importable, in_turn
 
 
 def matrix(rows, elements, random):
@@ -36,26 +38,108 @@ def factors(side):
     operator = grid(side) + 0.25 * scipy.sparse.eye_array(side * side, format="csr")
     Q, M = scipy.sparse.csr_array(operator @ operator), scipy.sparse.csr_array(grid(side, 0.3) + 0.2 * scipy.sparse.eye_array(side * side))
     right = np.random.default_rng(1).normal(size=side * side)
-    scale, b = pt.dscalar("scale"), pt.dvector("b")
+    scale, drift, b = pt.dscalar("scale"), pt.dscalar("drift"), pt.dvector("b")
     start = time.process_time()
     cholesky = sparse.linalg.cholesky(sparse.constant(Q) * scale)
     between = time.process_time()
     lu = sparse.linalg.lu(sparse.constant(M) * scale)
     print(f"orders: Cholesky {between - start:.2f} s, LU {time.process_time() - between:.2f} s")
     logdet, general = cholesky.logdet(), lu.logdet()
+    two = sparse.linalg.cholesky(sparse.constant(Q) * scale + sparse.constant(scipy.sparse.eye_array(side * side, format="csr")) * drift)
+    density = two.logdet() - (two.solve(b) * b).sum()
     compiled = {
         "factor, logdet": ([scale], logdet, Q), "logdet with gradient": ([scale], [logdet, pt.grad(logdet, scale)], Q),
+        "two parameters": ([scale, b, drift], [density, *pt.grad(density, [scale, drift])], Q),
         "selected inverse": ([scale], cholesky.selected_inverse().data, Q), "factor, solve": ([scale, b], cholesky.solve(b), Q),
         "LU, logdet": ([scale], general, M), "LU, logdet with gradient": ([scale], [general, pt.grad(general, scale)], M),
-        "LU, solve": ([scale, b], lu.solve(b), M),
+        "LU, solve": ([scale, b], lu.solve(b), M), "LU, solve, Matern": ([scale, b], sparse.linalg.spsolve(sparse.constant(Q) * scale, b), Q),
     }  # fmt: skip
     symmetric = dict(permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1, options=dict(SymmetricMode=True))
     for name, (inputs, outputs, matrix) in compiled.items():
         f, columns = bt.function(inputs, outputs, threads=1), scipy.sparse.csc_array(matrix)
-        arguments = [1.5, right][: len(inputs)]
-        runs = {"SuperLU": lambda: splu(columns, **symmetric), "own": lambda: f(*arguments)}
-        theirs, own = in_turn(runs, rounds=3).values()
-        print(f"{name:26} {own * 1e3:8.1f} ms   SuperLU's factor {theirs * 1e3:8.1f} ms {own / theirs:6.2f}")
+        arguments = [1.5, right, 0.5][: len(inputs)]
+        runs = {"SuperLU's factor": lambda: splu(columns, **symmetric), "own": lambda: f(*arguments)}
+        if matrix is Q:
+            runs |= {"sparsax": call} if (call := of_sparsax(name, Q, right)) else {}
+        times = in_turn(runs, rounds=3)
+        own = times.pop("own")
+        print(f"{name:26} {own * 1e3:8.1f} ms" + "".join(f"   {peer} {t * 1e3:8.1f} ms {own / t:5.2f}" for peer, t in times.items()))
+
+
+def of_sparsax(name, Q, right):
+    """The same by CHOLMOD within JAX, where it is installed; of another matrix in each call, since it keeps factors."""
+    if not (sparsax := importable("sparsax")):
+        return None
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    coordinates, n = scipy.sparse.coo_array(Q), Q.shape[0]
+    i, j, data = coordinates.row.astype("int32"), coordinates.col.astype("int32"), jax.numpy.asarray(coordinates.data)
+    logdet = lambda scale: sparsax.logdet(i, j, data * scale, n=n)  # noqa: E731
+    functions = {"factor, logdet": logdet, "logdet with gradient": jax.value_and_grad(logdet), "selected inverse": lambda scale: sparsax.selinv(i, j, data * scale, n=n),
+                 "factor, solve": lambda scale: sparsax.solve(i, j, data * scale, right)}  # fmt: skip
+    if name not in functions:
+        return None
+    f, scales = jax.jit(functions[name]), iter(np.linspace(1.5, 2.5, 1000))
+    return lambda: jax.block_until_ready(f(next(scales)))
+
+
+def regression(rows=1_000_000, levels=10_000):
+    """Log density and gradient of counts that have one effect for each level."""
+    random = np.random.default_rng(0)
+    level, y = random.integers(0, levels, rows), random.poisson(1.0, rows).astype("float64")
+    Z = scipy.sparse.csr_array((np.ones(rows), level, np.arange(rows + 1)), shape=(rows, levels))
+    u = pt.dvector("u", shape=(levels,))
+    eta = sparse.constant(Z) @ u
+    density = (y * eta - pt.exp(eta)).sum()
+    f, at = bt.function([u], [density, pt.grad(density, u)], threads=1), random.normal(size=levels) / 3
+    runs = {"own": lambda: f(at)}
+
+    def by_numpy():
+        eta = at[level]
+        mean = np.exp(eta)
+        return (y * eta - mean).sum(), np.bincount(level, y - mean, levels)
+
+    runs["NumPy"] = by_numpy
+    if numba := importable("numba"):
+
+        @numba.njit
+        def loops(u, gradient):
+            total = 0.0
+            for k in range(len(level)):
+                mean = np.exp(u[level[k]])
+                total += y[k] * u[level[k]] - mean
+                gradient[level[k]] += y[k] - mean
+            return total
+
+        runs["Numba"] = lambda: loops(at, np.zeros(levels))
+    times = in_turn(runs, rounds=7)
+    own = times.pop("own")
+    print(f"{'Poisson regression':26} {own * 1e3:8.1f} ms" + "".join(f"   {name} {t * 1e3:8.1f} ms {own / t:5.2f}" for name, t in times.items()))
+
+
+def bym2(parameters=3845):
+    """Log density and gradient of a map of counts: effects with and without neighbours, two scales and an intercept."""
+    side = int((parameters / 2) ** 0.5)
+    random, n = np.random.default_rng(0), (parameters - 3) // 2
+    edges = [(k, k + step) for k in range(n) for step in (1, side) if k + step < n]
+    first, second = np.array(edges).T
+    y = random.poisson(2.0, n).astype("float64")
+    theta = pt.dvector("theta", shape=(2 * n + 3,))
+    phi, free, scale, share, level = theta[:n], theta[n : 2 * n], pt.exp(theta[2 * n]), pt.sigmoid(theta[2 * n + 1]), theta[2 * n + 2]
+    differences = scipy.sparse.coo_array((np.repeat([1.0, -1.0], len(first)), (np.tile(np.arange(len(first)), 2), np.concatenate([first, second]))), shape=(len(first), n))
+    eta = level + scale * (pt.sqrt(share) * phi + pt.sqrt(1 - share) * free)
+    density = (y * eta - pt.exp(eta)).sum() - 0.5 * pt.sqr(sparse.constant(differences.tocsr()) @ phi).sum() - 0.5 * pt.sqr(free).sum() - 0.5 * pt.sqr(theta[2 * n :]).sum()
+    f, at = bt.function([theta], [density, pt.grad(density, theta)], threads=1), random.normal(size=2 * n + 3) / 3
+    print(f"{f'BYM2, {2 * n + 3} parameters':26} {in_turn({'own': lambda: f(at)})['own'] * 1e6:8.1f} us")
+
+
+def compile_static(rows=1_000_000):
+    """The time to compile a product and to get its first result, with a pattern of 1e6 elements."""
+    A, x = matrix(rows, rows, np.random.default_rng(0)), pt.dvector("x")
+    start = time.process_time()
+    bt.function([x], sparse.constant(A) @ x, threads=1)(np.ones(rows))
+    print(f"compile, first result, {rows} static elements: {(time.process_time() - start) * 1e3:.0f} ms")
 
 
 def main(rows=1_000_000, elements=10_000_000, side=256):
@@ -68,6 +152,7 @@ def main(rows=1_000_000, elements=10_000_000, side=256):
     f = bt.function([x], static @ x, threads=1)
     f(v)
     print(f"compile, first result: {time.perf_counter() - start:.2f} s")
+    compile_static()
     given = sparse.matrix("csr", "A")
     by_call = bt.function([given, x], given @ x, threads=1)
     transposed, many = bt.function([x], static.T @ x, threads=1), bt.function([X], static @ X, threads=1)
@@ -77,10 +162,21 @@ def main(rows=1_000_000, elements=10_000_000, side=256):
         "A.T @ v": {"SciPy": lambda: AT @ v, "static": lambda: transposed(v)},
         "A @ B, 32 columns": {"SciPy": lambda: A @ B, "static": lambda: many(B)},
     }
-    print(f"{'':20} {'SciPy':>10} {'static':>10} {'ratio':>6} {'by call':>10} {'ratio':>6}")
+    if importable("jax"):
+        import jax
+        from jax.experimental.sparse import BCOO
+
+        jax.config.update("jax_enable_x64", True)
+        product, bcoo = jax.jit(lambda a, b: a @ b), {"A @ v": A, "A.T @ v": AT, "A @ B, 32 columns": A}
+        for name, a in bcoo.items():
+            operands = BCOO.from_scipy_sparse(scipy.sparse.csr_matrix(a)), jax.numpy.asarray(v if name.endswith("v") else B)
+            works[name]["JAX BCOO"] = partial(lambda a, b: jax.block_until_ready(product(a, b)), *operands)
     for name, runs in works.items():
-        own, *others = in_turn(runs, rounds=5).values()
-        print(f"{name:20} {own * 1e3:7.1f} ms " + " ".join(f"{t * 1e3:7.1f} ms {t / own:6.2f}" for t in others))
+        times = in_turn(runs, rounds=5)
+        peer = times["SciPy"]
+        print(f"{name:26}" + "".join(f"   {who} {t * 1e3:7.1f} ms {t / peer:5.2f}" for who, t in times.items()))
+    regression()
+    bym2()
     factors(side)
 
 
