@@ -70,7 +70,8 @@ void WorkEstimate::close() {
   levels_.pop_back();
 }
 
-// The extent of an inner loop in the first iteration of the loops around it: the last ones of tiles may be shorter.
+// The extent of an inner loop, or a length of a product, in the first iteration of the loops around it: the last ones of
+// tiles and blocks may be shorter.
 Expr WorkEstimate::at_first(Expr extent) {
   program::Substitution first;
   bool known = true;
@@ -253,7 +254,7 @@ void WorkEstimate::of(const program::Call& step) {
   const runtime::RuntimeFunction* row = runtime::find_function(step.function);
   if (!row || row->flops.of.empty()) return;
   Expr flops = pool_.integer(row->flops.factor);
-  for (auto& name : row->flops.of) flops = flops * std::get<Expr>(step.arguments[row->argument_index(name)]);
+  for (auto& name : row->flops.of) flops = flops * at_first(std::get<Expr>(step.arguments[row->argument_index(name)]));
   if (row->flops.divisor > 1) flops = flops / pool_.integer(row->flops.divisor);
   flops = flops * levels_.back().count;
   Expr& total = row->of_float32 ? work_.flops32 : work_.flops64;
