@@ -195,7 +195,8 @@ def test_each_class_of_errors_has_a_page():
     """Those that the library defines, and those of Python and NumPy that it raises."""
     pages = {page.stem: page.read_text() for page in (DOCS / "errors").glob("*.md") if page.stem != "README"}
     modules = [bt, *(importlib.import_module(f"bitale.{each}") for each in ("compile", "link", "graph.features", "assumptions", "configparser"))]
-    found = {value: f"{module.__name__}.{name}" for module in reversed(modules) for name, value in vars(module).items()
+    names = [(module, name) for module in reversed(modules) for name in (*vars(module), *getattr(module, "__all__", ()))]
+    found = {value: f"{module.__name__}.{name}" for module, name in names if (value := getattr(module, name)) is not None
              if inspect.isclass(value) and issubclass(value, Exception) and value.__module__.startswith("bitale")}  # fmt: skip
     assert len(found) >= 21
     for error, name in found.items():
