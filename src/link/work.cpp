@@ -70,8 +70,8 @@ void WorkEstimate::close() {
   levels_.pop_back();
 }
 
-// The extent of an inner loop, or a length of a product, in the first iteration of the loops around it: the last ones of
-// tiles and blocks may be shorter.
+// The extent of an inner loop, or a length of a product, in the first iteration of the loops around it: the last ones
+// of tiles and blocks may be shorter.
 Expr WorkEstimate::at_first(Expr extent) {
   program::Substitution first;
   bool known = true;
