@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "lowering/effects.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/straight_code.hpp"
 #include "program/steps.hpp"
@@ -83,70 +84,34 @@ bool holds_loops(const Loop& loop) {
   return std::any_of(loop.body.begin(), loop.body.end(), [](auto& step) { return program::as_loop(step) != nullptr; });
 }
 
-// What steps read and write; per buffer, the axes along which every access has the index of the step's own loop.
-struct Effects {
-  std::set<std::int64_t> reads, writes, used, defined;  // buffers; variables
-  std::map<std::int64_t, std::set<std::size_t>> own_axes;
-
-  void add(const Step& step, Expr index = {}) {
+// Per buffer, the axes along which every access of the steps has the index of the step's own loop.
+class OwnAxes {
+ public:
+  void add(const Step& step, Expr index) {
     std::vector<Expr> indices;
-    for_each_access_within(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes_it) {
-      (writes_it ? writes : reads).insert(buffer);
-      std::set<std::size_t> here;
+    for_each_access_within(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool) {
+      Axes here;
       if (at && index.defined())
         for (std::size_t axis = 0; axis < at->size(); ++axis)
           if ((*at)[axis] == index) here.insert(axis);
-      const auto [known, is_new] = own_axes.try_emplace(buffer, here);
-      if (!is_new) std::erase_if(known->second, [&](std::size_t axis) { return !here.contains(axis); });
+      restrict(buffer, here);
     });
-    add_other(step);
-    program::for_each_body(
-        step, [&](const Steps& body) { program::visit_steps(body, [&](const Step& inner) { add_other(inner); }); });
   }
-  void add(const Effects& other) {
-    const auto join = [](auto& to, const auto& from) { to.insert(from.begin(), from.end()); };
-    join(reads, other.reads), join(writes, other.writes), join(used, other.used), join(defined, other.defined);
-    for (auto& [buffer, axes] : other.own_axes) {
-      const auto [known, is_new] = own_axes.try_emplace(buffer, axes);
-      if (!is_new) std::erase_if(known->second, [&](std::size_t axis) { return !axes.contains(axis); });
-    }
+  void add(const OwnAxes& other) {
+    for (auto& [buffer, axes] : other.axes_) restrict(buffer, axes);
   }
-
-  // Whether the two must keep the order that the program has; `apart` returns whether a buffer does not require it.
-  template <class Apart>
-  static bool depend(const Effects& a, const Effects& b, Apart&& apart) {
-    const auto meet = [&](const auto& one, const auto& other, auto&& is_apart) {
-      return std::any_of(one.begin(), one.end(), [&](auto id) { return other.contains(id) && !is_apart(id); });
-    };
-    const auto never = [](std::int64_t) { return false; };
-    return meet(a.writes, b.reads, apart) || meet(a.writes, b.writes, apart) || meet(a.reads, b.writes, apart) ||
-           meet(a.defined, b.used, never) || meet(a.used, b.defined, never);
-  }
-  static bool depend(const Effects& a, const Effects& b) {
-    return depend(a, b, [](std::int64_t) { return false; });
-  }
-  // Whether loops over one extent may be fused: iterations only depend on the same iteration of the other loop.
-  static bool may_fuse(const Effects& a, const Effects& b) {
-    return !depend(a, b, [&](std::int64_t buffer) {
-      const auto &one = a.own_axes.at(buffer), &other = b.own_axes.at(buffer);
-      return std::any_of(one.begin(), one.end(), [&](std::size_t axis) { return other.contains(axis); });
-    });
+  bool share_axis(const OwnAxes& other, std::int64_t buffer) const {
+    const Axes &one = axes_.at(buffer), &two = other.axes_.at(buffer);
+    return std::any_of(one.begin(), one.end(), [&](std::size_t axis) { return two.contains(axis); });
   }
 
  private:
-  void add_other(const Step& step) {
-    program::ExprWalk walk;
-    program::for_each_expr(step, [&](const Expr& root) {
-      walk(root, [&](Expr expr) {
-        if (expr.code() == Code::var) used.insert(expr.payload());
-      });
-    });
-    program::for_each_definition(step, [&](const Expr& var, program::Definition kind) {
-      if (kind == program::Definition::index) return;
-      // A state keeps its value until the iteration is done, and the result of updates is only known after the loop.
-      (kind == program::Definition::combined ? used : defined).insert(var.payload());
-    });
+  using Axes = std::set<std::size_t>;
+  void restrict(std::int64_t buffer, const Axes& to) {
+    const auto [known, is_new] = axes_.try_emplace(buffer, to);
+    if (!is_new) std::erase_if(known->second, [&](std::size_t axis) { return !to.contains(axis); });
   }
+  std::map<std::int64_t, Axes> axes_;
 };
 
 void replace_index(Steps& steps, const program::Substitution& by) {
@@ -182,13 +147,19 @@ struct Group {
 Group group_of(Steps steps, Over what, Declarations& declare, const program::Program& program) {
   Group out;
   Effects fused, after;
+  OwnAxes fused_axes;
   for (auto& step : steps) {
     auto* loop = program::as_loop(step);
     const bool fits = loop && body_size(*loop, what) && (!out.fused || loop->extent == out.fused->extent);
     Effects here;
-    here.add(step, loop ? loop->index : Expr());
-    if (fits && !Effects::depend(after, here) && (!out.fused || Effects::may_fuse(fused, here))) {
+    here.add(step);
+    OwnAxes axes;
+    axes.add(step, loop ? loop->index : Expr());
+    // Loops over one extent may be fused if iterations only depend on the same iteration of the other loop.
+    const auto by_iteration = [&](std::int64_t buffer) { return fused_axes.share_axis(axes, buffer); };
+    if (fits && !depend(after, here) && (!out.fused || !depend(fused, here, by_iteration))) {
       fused.add(here);
+      fused_axes.add(axes);
       if (!out.fused) {
         out.fused = std::move(*loop);
         continue;
@@ -203,7 +174,7 @@ Group group_of(Steps steps, Over what, Declarations& declare, const program::Pro
     }
     out.is_whole &= !fits;
     const bool is_next = std::holds_alternative<program::Next>(step.what);
-    if (!is_next && !Effects::depend(fused, here) && !Effects::depend(after, here)) {
+    if (!is_next && !depend(fused, here) && !depend(after, here)) {
       out.before.push_back(std::move(step));
     } else {
       after.add(here);

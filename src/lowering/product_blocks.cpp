@@ -4,9 +4,10 @@
 // whole; a block stays in the cache. The members of such a group must meet row by row: what one writes, the others use
 // in the same row only. Steps between them move before the group, or behind it.
 #include <algorithm>
-#include <unordered_set>
+#include <set>
 
 #include "bitale/core/text.hpp"
+#include "lowering/effects.hpp"
 #include "lowering/passes.hpp"
 #include "program/steps.hpp"
 #include "runtime/functions.hpp"
@@ -27,50 +28,11 @@ constexpr std::int64_t fewest_rows = 64;            // so that a library that pa
 constexpr std::int64_t longest_inner = 128;         // beyond, the product takes much longer than storing it
 constexpr std::int64_t smallest = 4 * block_bytes;  // of products that are worth it
 
-using Numbers = std::unordered_set<std::int64_t>;
+using Numbers = std::set<std::int64_t>;
 
-// What a step, with those in it, reads and writes: buffers and variables.
-struct StepEffects {
-  Numbers reads, writes, uses, defines;
-  bool may_fail = false;
-
-  void add(const Step& step) {
-    program::ExprWalk walk;
-    program::for_each_expr_within(step, [&](const Expr& root) {
-      walk(root, [&](Expr expr) {
-        if (expr.code() == Code::load) reads.insert(expr.payload());
-        if (expr.code() == Code::dim) reads.insert(expr.payload() >> 8);
-        if (expr.code() == Code::var) uses.insert(expr.payload());
-      });
-    });
-    program::for_each_access_within(step, [&](const program::Access& access) {
-      if (access.reads()) reads.insert(access.buffer);
-      if (access.writes()) writes.insert(access.buffer);
-    });
-    add_definitions(step);
-  }
-
-  bool conflicts_with(const StepEffects& other) const {
-    return meet(writes, other.reads) || meet(writes, other.writes) || meet(reads, other.writes) ||
-           meet(defines, other.uses) || meet(uses, other.defines);
-  }
-  bool touches(std::int64_t buffer) const { return reads.count(buffer) != 0 || writes.count(buffer) != 0; }
-  static bool meet(const Numbers& a, const Numbers& b) {
-    const Numbers &few = a.size() < b.size() ? a : b, &many = a.size() < b.size() ? b : a;
-    return std::any_of(few.begin(), few.end(), [&](std::int64_t each) { return many.count(each) != 0; });
-  }
-
- private:
-  void add_definitions(const Step& step) {
-    may_fail |= program::may_fail(step);
-    program::for_each_definition(step, [&](const Expr& var, program::Definition kind) {
-      if (kind != program::Definition::index) defines.insert(var.payload());
-    });
-    program::for_each_body(step, [&](const Steps& body) {
-      for (auto& inner : body) add_definitions(inner);  // recursion as deep as arrays have dimensions
-    });
-  }
-};
+bool touches(const Effects& effects, std::int64_t buffer) {
+  return effects.reads.contains(buffer) || effects.writes.contains(buffer);
+}
 
 // A call that computes the rows of a product one by one: its `rows` argument, and how far apart the rows of its left
 // factor and of its result are. Rows are matrices in a stack of products.
@@ -166,7 +128,7 @@ class Blocker {
     Product product;
     std::vector<std::size_t> members;  // steps that run block by block
     Numbers by_row;                    // buffers that members write, all by rows
-    StepEffects effects, of_later;     // of members, and of the steps that run behind the group
+    Effects effects, of_later;         // of members, and of the steps that run behind the group
     std::vector<std::size_t> earlier, later;
   };
 
@@ -175,13 +137,21 @@ class Blocker {
     last_use_.assign(program_.buffers.size(), 0);
     first_use_.assign(program_.buffers.size(), program_.steps.size());
     for (std::size_t at = 0; at < program_.steps.size(); ++at) {
-      effects_[at].add(program_.steps[at]);
+      effects_[at] = effects_of(program_.steps[at]);
       for (auto* buffers : {&effects_[at].reads, &effects_[at].writes})
         for (const std::int64_t buffer : *buffers) {
           last_use_[std::size_t(buffer)] = at;
           first_use_[std::size_t(buffer)] = std::min(first_use_[std::size_t(buffer)], at);
         }
     }
+  }
+
+  // A block has another length than the whole, so that reading a length is reading the buffer.
+  static Effects effects_of(const Step& step) {
+    Effects out;
+    out.add(step);
+    out.reads.insert(out.lengths.begin(), out.lengths.end());
+    return out;
   }
 
   bool is_temporary(std::int64_t buffer) const {
@@ -206,16 +176,15 @@ class Blocker {
     };
     for (std::size_t at = begin + 1; at <= end(); ++at) {
       if (add(group, at)) continue;
-      if (effects_[at].touches(result)) return false;
-      const bool stays_behind = effects_[at].conflicts_with(group.effects) ||
-                                effects_[at].conflicts_with(group.of_later) ||
+      if (touches(effects_[at], result)) return false;
+      const bool stays_behind = depend(effects_[at], group.effects) || depend(effects_[at], group.of_later) ||
                                 (effects_[at].may_fail && group.of_later.may_fail);
       if (!stays_behind) {
         group.earlier.push_back(at);
         continue;
       }
       group.later.push_back(at);
-      group.of_later.add(program_.steps[at]);
+      group.of_later.add(effects_[at]);
     }
     if (group.members.size() < 2 || stores_as_much(group)) return false;
     replace(group, begin);
@@ -231,8 +200,9 @@ class Blocker {
 
   // Adds a step to the group if it can run by rows. What may fail stays in front of what comes after it.
   bool add(Group& group, std::size_t at) {
-    if (effects_[at].may_fail || group.of_later.may_fail || effects_[at].conflicts_with(group.of_later)) return false;
-    if (StepEffects::meet(effects_[at].uses, group.effects.defines)) return false;
+    if (effects_[at].may_fail || group.of_later.may_fail || depend(effects_[at], group.of_later)) return false;
+    const Numbers &used = effects_[at].used, &defined = group.effects.defined;
+    if (std::any_of(used.begin(), used.end(), [&](std::int64_t var) { return defined.contains(var); })) return false;
     return add_product(group, at, false) || add_loop(group, at);
   }
 
@@ -244,18 +214,18 @@ class Blocker {
     const BufferArgument &left = memory(call, product->left_at), &right = memory(call, product->right_at),
                          &result = memory(call, product->result_at);
     const Numbers& written = group.effects.writes;
-    if (result.offset.defined() || touches(group, result.buffer) ||
+    if (result.offset.defined() || touches(group.effects, result.buffer) ||
         !has_rows(result.buffer, product->result_step, group))
       return false;
     if (result.buffer == left.buffer || result.buffer == right.buffer) return false;
     if (!is_first) {
       // Another product joins where it reads rows of the group, or is as large, and read with them.
-      const bool reads_rows = group.by_row.count(left.buffer) != 0;
+      const bool reads_rows = group.by_row.contains(left.buffer);
       if (reads_rows && (left.offset.defined() || !has_rows(left.buffer, product->left_step, group))) return false;
-      if (!reads_rows && (!is_large(product) || !is_temporary(result.buffer) || written.count(left.buffer) != 0))
+      if (!reads_rows && (!is_large(product) || !is_temporary(result.buffer) || written.contains(left.buffer)))
         return false;
-      const bool reads_right = written.count(right.buffer) != 0;
-      if (reads_right && !(group.by_row.count(right.buffer) != 0 && !right.offset.defined() && product->is_stack &&
+      const bool reads_right = written.contains(right.buffer);
+      if (reads_right && !(group.by_row.contains(right.buffer) && !right.offset.defined() && product->is_stack &&
                            has_rows(right.buffer, product->right_step, group)))
         return false;
       if (left.buffer == right.buffer && !product->is_stack) return false;
@@ -264,8 +234,6 @@ class Blocker {
     join(group, at);
     return true;
   }
-
-  bool touches(const Group& group, std::int64_t buffer) const { return group.effects.touches(buffer); }
 
   // Whether the buffer consists of as many rows as the group has, of this length.
   bool has_rows(std::int64_t buffer, Expr length, const Group& group) const {
@@ -283,23 +251,23 @@ class Blocker {
     if (!std::all_of(loop->carries.begin(), loop->carries.end(), can_be_split)) return false;
     // A sum of numbers, rather than of results of rows, is added in lanes.
     if (!loop->carries.empty() && std::all_of(loop->body.begin(), loop->body.end(), program::is_simple)) return false;
-    const StepEffects& own = effects_[at];
+    const Effects& own = effects_[at];
     const Numbers others = buffers_not_by_row(program_.steps[at], loop->index);
     const auto fits = [&](std::int64_t buffer, bool writes) {
-      const bool is_by_row = others.count(buffer) == 0;
-      if (group.by_row.count(buffer)) return is_by_row;
-      return writes ? !touches(group, buffer) : group.effects.writes.count(buffer) == 0;
+      const bool is_by_row = !others.contains(buffer);
+      if (group.by_row.contains(buffer)) return is_by_row;
+      return writes ? !touches(group.effects, buffer) : !group.effects.writes.contains(buffer);
     };
     bool reads_rows = false;
     for (const std::int64_t buffer : own.reads) {
-      if (!fits(buffer, own.writes.count(buffer) != 0)) return false;
-      reads_rows |= group.by_row.count(buffer) != 0;
+      if (!fits(buffer, own.writes.contains(buffer))) return false;
+      reads_rows |= group.by_row.contains(buffer);
     }
     for (const std::int64_t buffer : own.writes)
       if (!fits(buffer, true)) return false;
     if (!reads_rows) return false;
     for (const std::int64_t buffer : own.writes)
-      if (others.count(buffer) == 0 && lengths_.same(program_.buffers[std::size_t(buffer)].shape[0], loop->extent))
+      if (!others.contains(buffer) && lengths_.same(program_.buffers[std::size_t(buffer)].shape[0], loop->extent))
         group.by_row.insert(buffer);
     join(group, at);
     return true;
@@ -307,7 +275,7 @@ class Blocker {
 
   void join(Group& group, std::size_t at) {
     group.members.push_back(at);
-    group.effects.add(program_.steps[at]);
+    group.effects.add(effects_[at]);
   }
 
   // The buffers that the loop does not access at its own index along the first axis throughout.
@@ -403,14 +371,14 @@ class Blocker {
     if (!is_temporary(buffer)) return false;
     for (std::size_t at = first_use_[std::size_t(buffer)]; at <= last_use_[std::size_t(buffer)]; ++at) {
       const bool is_member = std::find(group.members.begin(), group.members.end(), at) != group.members.end();
-      if (!is_member && effects_[at].touches(buffer)) return false;
+      if (!is_member && touches(effects_[at], buffer)) return false;
     }
     return true;
   }
 
   static void move_to_block(Call& call, std::size_t at, Expr step, Expr block, Expr rows, const Numbers& narrowed) {
     auto& argument = std::get<BufferArgument>(call.arguments[at]);
-    if (step.is_constant(0) || narrowed.count(argument.buffer)) return;
+    if (step.is_constant(0) || narrowed.contains(argument.buffer)) return;
     const Expr offset = block * (rows * step);
     argument.offset = argument.offset.defined() ? argument.offset + offset : offset;
   }
@@ -424,7 +392,7 @@ class Blocker {
       while (move_loads(step, index, row, narrowed)) {  // repeated where a load is an index of another
       }
       program::for_each_access(step, [&](const program::MutableAccess& access) {
-        if (access.at && narrowed.count(access.buffer)) access.at->front() = row;
+        if (access.at && narrowed.contains(access.buffer)) access.at->front() = row;
       });
       program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, in_whole); });
     };
@@ -435,7 +403,7 @@ class Blocker {
     program::ExprWalk walk;
     program::for_each_expr(step, [&](Expr& root) {
       walk(root, [&](Expr expr) {
-        if (expr.code() != Code::load || !narrowed.count(expr.payload()) || !(expr.argument(0) == index)) return;
+        if (expr.code() != Code::load || !narrowed.contains(expr.payload()) || !(expr.argument(0) == index)) return;
         std::vector<Expr> at = program::arguments_of(expr);
         at[0] = row;
         moved[expr.id()] = pool_.load(expr.payload(), expr.dtype(), at);
@@ -449,7 +417,7 @@ class Blocker {
   program::ExprPool& pool_;
   Declarations& declare_;
   const Lengths& lengths_;
-  std::vector<StepEffects> effects_;  // by top-level step
+  std::vector<Effects> effects_;  // by top-level step
   int deferred_count_ = 0;
   std::vector<std::size_t> first_use_, last_use_;  // by buffer: top-level steps
 };
