@@ -15,6 +15,8 @@ _TENSORS = ("tensor.op_classes", "tensor.formula_classes", "tensor.pytensor_func
 # Module: (what it has in PyTensor, the modules whose names it finds).
 MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "compile.aliasing": ("functions' use of memory", ("compile",)),
+    "compile.debug.debugmode": ("DebugMode and what it finds", ("compile.debugmode",)),
+    "compile.debug.monitormode": ("MonitorMode", ("compile.monitor",)),
     "compile.debug.profiling": ("profiles of functions", ("profile",)),
     "compile.executor": ("compiled functions", ("compile.function", "compile")),
     "conditional": ("choices of which only one side is computed", ("ifelse",)),

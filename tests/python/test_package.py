@@ -274,8 +274,22 @@ def test_what_a_first_function_does_not_need_is_not_imported():
         "assert bt.function([x], bt.grad((x**2).sum(), x))([1.0, 2.0]).tolist() == [2.0, 4.0]\n"
         "print(*sys.modules)"
     )
-    rare = {"numpy.random", "hashlib", "json", "bitale.random", "bitale.tensor.random", "bitale.stats", "bitale.integrate", "bitale.tensor.optimize", "bitale.rewrite", "bitale.printing", "bitale.profile"}
+    rare = {"numpy.random", "hashlib", "json", "bitale.random", "bitale.tensor.random", "bitale.stats", "bitale.integrate", "bitale.tensor.optimize", "bitale.rewrite", "bitale.printing", "bitale.profile",
+            "bitale.link", "bitale.raise_op", "bitale.typing", "bitale.compile.monitor", "bitale.scan.classes", "bitale.tensor.fft", "bitale.tensor.linalg", "bitale.tensor.op_classes", "numpy.typing"}  # fmt: skip
     assert rare & set(in_a_new_process(program).split()) == set()
+
+
+def test_classes_have_their_names_before_their_modules_are_imported():
+    program = (
+        "import sys, bitale as bt, bitale.tensor as pt\n"
+        "x = pt.dscalar('x')\n"
+        "try: bt.function([x], pt.log(x), mode='NanGuardMode')(-1.0)\n"
+        "except AssertionError as error: print(type(error).__module__, type(error).__qualname__)\n"
+        "print('bitale.compile.monitor' in sys.modules, bt._core.Linker.__module__, 'bitale.link' in sys.modules, type(pt.exp(x).owner.op).__module__)"
+    )
+    assert in_a_new_process(program).split() == [
+        "bitale.compile.monitor", "NanGuardError", "False", "bitale.link", "False", "bitale.tensor.op_classes"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", ["np.random.default_rng(1)", "bt.random.stream(1)"])

@@ -7,6 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from bitale._core import Supervisor, UnusedInputError, UpdateConflictError
 from bitale.compile.builders import OpFromGraph
+from bitale.compile.debugmode import (
+    BadDestroyMap,
+    BadOptimization,
+    BadThunkOutput,
+    BadViewMap,
+    DebugMode,
+    DebugModeError,
+    InvalidValueError,
+    StochasticOrder,
+)
 from bitale.compile.function import Function, function, function_dump
 from bitale.compile.io import Container, In, Out, SymbolicInput, SymbolicOutput
 from bitale.compile.maker import FunctionMaker, std_fgraph
@@ -15,16 +25,6 @@ from bitale.compile.sharedvalue import SharedVariable, collect_new_shareds, gene
 from bitale.compile.ops import FromFunctionOp, as_op, wrap_py
 
 if TYPE_CHECKING:
-    from bitale.compile.debugmode import (
-        BadDestroyMap,
-        BadOptimization,
-        BadThunkOutput,
-        BadViewMap,
-        DebugMode,
-        DebugModeError,
-        InvalidValueError,
-        StochasticOrder,
-    )
     from bitale.compile.monitor import MonitorMode, NanGuardError, NanGuardMode, detect_nan
 
 __all__ = [
@@ -73,24 +73,18 @@ __all__ = [
 # Where names are that few programs need, or that differ with the configuration.
 _LATER = {
     **dict.fromkeys(("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM", "predefined_modes", "predefined_linkers"), "bitale.compile.mode"),
-    **dict.fromkeys(
-        (
-            "BadDestroyMap", "BadOptimization", "BadThunkOutput", "BadViewMap", "DebugMode", "DebugModeError", "InvalidValueError",
-            "StochasticOrder",
-        ),
-        "bitale.compile.debugmode",
-    ),
     **dict.fromkeys(("MonitorMode", "NanGuardError", "NanGuardMode", "detect_nan"), "bitale.compile.monitor"),
     "ProfileStats": "bitale.profile",
-}  # fmt: skip
+}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(importlib.import_module(_LATER[name]), name)
-    if name in ("debugmode", "monitor"):
-        return importlib.import_module(f"bitale.compile.{name}")
+    if name == "monitor":
+        return importlib.import_module("bitale.compile.monitor")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER})

@@ -14,8 +14,6 @@ from bitale.link import WrapLinker
 
 __all__ = ["MonitorMode", "NanGuardError", "NanGuardMode", "detect_nan"]
 
-NanGuardError.__module__ = __name__
-
 
 NodeFunction = Callable[[Any, int, Any, Any], Any]
 

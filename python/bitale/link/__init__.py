@@ -21,10 +21,6 @@ __all__ = [
     "linker_names",
 ]
 
-for _class in (DualLinkerError, Linker, NodeThunk):
-    _class.__module__ = __name__
-del _class
-
 
 def _name(linker: str | Linker) -> str:
     return linker.name if isinstance(linker, Linker) else linker
