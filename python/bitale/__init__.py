@@ -99,9 +99,9 @@ for _class in (
     _class.__module__ = __name__
 # Those of modules that are imported when they are named: errors and types are shown by these names before that, too.
 _core.NanGuardError.__module__ = "bitale.compile.monitor"
-for _class in (_core.DualLinkerError, _core.Linker, _core.NodeThunk):
-    _class.__module__ = "bitale.link"
-del _class
+for _later in (_core.DualLinkerError, _core.Linker, _core.NodeThunk):
+    _later.__module__ = "bitale.link"
+del _class, _later
 
 
 __all__ = [

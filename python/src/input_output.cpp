@@ -215,11 +215,28 @@ void bind_container(nb::module_& m) {
       });
 }
 
+template <class Object>
+void bind_labels(nb::class_<Object>& cls) {
+  cls.def_prop_ro(
+         "labelled", [](const Object& self) { return self.labelled; },
+         nb::sig("def labelled(self) -> XTensorVariable | None"),
+         "The labelled variable whose tensor the variable is, or None.")
+      .def(
+          "of_tensor",
+          [](Object self) {
+            self.labelled = nb::none();
+            return self;
+          },
+          "The same of the tensor alone, without labels.");
+}
+
 }  // namespace
 
 void bind_input_output(nb::module_& m) {
   bind_container(m);
-  nb::class_<InObject>(m, "In", "Input of a function, with options.")
+  nb::class_<InObject> input(m, "In", "Input of a function, with options.");
+  bind_labels(input);
+  input
       .def(
           "__init__",
           [](InObject* self, Any variable, const std::optional<std::string>& name, Any value, Any update,
@@ -238,17 +255,6 @@ void bind_input_output(nb::module_& m) {
               "= False) -> None"))
       .def_rw("variable", &InObject::variable, nb::for_getter(nb::sig("def variable(self) -> Variable")),
               nb::for_setter(nb::sig("def variable(self, value: Variable, /) -> None")))
-      .def_prop_ro(
-          "labelled", [](const InObject& self) { return self.labelled; },
-          nb::sig("def labelled(self) -> XTensorVariable | None"),
-          "The labelled variable whose tensor the variable is, or None.")
-      .def(
-          "of_tensor",
-          [](InObject self) {
-            self.labelled = nb::none();
-            return self;
-          },
-          "The same of the tensor alone, without labels.")
       .def_rw("name", &InObject::name, nb::arg().none())
       .def_prop_ro(
           "value", [](const InObject& self) { return self.value; }, nb::sig("def value(self) -> typing.Any"),
@@ -268,7 +274,9 @@ void bind_input_output(nb::module_& m) {
       .def("__getstate__", state_of)
       .def("__setstate__", [](InObject& self, nb::handle state) { new (&self) InObject(input_of_state(state)); })
       .def("__repr__", [](const InObject& self) { return cat("In(", self.variable.str(), ")"); });
-  nb::class_<OutObject>(m, "Out", "Output of a function, with options.")
+  nb::class_<OutObject> output(m, "Out", "Output of a function, with options.");
+  bind_labels(output);
+  output
       .def(
           "__init__",
           [](OutObject* self, Any variable, Any borrow) {
@@ -283,17 +291,6 @@ void bind_input_output(nb::module_& m) {
       .def_rw("variable", &OutObject::variable, nb::for_getter(nb::sig("def variable(self) -> Variable")),
               nb::for_setter(nb::sig("def variable(self, value: Variable, /) -> None")))
       .def_rw("borrow", &OutObject::is_borrowed)
-      .def_prop_ro(
-          "labelled", [](const OutObject& self) { return self.labelled; },
-          nb::sig("def labelled(self) -> XTensorVariable | None"),
-          "The labelled variable whose tensor the variable is, or None.")
-      .def(
-          "of_tensor",
-          [](OutObject self) {
-            self.labelled = nb::none();
-            return self;
-          },
-          "The same of the tensor alone, without labels.")
       .def("__getstate__",
            [](const OutObject& self) { return std::tuple(self.variable, self.is_borrowed, self.labelled); })
       .def("__setstate__",

@@ -32,6 +32,34 @@ XVariable for_output(nb::handle x, const std::string& output, const char* who) {
   return output == "complex" ? xtensor::cast(out, promote(out.dtype(), DType::Complex64)) : out;
 }
 
+// Functions of matrices alone, and those whose results have a new dimension.
+struct OfMatrices {
+  const char* name;
+  XVariable (*function)(const XOperand& x, const CoreDims& dims);
+};
+constexpr OfMatrices of_matrices[] = {
+    {"inv", xtensor::inv}, {"expm", xtensor::expm}, {"det", xtensor::det}, {"matrix_rank", xtensor::matrix_rank}};
+struct WithMode {
+  const char* name;
+  XVariable (*function)(const XOperand& x, const CoreDims& dims, const Dim& mode);
+};
+constexpr WithMode with_mode[] = {{"eigvals", xtensor::eigvals}, {"svdvals", xtensor::svdvals}};
+
+void bind_of_matrices(nb::module_& m) {
+  for (const auto& [name, function] : of_matrices)
+    m.def(
+        cat("xtensor_", name).c_str(),
+        [name, function](nb::handle x, Any dims) { return function(as_labelled(x), as_core_names(dims, name)); },
+        "x"_a.none(), "dims"_a.none(), Caller());
+  for (const auto& [name, function] : with_mode)
+    m.def(
+        cat("xtensor_", name).c_str(),
+        [name, function](nb::handle x, Any dims, Any mode) {
+          return function(as_labelled(x), as_core_names(dims, name), as_dim(mode));
+        },
+        "x"_a.none(), "dims"_a.none(), "mode"_a, Caller());
+}
+
 void bind_functions_of_matrices(nb::module_& m) {
   m.def(
       "xtensor_cholesky",
@@ -40,26 +68,17 @@ void bind_functions_of_matrices(nb::module_& m) {
       },
       "x"_a.none(), "dims"_a.none(), "lower"_a, Caller());
   m.def(
-      "xtensor_inv", [](nb::handle x, Any dims) { return xtensor::inv(as_labelled(x), as_core_names(dims, "inv")); },
-      "x"_a.none(), "dims"_a.none(), Caller());
-  m.def(
       "xtensor_pinv",
-      [](nb::handle x, Any dims, double rcond) {
-        return xtensor::pinv(as_labelled(x), as_core_names(dims, "pinv"), rcond);
+      [](nb::handle x, Any dims, std::optional<double> rcond) {
+        return xtensor::pinv(as_labelled(x), as_core_names(dims, "pinv"), rcond.value_or(-1));
       },
-      "x"_a.none(), "dims"_a.none(), "rcond"_a, Caller());
-  m.def(
-      "xtensor_expm", [](nb::handle x, Any dims) { return xtensor::expm(as_labelled(x), as_core_names(dims, "expm")); },
-      "x"_a.none(), "dims"_a.none(), Caller());
+      "x"_a.none(), "dims"_a.none(), "rcond"_a.none(), Caller());
   m.def(
       "xtensor_matrix_power",
       [](nb::handle x, std::int64_t n, Any dims) {
         return xtensor::matrix_power(as_labelled(x), n, as_core_names(dims, "matrix_power"));
       },
       "x"_a.none(), "n"_a, "dims"_a.none(), Caller());
-  m.def(
-      "xtensor_det", [](nb::handle x, Any dims) { return xtensor::det(as_labelled(x), as_core_names(dims, "det")); },
-      "x"_a.none(), "dims"_a.none(), Caller());
   m.def(
       "xtensor_slogdet",
       [](nb::handle x, Any dims) {
@@ -79,10 +98,6 @@ void bind_functions_of_matrices(nb::module_& m) {
         return xtensor::diagonal(as_labelled(x), as_core_names(dims, "diagonal"), offset, as_dim(mode));
       },
       "x"_a.none(), "dims"_a.none(), "offset"_a, "mode"_a, Caller());
-  m.def(
-      "xtensor_matrix_rank",
-      [](nb::handle x, Any dims) { return xtensor::matrix_rank(as_labelled(x), as_core_names(dims, "matrix_rank")); },
-      "x"_a.none(), "dims"_a.none(), Caller());
   m.def(
       "xtensor_norm",
       [](nb::handle x, Any dims, const Any& ord) {
@@ -120,22 +135,10 @@ void bind_labelled_decompositions(nb::module_& m) {
       },
       "x"_a.none(), "dims"_a.none(), "mode"_a, Caller());
   m.def(
-      "xtensor_eigvals",
-      [](nb::handle x, Any dims, Any mode) {
-        return xtensor::eigvals(as_labelled(x), as_core_names(dims, "eigvals"), as_dim(mode));
-      },
-      "x"_a.none(), "dims"_a.none(), "mode"_a, Caller());
-  m.def(
       "xtensor_svd",
       [](nb::handle x, Any dims, Any mode) {
         const auto out = xtensor::svd(as_labelled(x), as_core_names(dims, "svd"), as_dim(mode));
         return nb::make_tuple(out.u, out.s, out.vt);
-      },
-      "x"_a.none(), "dims"_a.none(), "mode"_a, Caller());
-  m.def(
-      "xtensor_svdvals",
-      [](nb::handle x, Any dims, Any mode) {
-        return xtensor::svdvals(as_labelled(x), as_core_names(dims, "svdvals"), as_dim(mode));
       },
       "x"_a.none(), "dims"_a.none(), "mode"_a, Caller());
   m.def(
@@ -231,6 +234,7 @@ void bind_xtensor_linalg(nb::module_& m) {
         return xtensor::core_names(who, as_core_names(dims, who), {count});
       },
       "dims"_a.none(), "count"_a, "who"_a, Caller(), "The names of so many core dimensions, which differ.");
+  bind_of_matrices(m);
   bind_functions_of_matrices(m);
   bind_labelled_decompositions(m);
   bind_systems_of_matrices(m);

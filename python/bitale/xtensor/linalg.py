@@ -180,7 +180,7 @@ def inv(x: Any, *, dims: Any) -> XTensorVariable:
 
 def pinv(x: Any, *, dims: Any, rcond: float | None = None) -> XTensorVariable:
     """The pseudo-inverses of matrices, with rows and columns as of `inv`; singular values up to `rcond` times the largest count as 0."""
-    return _core.xtensor_pinv(x, dims, -1.0 if rcond is None else rcond)
+    return _core.xtensor_pinv(x, dims, rcond)
 
 
 def expm(x: Any, *, dims: Any) -> XTensorVariable:
