@@ -4,6 +4,7 @@
 
 #include "bitale/ops/search.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/complex/matrices.hpp"
 #include "ops/from_attributes.hpp"
 #include "ops/linalg/blockwise.hpp"
 #include "ops/linalg/dot.hpp"
@@ -91,13 +92,16 @@ Variable solution_by_lu(const System& system) {
   lower.b_ndim = 2;
   System upper = lower;
   lower.lower = lower.unit_diagonal = true;
-  const Variable columns = right_columns(system);
+  Variable columns = right_columns(system);
   Variable out;
   if (system.trans) {
     upper.b = columns;
     lower.b = triangular_solution(upper);
     out = rows_of(triangular_solution(lower), pivot_to_permutation(pivots, false));
   } else {
+    // Rows in another order may be fewer than there were.
+    columns = required_equal(columns, length_of(system.a, system.a.ndim() - 2), length_of(columns, columns.ndim() - 2),
+                             "solve: expected the right side to have as many rows as the matrix");
     lower.b = rows_of(columns, pivot_to_permutation(pivots, true));
     upper.b = triangular_solution(lower);
     out = triangular_solution(upper);

@@ -480,3 +480,13 @@ def test_infinite_elements_are_not_reported_as_singular(n, linker):
     assert (np.isnan(det) == [False, True, False, False, True]).all() and (np.isnan(logabsdet) == np.isnan(det)).all()
     assert (np.isnan(inverse).all((1, 2)) == np.isnan(det)).all() and (sign[[0, 2, 3]] == 1).all()
     assert bt.function([x], pt.linalg.det(x), mode=mode)(np.zeros((n, n))) == 0
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_right_sides_of_systems_that_share_factors_have_their_length(rows):
+    """Factors that two systems share are applied to rows in another order, which may be fewer than there were."""
+    a, b, c = pt.dmatrices("a", "b", "c")
+    f = bt.function([a, b, c], [pt.linalg.solve(a, b), pt.linalg.solve(a, c)])
+    assert [x.shape for x in f(np.eye(2), np.ones((2, 3)), np.ones((2, 1)))] == [(2, 3), (2, 1)]
+    with pytest.raises(ValueError, match="as many rows as the matrix"):
+        f(np.eye(2), np.ones((rows, 3)), np.ones((2, 1)))
