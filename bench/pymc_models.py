@@ -1,141 +1,178 @@
-"""PyMC's models on Bitale, against the backends of the same PyTensor in the same run: `./dev bench --pymc`."""
+"""PyMC's models on Bitale, on the backends of the same PyTensor, and on stanli, where `pymc_stan.py` has the same model: `./dev bench --pymc`.
+
+Each model and backend is measured in processes of its own, in processor time, of which each has a limit. What was measured is in
+bench/results/pymc.json after each model; with --keep, what is there is not measured again."""
 
 import argparse
+import importlib.util
 import json
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "pymc"))
+
+from page import machine, replace_section
+from pymc_stan import PROGRAMS
 from pymc_start import cold_and_warm
 
 HERE = Path(__file__).resolve().parent
-NUTPIE = ("eight_schools_not_centred", "radon", "horseshoe")
-MEMORY = ("radon", "gp_marginal")  # models whose memory is measured on the peers, too
-APART = ("memory", "start", "nutpie")  # keys of what is measured that are no modes
 RESULTS = HERE / "results" / "pymc.json"
+OURS, WARM, STAN = "BITALE", "BITALE, code kept", "stanli"
+NAMES = {"BITALE": "Bitale", "NUMBA": "Numba", "CVM": "C"}
 
 
-def run(mode, names, cache, worker="pymc_worker.py"):
-    """{model: what was measured} of one process, with its own compile directories in `cache`, a new one if None."""
+def run(mode, name, cache, limit, *options):
+    """What was measured in one process until its end, or that of its processor time, with its compile directories in `cache`; a new one if None."""
     if cache is None:
         with tempfile.TemporaryDirectory() as new:
-            return run(mode, names, new, worker)
+            return run(mode, name, new, limit, *options)
     environment = {
-        **os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_CACHE_DIR": cache,
+        **os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_CACHE_DIR": cache, "JAX_PLATFORMS": "cpu",
         "PYTENSOR_FLAGS": f"base_compiledir={cache}", "BITALE_FLAGS": f"base_compiledir={cache}",
     }
-    command = [sys.executable, HERE / worker, mode, *names]
-    output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False, text=True).stdout
-    lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
-    return {line.pop("model"): line for line in lines}
+    command = [sys.executable, HERE / "pymc_worker.py", mode, name, *options]
+    with tempfile.TemporaryFile("w+") as output:
+        status = ended_within(limit, subprocess.Popen(command, env=environment, stdout=output, stderr=subprocess.DEVNULL))
+        output.seek(0)
+        lines = output.read().splitlines()
+    found = {}
+    for line in lines:
+        if line.startswith("{"):
+            found.update(json.loads(line))
+    if status != 0:
+        found.setdefault("error", f"ended after {limit} s" if status is None else f"status {status}")
+    return found
 
 
-def median(found, key, names):
-    return statistics.median(found[name][key] for name in names)
+def ended_within(limit, process):
+    """The status of a process; None where it was ended after so many seconds of processor time. A limit of the system would make clocks coarse."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    while True:
+        try:
+            return process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+            if sum(map(int, fields[11:15])) > limit * ticks:  # with the children that have ended
+                process.kill()
+                process.wait()
+                return None
 
 
-def milliseconds(seconds):
-    return f"{seconds * 1e3:.0f} ms"
+def measure(name, found, options):
+    """{mode: what was measured} of a model: what is in `found`, and the rest."""
+    found = dict(found)
+    draws = [] if options.calls else ["--draws"]
+    if not {OURS, WARM} <= found.keys():
+        with tempfile.TemporaryDirectory() as cache:
+            found[OURS] = run(OURS, name, cache, options.limit, *draws)
+            found[WARM] = run(OURS, name, cache, options.limit)
+    peers = [mode for mode in options.modes.split(",") if mode]
+    stan = [STAN] if name in PROGRAMS and importlib.util.find_spec("stanli") else []
+    for mode in (*peers, *stan):
+        if mode not in found:
+            found[mode] = run(mode, name, None, options.limit, *draws)
+    if options.memory and "memory" not in found:
+        # FAST_COMPILE, PyTensor's Python linker, shows the memory that its graphs need.
+        found["memory"] = {mode: run(mode, name, None, options.limit).get("memory", float("nan")) for mode in (OURS, "FAST_COMPILE", *peers)}
+    if not options.calls and "start" not in found:
+        found["start"] = [None if one is None else sum(one.values()) for one in cold_and_warm(name)]
+    return found
 
 
-def show(found):
-    ours, again, peers = found["BITALE"], found["BITALE, code kept"], {k: v for k, v in found.items() if not k.startswith("BITALE") and k not in APART}
-    names = [n for n in ours if "error" not in ours[n] and all("error" not in peer.get(n, {"error": ""}) for peer in peers.values())]
-    for name in ours:
-        if name not in names:
-            print(f"left out: {name}: " + "; ".join(f"{k}: {v.get(name, {}).get('error')}" for k, v in found.items() if k not in APART and "error" in v.get(name, {"error": ""})))
-    linking = [ours[n]["linking"] for n in names]
-    print(f"models: {len(names)}, native throughout: {sum(ours[n]['native'] for n in names)}")
-    print(f"PyTensor's rewriting, median                           {milliseconds(median(ours, 'rewriting', names)):>10}")
-    print(f"our share of the first call, median  (target 60 ms)    {milliseconds(statistics.median(linking)):>10}")
-    print(f"our share of the first call, worst   (target 400 ms)   {milliseconds(max(linking)):>10}")
-    print(f"the same, code kept, median          (target 20 ms)    {milliseconds(median(again, 'linking', names)):>10}")
-    alone = {name: memory["BITALE"] for name, memory in found["memory"].items()}
-    print(f"peak memory above that of importing PyMC, each model alone, median (target 60 MB) {statistics.median(alone.values()):.0f} MB, "
-          f"worst {max(alone.values()):.0f} MB  {max(alone, key=alone.get)}")
-    for name, memory in found["memory"].items():
-        if len(memory) > 1:
-            print(f"the same, {name:<18}" + ", ".join(f"{m} {x:.0f} MB" for m, x in memory.items()))
-    for mode, peer in peers.items():
-        print(f"{mode}: rewriting {milliseconds(median(peer, 'rewriting', names))}, linking and first call "
-              f"{milliseconds(median(peer, 'linking', names))}, worst {milliseconds(max(peer[n]['linking'] for n in names))}")
-    if peers:
-        ratios = {n: ours[n]["call"] / min(peer[n]["call"] for peer in peers.values()) for n in names}
-        print(f"one call, ratio to the best peer, median (target 0.6)  {statistics.median(ratios.values()):>10.2f}")
-        worst = max(ratios, key=ratios.get)
-        print(f"one call, ratio to the best peer, worst  (target 1.0)  {ratios[worst]:>10.2f}  {worst}")
+def peers(found):
+    return {mode: cell for mode, cell in found.items() if mode not in (OURS, WARM, "memory", "start")}
 
 
-def show_nutpie(rates):
-    for name in rates:
-        # A separate process for each, with empty caches.
-        ours, theirs = (run("first", [backend, name], None, "pymc_nutpie.py")[name]["first"] for backend in ("bitale", "numba"))
-        print(f"nutpie, 4 chains, {name}: {rates[name]['draws_per_second']:.0f} draws/s, ratio to Numba {rates[name]['ratio']:.2f} "
-              f"(target 1.0); first draw after {ours:.2f} s, Numba {theirs:.1f} s")
+def value(cell, key, factor=1.0):
+    """A number of up to three digits; a dash where there is none."""
+    if key not in cell:
+        return "–"
+    number = cell[key] * factor
+    return f"{number:,.0f}".replace(",", " ") if number >= 99.5 else f"{number:.{1 if number >= 9.95 else 2}f}"
 
 
-def table(found):
-    """A line for each model: milliseconds of linking and the first call, microseconds of a call, and, where these were measured, seconds from the import
-    to the first draw by nutpie and its effective draws per second."""
-    modes = [mode for mode in found if mode not in APART]
-    head = ["model", "native", *(f"{m}: ms" for m in modes), *(f"{m}: µs" for m in modes if "kept" not in m)]
-    head += ["first draw, cold: s", "warm"] if "start" in found else []
-    head += ["Bitale: effective draws/s", "Numba"] if "nutpie" in found else []
+def table(measured):
+    modes = [OURS, *dict.fromkeys(mode for found in measured.values() for mode in peers(found))]
+    names = [NAMES.get(mode, mode) for mode in modes]
+    head = ["model", "first draw, s: cold", "warm", "first call, ms: cold", "warm", *names[1:]]
+    head += [f"a call, µs: {names[0]}", *names[1:], f"effective draws/s: {names[0]}", *names[1:]]
     yield f"| {' | '.join(head)} |"
     yield "|---" * len(head) + "|"
-    for name, ours in found["BITALE"].items():
-        cells = [found[m].get(name, {}) for m in modes]
-        row = [name, "yes" if ours.get("native") else "no", *(number(c, "linking", 1e3, 0) for c in cells)]
-        row += [number(c, "call", 1e6, 1) for m, c in zip(modes, cells) if "kept" not in m]
-        if "start" in found:
-            row += ["–" if steps is None else f"{sum(steps.values()):.2f}" for steps in found["start"][name]]
-        if "nutpie" in found:
-            effective = found["nutpie"].get(name, {}).get("effective", {})
-            row += [number(effective, backend, 1, 0) for backend in ("bitale", "numba")]
+    for name, found in measured.items():
+        cells = [found.get(mode, {}) for mode in modes]
+        row = [name if found[OURS].get("native", True) else f"{name} (calls back)"]
+        row += ["–" if seconds is None else f"{seconds:.2f}" for seconds in found.get("start", [None, None])]
+        row += [value(cell, "linking", 1e3) for cell in (found[OURS], found[WARM], *cells[1:])]
+        row += [value(cell, key, factor) for key, factor in (("call", 1e6), ("effective", 1)) for cell in cells]
         yield f"| {' | '.join(row)} |"
 
 
-def number(cell, key, factor, digits):
-    return f"{cell[key] * factor:.{digits}f}" if key in cell else "–"
+def over_the_best(found, key, better):
+    """Bitale's figure over that of the best peer; above 1: Bitale is worse."""
+    others = [cell[key] for cell in peers(found).values() if key in cell]
+    if not others or key not in found[OURS]:
+        return None
+    return found[OURS][key] / min(others) if better is min else max(others) / found[OURS][key]
+
+
+def summary(measured):
+    whole = {n: f for n, f in measured.items() if "linking" in f[OURS] and "linking" in f[WARM]}
+    yield f"{len(measured)} models, {sum(f[OURS].get('native', False) for f in measured.values())} of them native throughout"
+    for mode, label in ((OURS, "cold"), (WARM, "warm")):
+        if not (times := sorted(f[mode]["linking"] for f in whole.values())):
+            break
+        yield f"linking and first call, {label}: median {statistics.median(times) * 1e3:.0f} ms, worst {times[-1] * 1e3:.0f} ms"
+    for at, label in ((0, "cold"), (1, "warm")):
+        times = {n: f["start"][at] for n, f in measured.items() if f.get("start", [None, None])[at] is not None}
+        if times:
+            worst = max(times, key=times.get)
+            yield f"from the import to the first draw, {label}: median {statistics.median(times.values()):.2f} s, worst {times[worst]:.2f} s ({worst})"
+    for key, better, label in (("call", min, "time of a call"), ("effective", max, "effective draws")):
+        ratios = {n: r for n, f in measured.items() if (r := over_the_best(f, key, better)) is not None}
+        if ratios:
+            behind = ", ".join(f"{n} {r:.2f}" for n, r in sorted(ratios.items(), key=lambda item: -item[1]) if r > 1.05)
+            yield f"{label}, behind the best peer: median {statistics.median(ratios.values()):.2f}; more than 1.05: {behind or 'none'}"
+    for name, found in measured.items():
+        for mode, cell in found.items():
+            if isinstance(cell, dict) and "error" in cell:
+                yield f"{name}, {mode}: {cell['error']}"
+        if found.get("memory"):
+            yield f"{name}, MB above importing PyMC: " + ", ".join(f"{m} {x:.0f}" for m, x in found["memory"].items())
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--modes", default="NUMBA,CVM", help="peers, by PyTensor's names of modes; empty: none")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--modes", default="NUMBA,JAX", help="peers, by PyTensor's names of modes (CVM: C); empty: none")
     parser.add_argument("--models", default="", help="names of models; default: all")
-    parser.add_argument("--nutpie", action="store_true", help="also nutpie's draws per second on Bitale and on Numba, for the models that are named, or else for three")
-    parser.add_argument("--start", action="store_true", help="also the time from the import to the first draw by nutpie, cold and warm")
-    parser.add_argument("--table", action="store_true", help="a line for each model, in Markdown")
+    parser.add_argument("--calls", action="store_true", help="only first calls and calls, no draws and no start")
+    parser.add_argument("--memory", action="store_true", help="also peak memory")
+    parser.add_argument("--limit", type=int, default=120, help="seconds of processor time of each process")
+    parser.add_argument("--jobs", type=int, default=1, help="how many models are measured at once, for haste")
+    parser.add_argument("--keep", action="store_true", help="measure what the last run has not")
+    parser.add_argument("--page", type=Path, help="a page whose table, between two comments, is replaced")
     options = parser.parse_args()
-    names = [n for n in options.models.split(",") if n]
-    found = {}
-    with tempfile.TemporaryDirectory() as cache:
-        found["BITALE"] = run("BITALE", names, cache)
-        found["BITALE, code kept"] = run("BITALE", names, cache)
-    for mode in filter(None, options.modes.split(",")):
-        with tempfile.TemporaryDirectory() as cache:
-            found[mode] = run(mode, names, cache)
-    # A separate process for each; FAST_COMPILE, PyTensor's Python linker, shows the memory that its graphs need.
-    found["memory"] = {}
-    for name in found["BITALE"]:
-        found["memory"][name] = {}
-        for mode in ("BITALE", *(("FAST_COMPILE", *filter(None, options.modes.split(","))) if name in MEMORY else ())):
-            with tempfile.TemporaryDirectory() as cache:
-                found["memory"][name][mode] = run(mode, [name], cache).get(name, {}).get("memory", float("nan"))
-    if options.start:
-        found["start"] = {name: cold_and_warm(name) for name in found["BITALE"]}
-    if options.nutpie:
-        found["nutpie"] = run("rates", names or NUTPIE, None, "pymc_nutpie.py")
+    from models import MODELS  # which imports PyMC
+
+    measured = json.loads(RESULTS.read_text()) if options.keep and RESULTS.exists() else {}
+    names = [n for n in options.models.split(",") if n] or list(MODELS)
+    if unknown := [n for n in names if n not in MODELS]:
+        parser.error(f"no models {', '.join(unknown)}; there are: {', '.join(MODELS)}")
     RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(found, indent=1))
-    show(found)
-    if options.nutpie:
-        show_nutpie(found["nutpie"])
-    if options.table:
-        print("\n".join(table(found)))
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for name, found in zip(names, pool.map(lambda name: measure(name, measured.get(name, {}), options), names)):
+            measured[name] = found
+            RESULTS.write_text(json.dumps(measured, indent=1))
+            print(list(table({name: found}))[2], flush=True)
+    measured = {name: measured[name] for name in names}
+    text = f"{machine()}. {'; '.join(summary(measured))}.\n\n" + "\n".join(table(measured)) + "\n"
+    if options.page:
+        replace_section(options.page, "<!-- models -->", "<!-- end -->", text)
+    print("\n".join([*summary(measured), "", *table(measured)]))
 
 
 main()

@@ -1,8 +1,9 @@
-"""One backend of PyTensor over models of PyMC: what compiling and calling the log density with its gradient take. Prints a line of JSON
-for each model. Arguments: the mode, and names of models (default: all)."""
+"""One model of PyMC on one backend, in processor time: what compiling and calling the log density with its gradient take, and with --draws,
+effective draws per second. Prints a line of JSON for each. Arguments: the mode, or stanli, and the name of the model."""
 
 import json
 import resource
+import statistics
 import sys
 import time
 import timeit
@@ -19,6 +20,8 @@ from pytensor.compile.maker import FunctionMaker
 from compare import density_graph, points
 from models import MODELS
 
+DRAWS, TUNE, CHAINS = 500, 500, 4
+ROUNDS, ROUNDS_END = 3, 5.0  # of draws, of which the median counts; none begins after so many seconds
 linking = 0.0
 create = FunctionMaker.create
 
@@ -26,48 +29,113 @@ create = FunctionMaker.create
 def timed_create(self, *args, **kwargs):
     """Keeps the time of the last function that is made: others are made before, while PyTensor folds constants of ops that are graphs."""
     global linking
-    begin = time.perf_counter()
+    begin = time.process_time()
     try:
         return create(self, *args, **kwargs)
     finally:
-        linking = time.perf_counter() - begin
+        linking = time.process_time() - begin
 
 
 FunctionMaker.create = timed_create
 
 
-def measure(name, mode):
+def say(**found):
+    print(json.dumps(found), flush=True)
+
+
+def time_of(call):
+    """The least of several turns."""
+    count = max(1, int(0.05 / max(min(timeit.repeat(call, timer=time.process_time, number=1, repeat=5)), 1e-6)))
+    return min(timeit.repeat(call, timer=time.process_time, number=count, repeat=5)) / count
+
+
+def calls(model, mode):
     global linking
-    model = MODELS[name]()
     vector, outputs = density_graph(model)
     at = points(model)[1]
-    begin = time.perf_counter()
+    begin = time.process_time()
     f = pm.compile([vector], outputs, mode=mode)
-    rewriting = time.perf_counter() - begin - linking
+    rewriting = time.process_time() - begin - linking
     f.trust_input = True
-    begin = time.perf_counter()
+    begin = time.process_time()
     f(at)
-    first = time.perf_counter() - begin
-    count = max(1, int(0.05 / max(min(timeit.repeat(lambda: f(at), number=1, repeat=5)), 1e-7)))
-    call = min(timeit.repeat(lambda: f(at), number=count, repeat=5)) / count
-    report = f.maker.linker.report() if mode == "BITALE" else None
-    native = report.is_native if report else True
-    return {"rewriting": rewriting, "linking": linking + first, "call": call, "native": native}
+    first = time.process_time() - begin
+    native = f.maker.linker.report().is_native if mode == "BITALE" else True
+    say(rewriting=rewriting, linking=linking + first, native=native)
+    say(call=time_of(lambda: f(at)))
+
+
+def calls_of_stan(name):
+    from pymc_stan import compiled
+
+    compiled_time = time.process_time()
+    stan, model = compiled(name, MODELS[name])
+    at = points(model)[1]
+    stan.log_prob_grad(at)
+    say(linking=time.process_time() - compiled_time)
+    say(call=time_of(lambda: stan.log_prob_grad(at)))
+    return stan, model
+
+
+def effective(draw, model):
+    """Effective draws per second of the free variable with the fewest. draw: of a seed, the draws by name."""
+    import arviz_base
+    import arviz_stats
+
+    def rate(seed):
+        begin = time.process_time()
+        found = draw(seed)
+        seconds = time.process_time() - begin
+        trace = arviz_base.dict_to_dataset({v.name: found[v.name] for v in model.free_RVs if v.name in found})
+        return min(float(x.min()) for x in arviz_stats.ess(trace).data_vars.values()) / seconds
+
+    begin, rates = time.process_time(), []
+    while len(rates) < ROUNDS and time.process_time() - begin < ROUNDS_END:
+        rates.append(rate(len(rates)))
+    say(effective=statistics.median(rates))
+
+
+def nutpies_draws(model, mode):
+    import nutpie
+
+    compiled = nutpie.compile_pymc_model(model, backend=mode.lower())
+    options = dict(tune=TUNE, chains=CHAINS, cores=1, progress_bar=False)
+    nutpie.sample(compiled, draws=10, seed=1, **options)
+
+    def draw(seed):
+        posterior = nutpie.sample(compiled, draws=DRAWS, seed=seed, **options).posterior
+        return {name: posterior[name].values for name in posterior.data_vars}
+
+    effective(draw, model)
+
+
+def stanlis_draws(stan, model):
+    def draw(seed):
+        fit = stan.sample(chains=CHAINS, seed=seed + 1, warmup=TUNE, samples=DRAWS, parallel_chains=1, refresh=0)
+        # A parameter whose name is a word of Stan's has a line below it.
+        return {name.rstrip("_"): fit.draws(name) for name in fit.variables}
+
+    effective(draw, model)
 
 
 def main():
-    mode, *names = sys.argv[1:]
+    mode, name, *options = sys.argv[1:]
     start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # with PyMC imported; a backend's imports count
     if mode == "BITALE":
         import bitale.pytensor  # noqa: F401
-    with np.errstate(all="ignore"):
-        for name in names or MODELS:
-            try:
-                found = measure(name, mode)
-            except Exception as error:
-                found = {"error": f"{type(error).__name__}: {error}"[:200]}
-            memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start) / 1024
-            print(json.dumps({"model": name, "memory": memory, **found}), flush=True)
+    try:
+        with np.errstate(all="ignore"):
+            if mode == "stanli":
+                stan, model = calls_of_stan(name)
+                draws = lambda: stanlis_draws(stan, model)  # noqa: E731
+            else:
+                calls(MODELS[name](), mode)
+                draws = lambda: nutpies_draws(MODELS[name](), mode)  # noqa: E731
+            say(memory=(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start) / 1024)
+            if "--draws" in options and (mode in ("BITALE", "NUMBA", "JAX", "stanli")):
+                draws()
+    except Exception as error:
+        say(error=f"{type(error).__name__}: {error}"[:200])
 
 
 main()

