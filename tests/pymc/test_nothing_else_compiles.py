@@ -150,6 +150,12 @@ def test_one_line_with_nutpie(compiled):
         nutpie.compile_pymc_model(model, backend="other")
 
 
+def test_the_centre_of_a_basis(compiled):
+    """PyMC evaluates it while the model is built, before anything could ask for Bitale."""
+    MODELS["gp_hsgp"]()
+    assert not compiled
+
+
 @ON_PYMC_6
 def test_a_fresh_process_without_a_compiler(tmp_path):
     """The bridge is imported first, so the flag counts; PyMC and nutpie, imported later, know Bitale."""

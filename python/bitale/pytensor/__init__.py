@@ -25,6 +25,7 @@ from bitale.pytensor.linker import BitaleLinker, function
 from bitale.pytensor import default_mode as _default_mode, pymc_calls as _pymc_calls
 
 _converts_later("pytensor.xtensor", "bitale.pytensor.labels")
+_converts_later("pymc.ode", "bitale.pytensor.pymc_ode")
 _converts_later("pytensor.sparse", "bitale.pytensor.sparse")
 _default_mode.accept_name()
 _default_mode.keep_inner_graphs_from_the_c_compiler()
@@ -33,7 +34,7 @@ _pymc_calls.extend()
 if _is_default:
     _default_mode.set_default()
 
-__all__ = ["BitaleLinker", "ConversionError", "NotConverted", "Report", "batched", "converts", "from_pytensor", "function", "nutpie"]
+__all__ = ["BitaleLinker", "ConversionError", "NotConverted", "Report", "batched", "c_model", "converts", "from_pytensor", "function", "nutpie"]
 
 
 def nutpie(model: Any, **options: Any) -> Any:
@@ -50,6 +51,22 @@ def nutpie(model: Any, **options: Any) -> Any:
     from bitale.pytensor.nutpie_model import compile_model
 
     return compile_model(model, **options)
+
+
+def c_model(model: Any, **options: Any) -> Any:
+    """A PyMC model as C functions, compiled by Bitale, for samplers that are written in other languages.
+
+    `compiled_logp_func` and `compiled_expand_func` of the result have the attributes `address`, `ctypes` and `cffi`, as functions of Numba have.
+    They are called with a point, the free variables on the unconstrained scale, of `n_dim` numbers; the latter writes the `n_expanded` numbers
+    of all variables, which `variables` names. `initial_point_func(seed)` gives start values. Any number of threads may call all of
+    these at once, and addresses are valid until the process ends, even if the result is gone. Shared data have the values of this moment; `with_data` gives a model with others.
+    Options: var_names, initial_points, jitter_rvs and default_initialization_strategy, as of `nutpie`. ImportError without PyMC; TypeError,
+    ValueError, KeyError and ConversionError as `nutpie`.
+    """
+    _versions.check("pymc", "bitale.pytensor.c_model")
+    from bitale.pytensor.c_functions import compile_c_model
+
+    return compile_c_model(model, **options)
 
 
 def batched(model: Any, chains: int | None = None, **options: Any) -> Any:

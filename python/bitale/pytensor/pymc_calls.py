@@ -2,14 +2,15 @@
 
 PyMC passes a call's mode to its samplers, but not to the functions of the trace, of start values and of others that the call needs: these
 are compiled in the default mode, which therefore is BITALE while such a call runs. PyMC calls nutpie with the backends that it knows, and
-nutpie has a closed list of them. Calls that don't ask for Bitale do what they did.
+nutpie has a closed list of them. Calls that don't ask for Bitale do what they did, but for what PyMC compiles while it
+builds a model: a constant is evaluated by Bitale, and a function is compiled when it is called.
 """
 
 from __future__ import annotations
 
 import functools
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, Callable
 
 import pytensor
@@ -25,6 +26,9 @@ _CALLS = (
     "sample_prior_predictive", "sample_smc", "vectorize_over_posterior",
 )
 
+# Classes of `pymc.gp` whose `prior_linearized` evaluates a constant, the centre of the data. This is while the model is built, before any call could ask.
+_BASES = ("HSGP", "HSGPPeriodic")
+
 
 def _asks_for_bitale(options: dict[str, Any]) -> bool:
     modes = (options.get("mode"), options.get("backend"), (options.get("compile_kwargs") or {}).get("mode"))
@@ -38,6 +42,16 @@ def _in_bitale(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, **options: Any) -> Any:
         if not _asks_for_bitale(options):
             return function(*args, **options)
+        return _always_in_bitale(function)(*args, **options)
+
+    return call
+
+
+def _always_in_bitale(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; BITALE is the default mode during its calls."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
         with pytensor.config.change_flags(mode=BITALE):
             return function(*args, **options)
 
@@ -56,9 +70,29 @@ def _extend_pymc(pymc: ModuleType) -> None:
     for name in _CALLS:
         if function := vars(pymc).get(name):
             _replace("pymc", function, _in_bitale(function))
+    for name in _BASES:
+        if base := getattr(pymc.gp, name, None):
+            base.prior_linearized = _always_in_bitale(base.prior_linearized)
+    if "pymc.ode.utils" in sys.modules:
+        sys.modules["pymc.ode.utils"].pytensor = SimpleNamespace(function=_CompiledLater)  # type: ignore[attr-defined]
     mcmc = sys.modules["pymc.sampling.mcmc"]
     if external := getattr(mcmc, "_sample_external_nuts", None):
         mcmc._sample_external_nuts = _with_nutpies_backend(external)  # type: ignore[attr-defined]
+
+
+class _CompiledLater:
+    """A function of PyTensor, with the arguments of ``pytensor.function``, that is compiled when it is called. A `DifferentialEquation` has one, which
+    is not called where Bitale solves the equation."""
+
+    def __init__(self, *args: Any, **options: Any):
+        self.arguments = args, options
+        self.function: Any = None
+
+    def __call__(self, *values: Any) -> Any:
+        if self.function is None:
+            args, options = self.arguments
+            self.function = pytensor.function(*args, **options)
+        return self.function(*values)
 
 
 def _with_nutpies_backend(external: Callable[..., Any]) -> Callable[..., Any]:
