@@ -92,6 +92,15 @@ def test_values_of_rows_are_not_repeated(method, dtype):
     assert row(np.zeros((10, 5), dtype), np.ones((1, 5), dtype)).sum() == 15
 
 
+@pytest.mark.parametrize("specified", [lambda: pt.specify_shape(v, (3,)), lambda: pt.specify_broadcastable(v, 0)])
+def test_specified_shapes_are_assertions(specified):
+    """As in PyTensor, and shape errors as in Bitale."""
+    f = pytensor.function([v], specified(), mode="BITALE")
+    for kind in (AssertionError, ValueError):
+        with pytest.raises(kind, match="specify_shape: expected length"):
+            f([1.0, 2.0])
+
+
 @pytest.mark.parametrize(
     "converter, found",
     [

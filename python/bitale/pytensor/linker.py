@@ -22,6 +22,10 @@ SHAPES = ["ShapeOpt"] if pytensor.__version__.startswith("2.") else []
 QUERY = RewriteDatabaseQuery(include=["canonicalize", "stabilize", "scan_save_mem_no_prealloc", *SHAPES])
 
 
+class SpecifiedShapeError(bt.ShapeError, AssertionError):
+    """A shape is another than the graph specifies, which is an AssertionError in PyTensor."""
+
+
 class BitaleLinker(JITLinker):
     """Compiles a PyTensor FunctionGraph as one Bitale function. strict: a graph with an op that has no converter is refused.
 
@@ -112,6 +116,8 @@ class BitaleLinker(JITLinker):
             return None
 
         def raise_again(error: BaseException) -> None:
+            if isinstance(error, bt.ShapeError) and str(error).startswith("specify_shape"):
+                error = SpecifiedShapeError(str(error)).with_traceback(error.__traceback__)
             raise_with_op(self.fgraph, nodes[0], exc_info=(type(error), error, error.__traceback__))
 
         return raise_again
