@@ -187,8 +187,41 @@ std::int64_t sparse_lu(const SparseColumns& a, const T* values, const std::int64
   return failed;
 }
 
+namespace {
+
+// Of one right-hand side.
+template <class T>
+void solve_vector(const LuPattern& pattern, const T* factors, bool transposed, T* x) {
+  const auto [n, bounds, rows] = pattern;
+  const auto scatter = [&, rows = rows](std::int64_t begin, std::int64_t end, T own) {
+    for (std::int64_t p = begin; p < end; ++p) x[rows[p]] -= factors[p] * own;
+  };
+  const auto gather = [&, rows = rows](std::int64_t begin, std::int64_t end) {
+    T sums[2] = {};
+    std::int64_t p = begin;
+    for (; p + 2 <= end; p += 2)
+      for (int lane = 0; lane < 2; ++lane) sums[lane] += factors[p + lane] * x[rows[p + lane]];
+    if (p < end) sums[0] += factors[p] * x[rows[p]];
+    return sums[0] + sums[1];
+  };
+  if (transposed) {
+    for (std::int64_t k = 0; k < n; ++k)
+      x[k] = (x[k] - gather(bounds[2 * k], bounds[2 * k + 1])) / factors[bounds[2 * k + 1]];
+    for (std::int64_t k = n; k-- > 0;) x[k] -= gather(bounds[2 * k + 1] + 1, bounds[2 * k + 2]);
+  } else {
+    for (std::int64_t k = 0; k < n; ++k) scatter(bounds[2 * k + 1] + 1, bounds[2 * k + 2], x[k]);
+    for (std::int64_t k = n; k-- > 0;) {
+      x[k] /= factors[bounds[2 * k + 1]];
+      scatter(bounds[2 * k], bounds[2 * k + 1], x[k]);
+    }
+  }
+}
+
+}  // namespace
+
 template <class T>
 void sparse_lu_solve(const LuPattern& pattern, const T* factors, bool transposed, std::int64_t columns, T* x) {
+  if (columns == 1) return solve_vector(pattern, factors, transposed, x);
   const auto [n, bounds, rows] = pattern;
   // A column of one of the factors: what is known of x is taken from the rows below (or above), or these from it.
   const auto subtract = [&, rows = rows](std::int64_t k, std::int64_t begin, std::int64_t end) {

@@ -56,6 +56,10 @@ void sparse_lu_solve(const LuPattern& pattern, const T* factors, bool transposed
 // and Tinney 1975, "On computing certain elements of the inverse of a sparse matrix").
 template <class T>
 void sparse_lu_selected_inverse(const LuPattern& pattern, const T* factors, T* inverse);
+// The same by dense fronts. False, with `inverse` as before, unless the rows and columns of each supernode below its
+// own ones are among those of one other supernode, as they are in factors that were computed by fronts.
+template <class T>
+bool sparse_lu_selected_inverse_by_fronts(const LuPattern& pattern, const T* factors, T* inverse);
 // The derivative of these elements when the product A of the factors changes in the direction of D, those of
 // -A^-1 D A^-1, by the derivatives of elimination and of the inverse. `direction` has the elements (i, j) of D, and
 // then the result's (j, i).

@@ -4,36 +4,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/sparse_lu.hpp"
+#include "runtime/sparse_lu_rows.hpp"
 
 namespace bitale::runtime {
 
 namespace {
-
-// The rows of U to the right of the diagonal: where their elements are, and in which column.
-class UpperRows {
- public:
-  struct Element {
-    std::int64_t column, position;
-  };
-  explicit UpperRows(const LuPattern& pattern) : begin_(std::size_t(pattern.size) + 1, 0) {
-    const auto [n, bounds, rows] = pattern;
-    for (std::int64_t m = 0; m < n; ++m)
-      for (std::int64_t p = bounds[2 * m]; p < bounds[2 * m + 1]; ++p) ++begin_[std::size_t(rows[p]) + 1];
-    for (std::size_t k = 0; k < std::size_t(n); ++k) begin_[k + 1] += begin_[k];
-    elements_.resize(std::size_t(begin_.back()));
-    std::vector<std::int64_t> to(begin_.begin(), begin_.end() - 1);
-    for (std::int64_t m = 0; m < n; ++m)
-      for (std::int64_t p = bounds[2 * m]; p < bounds[2 * m + 1]; ++p)
-        elements_[std::size_t(to[std::size_t(rows[p])]++)] = {m, p};
-  }
-  const Element* begin(std::int64_t row) const { return elements_.data() + begin_[std::size_t(row)]; }
-  const Element* end(std::int64_t row) const { return elements_.data() + begin_[std::size_t(row) + 1]; }
-
- private:
-  std::vector<std::int64_t> begin_;
-  std::vector<Element> elements_;
-};
 
 // The direction becomes the derivatives of the factors, a column at a time.
 template <class T>
@@ -63,6 +38,7 @@ void eliminate_direction(const LuPattern& pattern, const T* factors, T* directio
 
 template <class T>
 void sparse_lu_selected_inverse(const LuPattern& pattern, const T* factors, T* inverse) {
+  if (sparse_lu_selected_inverse_by_fronts(pattern, factors, inverse)) return;
   const auto [n, bounds, rows] = pattern;
   const UpperRows upper(pattern);
   std::vector<T> lower(std::size_t(n), T(0)), sums(std::size_t(n), T(0));  // column k of L, and what its rows add up to
