@@ -1,10 +1,16 @@
 """Sparse matrices side by side: Bitale with a static pattern, Bitale with the positions given in each call, and SciPy, on the same
 matrix, one thread. Medians of processor time, alternating. Then factors of the precision of a Matérn field on a square grid, and of a
 grid with a wind, against SciPy's SuperLU; a Poisson regression on categories; and BYM2. Arguments: the number of rows and of elements, and
-the points along a side of the grids. Peers that are installed are measured with BITALE_BENCH_PEERS set: JAX's BCOO, sparsax, Numba.
+the points along a side of the grids. Peers that are installed are measured with BITALE_BENCH_PEERS set (`./dev bench --sparse --peers`): JAX's BCOO,
+sparsax, Numba; a loop in C++ where there is a compiler. The last lines are a table of all, for docs/sparse.md.
 """
 
+import ctypes
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 from functools import partial
 
@@ -16,6 +22,24 @@ import bitale as bt
 import bitale.tensor as pt
 from bitale import sparse
 from measure import importable, in_turn
+
+
+ROWS = []  # of the table: a name, and seconds by who took them, the own ones first
+
+
+def report(name, times, own="own"):
+    """Print the times of one work, own ones and each peer's with the ratio of the own one to it; keep them for the table."""
+    mine = times[own]
+    others = {who: t for who, t in times.items() if who != own}
+    print(f"{name:34} {own} {mine * 1e3:9.3f} ms" + "".join(f"   {who} {t * 1e3:9.3f} ms {mine / t:5.2f}" for who, t in others.items()), flush=True)
+    ROWS.append((name, mine, others))
+
+
+def table():
+    """Print all works as a table of Markdown."""
+    print("\n| work | Bitale | peers, and the ratio of Bitale's time to theirs |\n|---|---|---|")
+    for name, mine, others in ROWS:
+        print(f"| {name} | {mine * 1e3:.3g} ms | " + ", ".join(f"{who} {t * 1e3:.3g} ms ({mine / t:.2f})" for who, t in others.items()) + " |")
 
 
 def matrix(rows, elements, random):
@@ -61,9 +85,7 @@ def factors(side):
         runs = {"SuperLU's factor": lambda: splu(columns, **symmetric), "own": lambda: f(*arguments)}
         if matrix is Q:
             runs |= {"sparsax": call} if (call := of_sparsax(name, Q, right)) else {}
-        times = in_turn(runs, rounds=3)
-        own = times.pop("own")
-        print(f"{name:26} {own * 1e3:8.1f} ms" + "".join(f"   {peer} {t * 1e3:8.1f} ms {own / t:5.2f}" for peer, t in times.items()))
+        report(name, in_turn(runs, rounds=3))
 
 
 def of_sparsax(name, Q, right):
@@ -75,9 +97,16 @@ def of_sparsax(name, Q, right):
     jax.config.update("jax_enable_x64", True)
     coordinates, n = scipy.sparse.coo_array(Q), Q.shape[0]
     i, j, data = coordinates.row.astype("int32"), coordinates.col.astype("int32"), jax.numpy.asarray(coordinates.data)
+    unit = jax.numpy.asarray((i == j).astype("float64"))
     logdet = lambda scale: sparsax.logdet(i, j, data * scale, n=n)  # noqa: E731
     functions = {"factor, logdet": logdet, "logdet with gradient": jax.value_and_grad(logdet), "selected inverse": lambda scale: sparsax.selinv(i, j, data * scale, n=n),
                  "factor, solve": lambda scale: sparsax.solve(i, j, data * scale, right)}  # fmt: skip
+
+    def density(scale, drift):
+        values = data * scale + unit * drift
+        return sparsax.logdet(i, j, values, n=n) - right @ sparsax.solve(i, j, values, right)
+
+    functions["two parameters"] = lambda scale: jax.value_and_grad(density, argnums=(0, 1))(scale, 0.5)
     if name not in functions:
         return None
     f, scales = jax.jit(functions[name]), iter(np.linspace(1.5, 2.5, 1000))
@@ -113,9 +142,44 @@ def regression(rows=1_000_000, levels=10_000):
             return total
 
         runs["Numba"] = lambda: loops(at, np.zeros(levels))
-    times = in_turn(runs, rounds=7)
-    own = times.pop("own")
-    print(f"{'Poisson regression':26} {own * 1e3:8.1f} ms" + "".join(f"   {name} {t * 1e3:8.1f} ms {own / t:5.2f}" for name, t in times.items()))
+    if loop := of_cpp(level, y, levels):
+        runs["C++ -O3"] = lambda: loop(at)
+    report(f"Poisson regression, {rows} rows, {levels} levels", in_turn(runs, rounds=7))
+
+
+CPP = """
+#include <cmath>
+#include <cstdint>
+extern "C" double loops(std::int64_t rows, const std::int64_t* level, const double* y, const double* u, double* gradient) {
+  double total = 0;
+  for (std::int64_t k = 0; k < rows; ++k) {
+    const double mean = std::exp(u[level[k]]);
+    total += y[k] * u[level[k]] - mean;
+    gradient[level[k]] += y[k] - mean;
+  }
+  return total;
+}
+"""
+
+
+def of_cpp(level, y, levels):
+    """The regression's loop in C++, or None where there is no compiler."""
+    if "BITALE_BENCH_PEERS" not in os.environ or not (compiler := shutil.which("c++")):
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        source, made = os.path.join(folder, "loops.cpp"), os.path.join(folder, "loops.so")
+        with open(source, "w") as file:
+            file.write(CPP)
+        subprocess.run([compiler, "-O3", "-march=native", "-shared", "-fPIC", source, "-o", made], check=True)
+        loops = ctypes.CDLL(made).loops
+    loops.restype = ctypes.c_double
+    address = lambda x: ctypes.c_void_p(x.ctypes.data)  # noqa: E731
+
+    def call(u):
+        gradient = np.zeros(levels)
+        return loops(ctypes.c_int64(len(level)), address(level), address(y), address(u), address(gradient)), gradient
+
+    return call
 
 
 def bym2(parameters=3845):
@@ -131,7 +195,7 @@ def bym2(parameters=3845):
     eta = level + scale * (pt.sqrt(share) * phi + pt.sqrt(1 - share) * free)
     density = (y * eta - pt.exp(eta)).sum() - 0.5 * pt.sqr(sparse.constant(differences.tocsr()) @ phi).sum() - 0.5 * pt.sqr(free).sum() - 0.5 * pt.sqr(theta[2 * n :]).sum()
     f, at = bt.function([theta], [density, pt.grad(density, theta)], threads=1), random.normal(size=2 * n + 3) / 3
-    print(f"{f'BYM2, {2 * n + 3} parameters':26} {in_turn({'own': lambda: f(at)})['own'] * 1e6:8.1f} us")
+    report(f"BYM2, {2 * n + 3} parameters", in_turn({"own": lambda: f(at)}))
 
 
 def compile_static(rows=1_000_000):
@@ -139,7 +203,7 @@ def compile_static(rows=1_000_000):
     A, x = matrix(rows, rows, np.random.default_rng(0)), pt.dvector("x")
     start = time.process_time()
     bt.function([x], sparse.constant(A) @ x, threads=1)(np.ones(rows))
-    print(f"compile, first result, {rows} static elements: {(time.process_time() - start) * 1e3:.0f} ms")
+    report(f"compile, first result, {rows} static elements", {"own": time.process_time() - start})
 
 
 def main(rows=1_000_000, elements=10_000_000, side=256):
@@ -173,11 +237,16 @@ def main(rows=1_000_000, elements=10_000_000, side=256):
             works[name]["JAX BCOO"] = partial(lambda a, b: jax.block_until_ready(product(a, b)), *operands)
     for name, runs in works.items():
         times = in_turn(runs, rounds=5)
-        peer = times["SciPy"]
-        print(f"{name:26}" + "".join(f"   {who} {t * 1e3:7.1f} ms {t / peer:5.2f}" for who, t in times.items()))
+        report(name, times, own="static")
+    # What surrounds a product: one loop here, a pass each in SciPy.
+    u, b = random.normal(size=rows) / 8, random.normal(size=rows)
+    tu, tb = pt.dvector("u"), pt.dvector("b")
+    fused = bt.function([tu, x, tb], (static * pt.exp(tu)[:, None]) @ x + tb, threads=1)
+    report("(A * exp(u)[:, None]) @ v + b", in_turn({"SciPy": lambda: (A * np.exp(u)[:, None]) @ v + b, "own": lambda: fused(u, v, b)}, rounds=5))
     regression()
     bym2()
     factors(side)
+    table()
 
 
 if __name__ == "__main__":
