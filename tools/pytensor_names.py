@@ -20,7 +20,7 @@ os.environ.setdefault("PYTENSOR_FLAGS", "cxx=")
 import pytensor
 
 # The modules that programs import from. Rewrites, C code and backends are PyTensor's own.
-PACKAGES = ("compile", "conditional", "graph", "scalar", "scan", "tensor", "typed_list")
+PACKAGES = ("compile", "conditional", "graph", "scalar", "scan", "sparse", "tensor", "typed_list")
 MODULES = ("", "breakpoint", "configdefaults", "configparser", "gradient", "ifelse", "printing", "raise_op", "assumptions")
 INTERNAL = ("rewriting", "compiledir", "compilelock", "blas_c", "elemwise_cgen", "dtype_utils", "scan_perform_ext", "_core", "_lazy", "kanren", "dump", "cutils_ext", "c_code")
 

@@ -36,6 +36,7 @@ MODULES: dict[str, tuple[str, tuple[str, ...]]] = {
     "scan.op": ("loops", ("scan.classes", "scan")),
     "scan.utils": ("loops", ("scan",)),
     "scan.views": ("loops", ("scan",)),
+    "sparse.sharedvar": ("shared sparse matrices", ("sparse.variable", "sparse.basic")),
     "tensor.basic": ("some names of bitale.tensor", _TENSORS),
     "tensor.blas.batched": ("products of matrices", ("tensor.blas", *_TENSORS)),
     "tensor.blas.gemm": ("products of matrices", ("tensor.blas", *_TENSORS)),

@@ -236,6 +236,31 @@ void bind_functions(nb::module_& m) {
       "blocks"_a, "format"_a, caller);
   m.def("sparse_select", sparse::select, "a"_a, "rows"_a, "columns"_a, caller);
   m.def(
+      "sparse_take",
+      [](const Matrix& a, const Like& positions, int axis) { return sparse::take(a, as_variable(positions), axis); },
+      "a"_a, "positions"_a, "axis"_a, caller);
+  m.def("sparse_tril", sparse::tril, "a"_a, "k"_a, caller);
+  m.def("sparse_triu", sparse::triu, "a"_a, "k"_a, caller);
+  m.def(
+      "sparse_solve_triangular",
+      [](const Matrix& a, const Like& b, bool lower) { return sparse::solve_triangular(a, as_variable(b), lower); },
+      "a"_a, "b"_a, "lower"_a, caller);
+  m.def("sparse_remove_zeros", sparse::remove_zeros, "a"_a, caller);
+  m.def(
+      "sparse_from_elements",
+      [](const Like& data, const Like& rows, const Like& columns, const Like& height, const Like& width,
+         const std::string& format) {
+        return sparse::from_elements(as_variable(data), as_variable(rows), as_variable(columns),
+                                     {as_variable(height), as_variable(width)}, sparse::format_of(format));
+      },
+      "data"_a, "rows"_a, "columns"_a, "height"_a, "width"_a, "format"_a, caller);
+  m.def(
+      "sparse_elements",
+      [](const Matrix& a, const Like& rows, const Like& columns) {
+        return sparse::elements(a, as_variable(rows), as_variable(columns));
+      },
+      "a"_a, "rows"_a, "columns"_a, caller);
+  m.def(
       "sparse_element",
       [](const Matrix& a, const Like& row, const Like& column) {
         return sparse::element(a, as_variable(row), as_variable(column));

@@ -42,9 +42,7 @@ void bind_sparse_linalg(nb::module_& m) {
             return nb::make_tuple(both[0], both[1]);
           },
           caller, "The sign of the determinant, and the logarithm of its absolute value.")
-      .def(
-          "logdet", [](const Lu& self) { return self.slogdet()[1]; }, caller,
-          "The logarithm of the determinant's absolute value.");
+      .def("logdet", &Lu::logdet, caller, "The logarithm of the determinant's absolute value.");
 }
 
 }  // namespace bitale::python

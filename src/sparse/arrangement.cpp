@@ -1,11 +1,15 @@
-// Matrices made of others: blocks, selected rows and columns, diagonals. The pattern of the result, and which stored
-// element is at each, are found while the expression is built.
+// Matrices made of others: blocks, selected rows and columns, diagonals, stored zeros left out. The pattern of the
+// result, and which stored element is at each position, are found while the expression is built, if they can be.
 #include <numeric>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/debugging.hpp"
+#include "bitale/ops/reductions.hpp"
+#include "bitale/ops/segments.hpp"
 #include "bitale/sparse/functions.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "sparse/merge.hpp"
 
 namespace bitale::sparse {
 
@@ -26,6 +30,49 @@ void take_length(std::int64_t& known, std::int64_t length, const char* what) {
   known = length;
 }
 
+// A matrix of blocks of which some have patterns that only a call knows.
+Matrix block_in_call(const std::vector<std::vector<std::optional<Matrix>>>& blocks, Format format) {
+  std::vector<Variable> heights(blocks.size()), widths(blocks[0].size());
+  // The first block of a row or column says its length; the positions of others are checked against that.
+  const auto fitted = [](Variable& known, const Variable& length, const Variable& positions) {
+    if (!known.defined()) known = length;
+    return with_equal_lengths(positions, length, known, "block");
+  };
+  std::vector<std::vector<std::optional<Positions>>> all(blocks.size());
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    for (std::size_t j = 0; j < widths.size(); ++j) {
+      auto& own = all[i].emplace_back();
+      if (!blocks[i][j]) continue;
+      own = positions_of(*blocks[i][j]);
+      own->rows = fitted(heights[i], own->lengths[0], own->rows);
+      own->columns = fitted(widths[j], own->lengths[1], own->columns);
+    }
+  const auto total = [](const std::vector<Variable>& lengths) {
+    Variable sum = int64_constant(0);
+    for (const Variable& length : lengths) {
+      if (!length.defined()) throw ValueError("sparse: block: expected a matrix in each row and each column of blocks");
+      sum = lengths::add(sum, length);
+    }
+    return sum;
+  };
+  Positions elements{{}, {}, {total(heights), total(widths)}};
+  Variables rows, columns, data;
+  Variable top = int64_constant(0);
+  for (std::size_t i = 0; i < blocks.size(); top = lengths::add(top, heights[i++])) {
+    Variable left = int64_constant(0);
+    for (std::size_t j = 0; j < widths.size(); left = lengths::add(left, widths[j++])) {
+      if (!all[i][j]) continue;
+      rows.push_back(all[i][j]->rows + top);
+      columns.push_back(all[i][j]->columns + left);
+      data.push_back(blocks[i][j]->data());
+    }
+  }
+  const auto joined = [](const Variables& parts) { return parts.size() == 1 ? parts[0] : concatenate(parts, 0); };
+  elements.rows = joined(rows);
+  elements.columns = joined(columns);
+  return added(elements, joined(data), format);
+}
+
 }  // namespace
 
 Matrix square_diagonal(const Operand& diagonal) {
@@ -39,12 +86,17 @@ Matrix square_diagonal(const Operand& diagonal) {
 
 Matrix block(const std::vector<std::vector<std::optional<Matrix>>>& blocks, Format format) {
   if (blocks.empty() || blocks[0].empty()) throw ValueError("sparse: block: expected at least one block");
+  bool is_static = true;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i].size() != blocks[0].size())
+      throw ValueError(
+          cat("sparse: block: expected ", blocks[0].size(), " blocks in row ", i, ", got ", blocks[i].size()));
+    for (const auto& each : blocks[i]) is_static &= !each || each->pattern().is_static();
+  }
+  if (!is_static) return block_in_call(blocks, format);
   std::vector<std::int64_t> heights(blocks.size(), -1), widths(blocks[0].size(), -1);
   std::vector<std::vector<std::optional<Elements>>> all;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (blocks[i].size() != widths.size())
-      throw ValueError(
-          cat("sparse: block: expected ", widths.size(), " blocks in row ", i, ", got ", blocks[i].size()));
     auto& row = all.emplace_back();
     for (std::size_t j = 0; j < widths.size(); ++j) {
       row.emplace_back();
@@ -95,6 +147,66 @@ Matrix select(const Matrix& a, const std::vector<std::int64_t>& rows, const std:
         from.push_back(std::int64_t(k));
       }
   return arranged(after, subtensor(a.data(), {IndexItem(constant(Array(from)))}), a.format());
+}
+
+Matrix take(const Matrix& a, const Operand& positions, int axis) {
+  const LocationScope here(positions.where);
+  const int along = normal_axis(axis, 2, "sparse: take");
+  const Variable& given = positions.variable;
+  if (given.ndim() != 1 || !is_integer(given.dtype()))
+    throw TypeError(
+        cat("sparse: take: expected a vector of integers, got ", given.str(), " of type ", given.type()->str()));
+  // Positions from the end count from there, and those out of range are refused, as by any read of a vector.
+  const Variable which = subtensor(arange(a.length(along)), {IndexItem(given)});
+  if (along == a.pattern().major_axis()) return take_major(a, which);
+  return take_major(a.to(along == 0 ? Format::csr : Format::csc), which).to(a.format());
+}
+
+Matrix remove_zeros(const Matrix& a) { return kept(a, neq(a.data(), zeros_like(a.data()))); }
+
+Matrix from_elements(const Operand& data, const Operand& rows, const Operand& columns,
+                     const std::array<Operand, 2>& shape, Format format) {
+  const LocationScope here(data.where);
+  Positions elements{rows.variable, columns.variable, {}};
+  const auto accept = [&](Variable& positions, std::size_t axis, const char* name) {
+    if (positions.ndim() != 1 || !is_integer(positions.dtype()))
+      throw TypeError(cat("sparse: ", name, ": expected a vector of integers, got ", positions.str(), " of type ",
+                          positions.type()->str()));
+    elements.lengths[axis] = as_length(shape[axis].variable, cat("sparse: ", name));
+    positions = with_equal_lengths(positions, length_of(positions, 0), length_of(data.variable, 0), name);
+    positions = check_and_raise(positions, {all(ge(positions, 0)), all(lt(positions, elements.lengths[axis]))},
+                                "ValueError", cat("sparse: ", name, ": expected positions in the matrix"));
+  };
+  if (data.ndim() != 1)
+    throw TypeError(
+        cat("sparse: data: expected a vector, got ", data.variable.str(), " of type ", data.variable.type()->str()));
+  accept(elements.rows, 0, "rows");
+  accept(elements.columns, 1, "columns");
+  return added(elements, data.variable, format);
+}
+
+// Of each pair, all elements of its row (or column) are looked at, and the one of its other position is taken.
+Variable elements(const Matrix& a, const Operand& rows, const Operand& columns) {
+  const LocationScope here(rows.where);
+  std::array<Variable, 2> which = {rows.variable, columns.variable};
+  for (const std::size_t axis : {0, 1}) {
+    if (which[axis].ndim() != 1 || !is_integer(which[axis].dtype()))
+      throw TypeError(cat("sparse: elements: expected two vectors of integers, got ", which[axis].str(), " of type ",
+                          which[axis].type()->str()));
+    which[axis] = subtensor(arange(a.length(int(axis))), {IndexItem(which[axis])});
+  }
+  which[0] = with_equal_lengths(which[0], length_of(which[1], 0), length_of(which[0], 0), "elements");
+  const Pattern& at = a.pattern();
+  const std::size_t major = at.major_axis() == 0 ? 0 : 1;
+  const Variable begin = subtensor(at.indptr(), {IndexItem(which[major])}),
+                 end = subtensor(at.indptr(), {IndexItem(which[major] + 1)});
+  const Variable lengths = cast(end - begin, DType::Int64);
+  const Ranges looked_at = ranges(begin, lengths);
+  const auto taken = [](const Variable& x, const Variable& index) { return subtensor(x, {IndexItem(index)}); };
+  const Variable is_asked = eq(taken(at.indices(), looked_at.element), taken(which[1 - major], looked_at.part));
+  const Variable values = taken(a.data(), looked_at.element);
+  return segment_sum(switch_(is_asked, values, zeros_like(values)),
+                     cumulative_sum(lengths, {.axis = 0, .include_initial = true}));
 }
 
 Variable element(const Matrix& a, const Operand& row, const Operand& column) {

@@ -4,10 +4,12 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/sparse/factor.hpp"
 #include "sparse/ordering.hpp"
+#include "sparse/real_form.hpp"
 
 namespace bitale::sparse {
 
@@ -17,10 +19,23 @@ Variable index_vector(const std::vector<std::int64_t>& values) { return constant
 
 }  // namespace
 
-Cholesky::Cholesky(const Matrix& a) : matrix_(a) {
+struct Cholesky::Complex {
+  HermitianForm form;
+  Cholesky factor;
+};
+
+Cholesky::Cholesky(const Matrix& a) : Cholesky(a, 0) {}
+
+Cholesky::Cholesky(const Matrix& a, std::int64_t named_rows) : matrix_(a) {
   const Elements elements = elements_of(a.pattern(), "cholesky");
   if (elements.lengths[0] != elements.lengths[1])
     throw ShapeError(cat("sparse: cholesky: expected a square matrix, got ", a.str()));
+  if (is_complex(a.dtype())) {
+    HermitianForm form = hermitian_form(a);
+    const Matrix matrix = form.matrix;
+    complex_ = std::make_shared<const Complex>(Complex{std::move(form), Cholesky(matrix, elements.lengths[0])});
+    return;
+  }
   const Neighbours neighbours = neighbours_of(elements);
   order_ = minimum_degree(neighbours);
   const std::vector<std::int64_t> inverse = inverse_of(order_);
@@ -44,10 +59,19 @@ Cholesky::Cholesky(const Matrix& a) : matrix_(a) {
   const Variable empty = zeros({std::int64_t(columns.rows.size())}, a.dtype());
   triangle_ = set_subtensor(empty, {IndexItem(index_vector(own_slots))},
                             subtensor(a.data(), {IndexItem(index_vector(sources))}));
-  factor_ = sparse_cholesky(triangle_, bounds_, rows_, permutation_);
+  std::vector<std::int64_t> names = order_;
+  if (named_rows > 0)
+    for (std::int64_t& each : names) each %= named_rows;
+  factor_ = sparse_cholesky(triangle_, bounds_, rows_, index_vector(names));
 }
 
+const std::vector<std::int64_t>& Cholesky::order() const { return complex_ ? complex_->factor.order_ : order_; }
+
 Matrix Cholesky::factor() const {
+  if (complex_)
+    throw NotImplementedError(
+        "sparse: cholesky: the factor L of a complex matrix is not implemented; solve, logdet, selected_inverse and "
+        "sample are");
   const Variable& n = matrix_.length(0);
   return Matrix(Pattern::unchecked(Format::csc, rows_, bounds_, n, n), factor_);
 }
@@ -69,18 +93,25 @@ Variable Cholesky::restored(const Variable& x) const { return subtensor(x, {Inde
 
 Variable Cholesky::solve(const Operand& b) const {
   const LocationScope here(b.where);
+  if (complex_) return from_real_form(complex_->factor.solve(real_form(b.variable)));
+  if (is_complex(b.dtype())) return complex(solve(real(b)), solve(imag(b)));
   return restored(sparse_solve(triangle_, factor_, bounds_, rows_, ordered(b)));
 }
 
-Variable Cholesky::logdet() const { return sparse_logdet(triangle_, factor_, bounds_, rows_, permutation_); }
+Variable Cholesky::logdet() const {
+  if (complex_) return complex_->factor.logdet() / 2;
+  return sparse_logdet(triangle_, factor_, bounds_, rows_, permutation_);
+}
 
 Matrix Cholesky::selected_inverse() const {
+  if (complex_) return matrix_.with_data(elements_of_form(complex_->form, complex_->factor.selected_inverse().data()));
   return matrix_.with_data(
       subtensor(sparse_selected_inverse(triangle_, factor_, bounds_, rows_), {IndexItem(index_vector(slot_))}));
 }
 
 Variable Cholesky::sample(const Operand& z) const {
   const LocationScope here(z.where);
+  if (complex_) return from_real_form(complex_->factor.sample(real_form(z.variable)));
   return restored(sparse_solve_triangular(factor_, bounds_, rows_, ordered(z), true));
 }
 

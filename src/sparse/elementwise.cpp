@@ -1,9 +1,12 @@
 // Elementwise functions of two arguments. Zeros stay zeros: both are sparse and combined at the elements that either
 // stores, or a sparse one is multiplied by elements of a dense one.
+#include <utility>
+
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/sparse/functions.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "sparse/merge.hpp"
 
 namespace bitale::sparse {
 
@@ -17,8 +20,17 @@ void require_same_shape(const Matrix& a, const Matrix& b, std::string_view who) 
   }
 }
 
-Variable spread(const Variable& data, const std::vector<std::int64_t>& stored, const Variable& count) {
-  return set_subtensor(zeros({count}, data.dtype()), {IndexItem(constant(Array(stored)))}, data);
+Variable spread(const Variable& data, const Variable& stored, const Variable& count) {
+  return set_subtensor(zeros({count}, data.dtype()), {IndexItem(stored)}, data);
+}
+
+// The elements of both, those of a first.
+Positions joined(const Matrix& a, const Matrix& b, std::string_view who) {
+  Positions first = positions_of(a);
+  const Positions second = positions_of(b);
+  Variable rows = concatenate({first.rows, second.rows}, 0);
+  for (const std::size_t axis : {0, 1}) rows = with_equal_lengths(rows, second.lengths[axis], first.lengths[axis], who);
+  return {std::move(rows), concatenate({first.columns, second.columns}, 0), std::move(first.lengths)};
 }
 
 }  // namespace
@@ -26,6 +38,12 @@ Variable spread(const Variable& data, const std::vector<std::int64_t>& stored, c
 Aligned aligned(const Matrix& a, const Matrix& b, std::string_view who) {
   require_same_shape(a, b, who);
   if (a.pattern().same_as(b.pattern())) return {a.pattern(), a.data(), b.data()};
+  if (!a.pattern().is_static() || !b.pattern().is_static()) {
+    const Merged merged = merge(joined(a, b, who), a.format());
+    const Variable count = merged.pattern.count(), middle = a.pattern().count();
+    return {merged.pattern, spread(a.data(), subtensor(merged.stored, {IndexItem(Slice{{}, middle, {}})}), count),
+            spread(b.data(), subtensor(merged.stored, {IndexItem(Slice{middle, {}, {}})}), count)};
+  }
   Elements both = elements_of(a.pattern(), who);
   const std::size_t first = both.rows.size();
   const Elements other = elements_of(b.pattern(), who);
@@ -33,8 +51,10 @@ Aligned aligned(const Matrix& a, const Matrix& b, std::string_view who) {
   both.columns.insert(both.columns.end(), other.columns.begin(), other.columns.end());
   const Compressed compressed = compress(both, a.format());
   const auto middle = compressed.stored.begin() + std::ptrdiff_t(first);
-  return {compressed.pattern, spread(a.data(), {compressed.stored.begin(), middle}, compressed.pattern.count()),
-          spread(b.data(), {middle, compressed.stored.end()}, compressed.pattern.count())};
+  const auto part = [](auto begin, auto end) { return constant(Array(std::vector<std::int64_t>(begin, end))); };
+  const Variable count = compressed.pattern.count();
+  return {compressed.pattern, spread(a.data(), part(compressed.stored.begin(), middle), count),
+          spread(b.data(), part(middle, compressed.stored.end()), count)};
 }
 
 Matrix add(const Matrix& a, const Matrix& b) {

@@ -5,10 +5,12 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/sparse/lu.hpp"
 #include "sparse/ordering.hpp"
+#include "sparse/real_form.hpp"
 
 namespace bitale::sparse {
 
@@ -61,6 +63,10 @@ SparseLuMatrix operands(const Matrix& a, const Variable& order) {
 }  // namespace
 
 Lu::Lu(const Matrix& a) : matrix_(in_columns(a)) {
+  if (is_complex(a.dtype())) {
+    real_ = std::make_shared<const Lu>(real_form(matrix_));
+    return;
+  }
   Plan plan = plan_for(elements_of(matrix_.pattern(), "lu"));
   order_ = std::move(plan.order);
   permutation_ = constant(Array(order_));
@@ -76,6 +82,10 @@ Lu::Lu(const Matrix& a) : matrix_(in_columns(a)) {
 
 Variable Lu::solve(const Operand& b, bool transposed) const {
   const LocationScope here(b.where);
+  // The transposed real form is that of the adjoint matrix.
+  if (real_ && transposed) return conj(from_real_form(real_->solve(real_form(conj(b)), true)));
+  if (real_) return from_real_form(real_->solve(real_form(b.variable)));
+  if (is_complex(b.dtype())) return complex(solve(real(b), transposed), solve(imag(b), transposed));
   if (b.ndim() != 1 && b.ndim() != 2)
     throw TypeError(cat("sparse: lu: expected a vector or a matrix, got ", b.variable.str(), " of type ",
                         b.variable.type()->str()));
@@ -88,7 +98,12 @@ Variable Lu::solve(const Operand& b, bool transposed) const {
                          specify_shape(b, lengths), transposed);
 }
 
+Variable Lu::logdet() const { return real_ ? real_->logdet() / 2 : slogdet()[1]; }
+
 Variables Lu::slogdet() const {
+  if (real_)
+    throw NotImplementedError(
+        "sparse: lu: the sign of the determinant of a complex matrix is not implemented; logdet() is");
   return sparse_lu_slogdet(operands(matrix_, permutation_), {values_, bounds_, rows_, row_order_});
 }
 

@@ -4,6 +4,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "sparse/merge.hpp"
 
 namespace bitale::sparse {
 
@@ -27,6 +28,7 @@ std::string Matrix::str() const {
 
 Matrix Matrix::to(Format format) const {
   if (format == pattern_.format()) return *this;
+  if (!pattern_.is_static()) return recompressed(*this);
   const Compressed compressed = compress(elements_of(pattern_, format == Format::csr ? "tocsr" : "tocsc"), format);
   std::vector<std::int64_t> source(compressed.stored.size());
   for (std::size_t k = 0; k < source.size(); ++k) source[std::size_t(compressed.stored[k])] = std::int64_t(k);

@@ -177,9 +177,9 @@ Elements elements_of(const Pattern& pattern, std::string_view who) {
   if (!pattern.is_static())
     throw NotImplementedError(
         cat("sparse: ", who,
-            ": the pattern of the result is known for matrices whose pattern is static (a constant, or "
-            "an input or shared variable made with pattern=) only; a pattern that is given when the function is called "
-            "is not implemented here"));
+            ": what is found by positions is found while expressions are built, so the pattern has to be static (of a "
+            "constant, or of an input or shared variable made with pattern=); a pattern that only a call knows is not "
+            "implemented here"));
   Elements out(*known_integer(pattern.length(0)), *known_integer(pattern.length(1)));
   out.rows = values_of(*pattern.position(0).constant());
   out.columns = values_of(*pattern.position(1).constant());

@@ -8,6 +8,7 @@
 #include "bitale/ops/segments.hpp"
 #include "bitale/sparse/functions.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "sparse/merge.hpp"
 
 namespace bitale::sparse {
 
@@ -57,11 +58,31 @@ Variable dot(const Operand& x, const Matrix& a) {
   return transpose(dot(a.transpose(), transpose(dense)));
 }
 
-// Row i of the product is the sum of rows k of b, times a[i, k]. The pairs of elements that meet are found now.
+namespace {
+
+// The product where the pairs of elements that meet are found in a call: each element of a meets a row of b.
+Matrix dot_in_call(const Matrix& a, const Matrix& b) {
+  const Matrix by_rows = b.to(Format::csr);
+  const Positions of_a = positions_of(a);
+  const Variable inner = with_equal_lengths(of_a.columns, b.length(0), a.length(1), "dot");
+  const auto taken = [](const Variable& x, const Variable& index) { return subtensor(x, {IndexItem(index)}); };
+  const Variable bounds = by_rows.pattern().indptr();
+  const Variable begin = taken(bounds, inner), end = taken(bounds, inner + 1);
+  const Ranges pairs = ranges(begin, cast(end - begin, DType::Int64));
+  return added(
+      {taken(of_a.rows, pairs.part), taken(by_rows.pattern().indices(), pairs.element), {a.length(0), b.length(1)}},
+      taken(a.data(), pairs.part) * taken(by_rows.data(), pairs.element), a.format());
+}
+
+}  // namespace
+
+// Row i of the product is the sum of rows k of b, times a[i, k]. The pairs of elements that meet are found now, where
+// both patterns are static.
 Matrix dot(const Matrix& a, const Matrix& b) {
   const auto inner_a = known_integer(a.length(1)), inner_b = known_integer(b.length(0));
   if (inner_a && inner_b && *inner_a != *inner_b)
     throw ShapeError(cat("sparse: dot: ", a.str(), " times ", b.str(), ": lengths ", *inner_a, " and ", *inner_b));
+  if (!a.pattern().is_static() || !b.pattern().is_static()) return dot_in_call(a, b);
   const Elements of_a = elements_of(a.pattern(), "dot of two sparse matrices"),
                  of_b = elements_of(b.pattern(), "dot of two sparse matrices");
   std::vector<std::vector<std::int64_t>> row_of_b(std::size_t(of_b.lengths[0]));
@@ -93,7 +114,7 @@ Matrix sampling_dot(const Operand& x, const Operand& y, const Matrix& p) {
                  right = fitted(p, 1, y.variable, 0, "sampling_dot");
   const Pattern& at = p.pattern();
   const Variable terms = subtensor(left, {IndexItem(at.position(0))}) * subtensor(right, {IndexItem(at.position(1))});
-  return p.with_data(p.data() * sum(terms, {1}));
+  return p.with_data(p.data() * cast(sum(terms, {1}), terms.dtype()));
 }
 
 Variable sum(const Matrix& a, std::optional<int> axis) {

@@ -156,15 +156,20 @@ _missing = {
         r"tensor\.optimize\.(LRUCache1|Scipy\w+|optimize|pack_inputs_of_objective|rewrite_optimize_inner_graph)|tensor\.signal\.conv\.scipy_signal",
         r"tensor\.random\.(basic|op|type|utils|variable)\.(broadcast_\w+|stats|vsearchsorted|AbstractRNGConstructor|DefaultGeneratorMakerOp|RNGConsumerOp|RandomVariableWithCoreShape|AbstractRandomGeneratorType|RandomType|gen_states_keys|numpy_bit_gens|compute_batch_shape|custom_rng_deepcopy|explicit_expand_dims|normalize_size_param|params_broadcast_shapes|supp_shape_from_ref_param_shape|UNSET|randomgen_constructor|warn_reuse)",
         r"scalar\.(basic|math)\.(discrete_dtypes|C_CODE_PATH|special)",
+        r"sparse\.(basic\.\w+_dtypes|utils\.hash_from_sparse|variable\.(SparseConstantSignature|override_dense))",
     ],
     "ops are batched in C++ (Op.vectorize), and one's own by its method": [
         r"[\w.]+\.vectorize_\w+",
     ],
     "a name that this module of PyTensor imports from another one, where it is": [
+        r"sparse\.(Apply|COp|Constant|DisconnectedType|Op|Split|TensorType|Variable|config|disconnected_type|generic|grad_not_implemented|grad_undefined|ivector|join_dims|minimum|scalar|slice_static_length|specify_broadcastable|split_dims|tensor|vector)",
         r"(scalar|typed_list)\.(Apply|COp|CType|Constant|FrozenFunctionGraph|HasDataType|HasInnerGraph|HasShape|MetaObject|MethodNotDefined|Op|Variable|apply_across_args|applys_between|clone_replace|config|difference|disconnected_type|grad_not_implemented|grad_undefined|lazy_scipy_module|pprint|special|to_return_values|SliceType|TensorVariable|lscalar)",
     ],
     "printers of PyTensor's own ops; pprint has C++'s": [
         r"tensor\.\w+\.\w+Printer",
+    ],
+    "sparse functions are expressions, and so are their derivatives: no op computes them": [
+        r"sparse(\.basic|\.math)?\.(CSMGrad|csm_grad|GetItem(2Lists|List)Grad|get_item_(2lists|list)_grad|StructuredDotGradCS[CR]|sdg_cs[cr])",
     ],
     "a type of thunks for annotations": [
         r"graph\.op\.(BasicThunkType|PerformMethodType|ThunkCallableType)",
@@ -173,6 +178,7 @@ _missing = {
         r"tensor\.fft\.i?rfft_op|tensor\.fourier\.\w+",
     ],
     "a base class of PyTensor's own ops, or a step between ops; the function is there": [
+        r"sparse(\.basic)?\.Stack",
         r"tensor\.linalg\.(?:[\w.]*\.)?(BaseBlockDiagonal|SolveBase|LUFactorTridiagonal|SolveLUFactorTridiagonal|SolveBilinearDiscreteLyapunov|TRSYL)",
         r"tensor\.signal\.conv\.(AbstractConvolveNd|Convolve[12]d)",
         r"tensor\.symbolic\.\w+",
@@ -198,6 +204,7 @@ _arguments = {
     r"compile(\.executor)?\.Function|compile(\.sharedvalue)?\.SharedVariable|graph(\.basic)?\.Variable|tensor\.Variable": _makes,
     r"tensor\.sharedvar\.TensorSharedVariable|tensor\.random\.variable\.RandomGeneratorVariable|scan\.op\.Scan|scan\.views\.\w+": _makes,
     r"typed_list\.(basic\.)?TypedList(Constant|Variable)": _makes,
+    r"sparse\.(Variable|(sharedvar|variable)\.Sparse(Constant|TensorSharedVariable|Variable))": _makes,
     r"scalar\.(basic\.)?Composite|tensor\.linalg\.solvers\.linear_control\.Solve\w+": "a class of ops that no arguments make",
     r"compile(\.maker)?\.FunctionMaker": "its arguments are those of function()",
     r"(compile\.)?(mode\.)?Mode": "there is one database of rewrites",

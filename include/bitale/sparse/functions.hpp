@@ -1,8 +1,9 @@
 // Functions of sparse matrices. Results are sparse where the stored elements of the result are known from those of the
-// arguments. TypeError for other ranks, ShapeError for lengths that don't fit; NotImplementedError, naming what is
-// missing, where a pattern would have to be computed when a function is called.
+// arguments: while expressions are built, if the patterns are static, else when a function is called. TypeError for
+// other ranks, ShapeError for lengths that don't fit.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -15,12 +16,16 @@ namespace bitale::sparse {
 Variable to_dense(const Matrix& a);
 // The elements of a matrix that are not 0.
 Matrix from_dense(const Operand& x, Format format);
+// Elements in any order by their positions, of which those at one position are added. ValueError in a call for
+// positions outside the shape.
+Matrix from_elements(const Operand& data, const Operand& rows, const Operand& columns,
+                     const std::array<Operand, 2>& shape, Format format);
 
 // ---- products -------------------------------------------------------------------------------------------------------
 // With a vector, or with the columns of a matrix, or from the left with a vector or the rows of a matrix.
 Variable dot(const Matrix& a, const Operand& x);
 Variable dot(const Operand& x, const Matrix& a);
-Matrix dot(const Matrix& a, const Matrix& b);  // static patterns
+Matrix dot(const Matrix& a, const Matrix& b);
 // The elements of x @ y.T at the stored elements of the pattern, each multiplied by p's.
 Matrix sampling_dot(const Operand& x, const Operand& y, const Matrix& p);
 
@@ -47,12 +52,27 @@ struct Aligned {
 };
 Aligned aligned(const Matrix& a, const Matrix& b, std::string_view who);
 
-// ---- arrangement (static patterns) ----------------------------------------------------------------------------------
+// ---- arrangement ----------------------------------------------------------------------------------------------------
 Matrix square_diagonal(const Operand& diagonal);
 // A matrix of blocks, of which some may be absent; each row and each column of blocks has one.
 Matrix block(const std::vector<std::vector<std::optional<Matrix>>>& blocks, Format format);
-// Rows and columns by their numbers, in this order.
+// Rows (axis 0) or columns (axis 1) by a vector of their numbers, in this order; negative ones count from the end.
+// IndexError in a call for one that does not exist.
+Matrix take(const Matrix& a, const Operand& positions, int axis);
+// The elements up to the diagonal of this number (above the main one if it is positive), or from it on.
+Matrix tril(const Matrix& a, std::int64_t offset = 0);
+Matrix triu(const Matrix& a, std::int64_t offset = 0);
+// Without the stored elements that are 0.
+Matrix remove_zeros(const Matrix& a);
+// Rows and columns of a static pattern by their numbers, in this order.
 Matrix select(const Matrix& a, const std::vector<std::int64_t>& rows, const std::vector<std::int64_t>& columns);
 Variable element(const Matrix& a, const Operand& row, const Operand& column);
+// The elements at these rows and columns, two vectors.
+Variable elements(const Matrix& a, const Operand& rows, const Operand& columns);
+
+// ---- systems --------------------------------------------------------------------------------------------------------
+// x with A @ x == b for a triangle of A, for a vector or the columns of a matrix. A call raises LinAlgError where an
+// element on the diagonal is 0, and ValueError where one is not stored.
+Variable solve_triangular(const Matrix& a, const Operand& b, bool lower = true);
 
 }  // namespace bitale::sparse

@@ -3,6 +3,7 @@
 // is called, so the factors' pattern depends on the values.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "bitale/sparse/matrix.hpp"
@@ -15,18 +16,21 @@ class Lu {
   // LinAlgError, naming the column, where the matrix is singular.
   explicit Lu(const Matrix& a);
 
-  // The order in which columns are eliminated.
-  const std::vector<std::int64_t>& column_order() const { return order_; }
+  // The order in which columns are eliminated; for complex matrices, those of the real form.
+  const std::vector<std::int64_t>& column_order() const { return real_ ? real_->order_ : order_; }
   // x with A @ x == b, for a vector or the columns of a matrix; or with A.T @ x == b.
   Variable solve(const Operand& b, bool transposed = false) const;
-  // The sign of the determinant, and the logarithm of its absolute value.
+  // The sign of the determinant, and the logarithm of its absolute value. NotImplementedError for complex matrices.
   Variables slogdet() const;
+  // The logarithm of the determinant's absolute value.
+  Variable logdet() const;
 
  private:
   Matrix matrix_;  // csc
   std::vector<std::int64_t> order_;
   Variable permutation_;                         // order_ as a constant
   Variable values_, bounds_, rows_, row_order_;  // of the factors
+  std::shared_ptr<const Lu> real_;               // of a complex matrix's real form, in place of all others
 };
 
 }  // namespace bitale::sparse

@@ -25,7 +25,7 @@ class Matrix {
   // Other elements with the same pattern.
   Matrix with_data(const Operand& data) const { return Matrix(pattern_, data); }
   Matrix transpose() const { return Matrix(pattern_.transposed(), data_); }
-  // The same matrix in another format. NotImplementedError unless the pattern is static.
+  // The same matrix in another format.
   Matrix to(Format format) const;
 
  private:

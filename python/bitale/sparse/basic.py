@@ -10,6 +10,7 @@ import numpy as np
 import bitale.tensor as pt
 from bitale import _core
 from bitale._core import SparseVariable, TensorSharedVariable, TensorVariable, Variable
+from bitale._geography import finder as _finder
 from bitale.compile.sharedvalue import shared as tensor_shared
 from bitale.compile.sharedvalue import shared_constructor
 from bitale.sparse.type import SparseTensorType, is_scipy, pattern_of, scipy_array, stored
@@ -22,7 +23,7 @@ def _format_of(format: Any) -> str:
     return format if format in ("csr", "csc") else "csr"
 
 
-def constant(value: Any, name: str | None = None) -> SparseVariable:
+def constant(x: Any, name: str | None = None) -> SparseVariable:
     """A matrix that never changes, of one of SciPy's; formats other than csr and csc become csr.
 
     >>> import scipy.sparse
@@ -32,7 +33,7 @@ def constant(value: Any, name: str | None = None) -> SparseVariable:
     >>> bt.function([x], A @ x)([3.0, 4.0])
     array([8., 3.])
     """
-    array = scipy_array(value, _format_of(getattr(value, "format", None)))
+    array = scipy_array(x, _format_of(getattr(x, "format", None)))
     return stored(array, pt.constant(array.data), name)
 
 
@@ -51,9 +52,19 @@ def as_sparse_variable(x: Any, name: str | None = None, ndim: Any = None, *, for
 as_sparse = as_sparse_variable
 
 
-def as_sparse_or_tensor_variable(x: Any, name: str | None = None) -> Any:
+def as_symbolic_sparse(x: Any, **kwargs: Any) -> SparseVariable:
+    """The same as as_sparse_variable."""
+    return as_sparse_variable(x, **kwargs)
+
+
+def as_sparse_or_tensor_variable(x: Any, name: str | None = None, **kwargs: Any) -> Any:
     """x as a sparse matrix, if it is one or one of SciPy's, else as a tensor."""
-    return as_sparse_variable(x, name) if isinstance(x, SparseVariable) or is_scipy(x) else pt.as_tensor_variable(x, name=name)
+    if isinstance(x, SparseVariable) or is_scipy(x):
+        return as_sparse_variable(x, name, **kwargs)
+    return pt.as_tensor_variable(x, name=name, **kwargs)
+
+
+as_symbolic = as_sparse_or_tensor_variable
 
 
 def matrix(format: str, name: str | None = None, dtype: Any = None, shape: Any = None, *, pattern: Any = None, index_dtype: Any = "int32") -> SparseVariable:
@@ -70,9 +81,22 @@ def matrix(format: str, name: str | None = None, dtype: Any = None, shape: Any =
     return SparseTensorType(_format_of(format), dtype, shape, pattern=pattern, index_dtype=index_dtype)(name)
 
 
-csr_matrix = functools.partial(matrix, "csr")
-csc_matrix = functools.partial(matrix, "csc")
-bsr_matrix = functools.partial(matrix, "bsr")
+def csr_matrix(name: str | None = None, dtype: Any = None, shape: Any = None, *, pattern: Any = None, index_dtype: Any = "int32") -> SparseVariable:
+    """An input of functions in the format csr: matrix("csr", ...)."""
+    return matrix("csr", name, dtype, shape, pattern=pattern, index_dtype=index_dtype)
+
+
+def csc_matrix(name: str | None = None, dtype: Any = None, shape: Any = None, *, pattern: Any = None, index_dtype: Any = "int32") -> SparseVariable:
+    """An input of functions in the format csc: matrix("csc", ...)."""
+    return matrix("csc", name, dtype, shape, pattern=pattern, index_dtype=index_dtype)
+
+
+def bsr_matrix(name: str | None = None, dtype: Any = None, shape: Any = None, *, pattern: Any = None, index_dtype: Any = "int32") -> SparseVariable:
+    """An input of functions, to which a matrix of any format is given: csr_matrix under another name."""
+    return matrix("bsr", name, dtype, shape, pattern=pattern, index_dtype=index_dtype)
+
+
+sparse_formats = ["csc", "csr"]
 csr_dmatrix, csr_fmatrix = SparseTensorType("csr", "float64"), SparseTensorType("csr", "float32")
 csc_dmatrix, csc_fmatrix = SparseTensorType("csc", "float64"), SparseTensorType("csc", "float32")
 bsr_dmatrix, bsr_fmatrix = csr_dmatrix, csr_fmatrix
@@ -83,14 +107,20 @@ def _refuse_shared(value: Any, **kwargs: Any) -> Any:
     raise TypeError("shared: expected a value, got a sparse variable")
 
 
-def shared(value: Any, name: str | None = None, *, format: str | None = None) -> SparseVariable:
+def shared(
+    value: Any, name: str | None = None, strict: bool = False, allow_downcast: bool | None = None, borrow: bool = False, format: str | None = None
+) -> SparseVariable:
     """A sparse matrix whose elements live between calls, at positions that never change.
 
-    get_value(A) and set_value(A, value) read and store one of SciPy's; `updates` of function() stores elements.
+    get_value(A) and set_value(A, value) read and store one of SciPy's; `updates` of function() stores elements. strict, allow_downcast
+    and borrow are those of bitale.shared, for the elements.
     """
     array = scipy_array(value, format or _format_of(getattr(value, "format", None)))
-    data = tensor_shared(array.data, name=f"{name}.data" if name else None, shape=(array.nnz,))
+    data = tensor_shared(array.data, name=f"{name}.data" if name else None, strict=strict, allow_downcast=allow_downcast, borrow=borrow, shape=(array.nnz,))
     return stored(array, data, name)
+
+
+sparse_constructor = shared
 
 
 def get_value(x: SparseVariable) -> Any:
@@ -184,9 +214,9 @@ def csc_from_dense(x: Any) -> SparseVariable:
     return _core.sparse_from_dense(x, "csc")
 
 
-def cast(x: Any, dtype: Any) -> SparseVariable:
+def cast(variable: Any, dtype: Any) -> SparseVariable:
     """The matrix with elements of another dtype."""
-    return as_sparse_variable(x).astype(dtype)
+    return as_sparse_variable(variable).astype(dtype)
 
 
 bcast, wcast, icast, lcast = (functools.partial(cast, dtype=d) for d in ("int8", "int16", "int32", "int64"))
@@ -199,18 +229,49 @@ def transpose(x: Any) -> SparseVariable:
 
 
 def ensure_sorted_indices(x: Any) -> SparseVariable:
-    """The matrix itself: positions ascend in every sparse matrix here."""
+    """The matrix itself: positions ascend in every sparse matrix here. from_elements() takes positions in any order."""
     return as_sparse_variable(x)
 
 
 def remove0(x: Any) -> SparseVariable:
-    """NotImplementedError: which elements are 0 is not known before a function is called."""
-    raise NotImplementedError("sparse: remove0: leaving out stored zeros is not implemented; csr_from_dense(x.todense()) does it")
+    """The matrix without the stored elements that are 0. Its pattern is known when a function is called.
+
+    >>> import scipy.sparse
+    >>> from bitale import sparse
+    >>> A = sparse.matrix("csr", "A")
+    >>> f = bt.function([A], sparse.remove0(A * A))
+    >>> f(scipy.sparse.csr_array(([1e-200, 2.0], ([0, 0], [0, 1])), shape=(1, 2))).nnz
+    1
+    """
+    return _core.sparse_remove_zeros(as_sparse_variable(x))
 
 
 def clean(x: Any) -> SparseVariable:
-    """The same as remove0."""
+    """The matrix with positions in order and without stored zeros: the same as remove0, since positions are always in order."""
     return remove0(x)
+
+
+def tril(x: Any, k: int = 0) -> SparseVariable:
+    """The elements up to diagonal k: the lower triangle by default."""
+    return _core.sparse_tril(as_sparse_variable(x), k)
+
+
+def triu(x: Any, k: int = 0) -> SparseVariable:
+    """The elements from diagonal k on: the upper triangle by default."""
+    return _core.sparse_triu(as_sparse_variable(x), k)
+
+
+def from_elements(data: Any, rows: Any, columns: Any, shape: Any, format: str = "csr") -> SparseVariable:
+    """The matrix with data[k] at row rows[k] and column columns[k], for vectors that may be given when a function is called. Elements are in
+    any order, and those at one position are added, as by scipy.sparse.coo_array.
+
+    >>> from bitale import sparse
+    >>> x, i = pt.dvector("x"), pt.lvector("i")
+    >>> f = bt.function([x, i], sparse.from_elements(x, i, i, (3, 3)))
+    >>> f([1.0, 2.0, 3.0], [2, 0, 2]).toarray().diagonal()
+    array([2., 0., 4.])
+    """
+    return _core.sparse_from_elements(data, rows, columns, shape[0], shape[1], _format_of(format))
 
 
 def sp_ones_like(x: Any) -> SparseVariable:
@@ -266,23 +327,13 @@ def block_diag(*matrices: Any, format: str = "csc", name: str | None = None) -> 
 
 
 def construct_sparse_from_list(x: Any, values: Any, ilist: Any) -> SparseVariable:
-    """A csc matrix of x's shape whose rows ilist, a constant, are the rows of `values`."""
-    import scipy.sparse
-
-    rows = np.asarray(ilist.data if isinstance(ilist, Variable) and hasattr(ilist, "data") else ilist)
-    if rows.dtype.kind not in "iu" or rows.ndim != 1:
-        raise NotImplementedError("sparse: construct_sparse_from_list: a list of rows that is not constant is not implemented")
-    shape = pt.as_tensor_variable(x).type.shape
-    values = pt.as_tensor_variable(values)
-    if None in shape:
-        raise NotImplementedError("sparse: construct_sparse_from_list: a matrix whose lengths are not known is not implemented")
-    if len(set(rows.tolist())) != len(rows):
-        raise NotImplementedError("sparse: construct_sparse_from_list: repeated rows are not implemented")
-    order = np.argsort(rows)
-    indptr = np.zeros(shape[0] + 1, "int64")
-    indptr[rows + 1] = shape[1]
-    template = scipy.sparse.csr_array((np.ones(len(rows) * shape[1]), np.tile(np.arange(shape[1]), len(rows)), np.cumsum(indptr)), shape=shape)
-    return constant(template).with_data(values[order].ravel()).to("csc")
+    """A csc matrix of x's shape to whose rows ilist the rows of `values` are added."""
+    like, values, rows = pt.as_tensor_variable(x), pt.as_tensor_variable(values), pt.as_tensor_variable(ilist)
+    if values.ndim != 2 or rows.ndim != 1:
+        raise TypeError(f"sparse: construct_sparse_from_list: expected a matrix and a vector, got {values!r} and {rows!r}")
+    height, width = values.shape[0], values.shape[1]
+    columns = pt.tile(pt.arange(width), height)
+    return from_elements(values.ravel(), pt.repeat(rows, width), columns, (like.shape[0], like.shape[1]), "csc")
 
 
 def row_scale(x: Any, s: Any) -> SparseVariable:
@@ -300,23 +351,40 @@ def col_scale(x: Any, s: Any) -> SparseVariable:
 # ---- items -----------------------------------------------------------------------------------------------------------
 
 
-def _positions(key: Any, length: int | None, axis: int) -> list[int]:
-    if length is None:
-        raise NotImplementedError("sparse: items of a matrix whose pattern is given at run time are not implemented, except for one element")
+def _known_positions(key: Any, length: int, axis: int) -> list[int] | None:
+    """Which rows (columns) an item of a matrix asks for. None where only a call knows."""
     if isinstance(key, Variable) and hasattr(key, "data"):
         key = key.data
+    if isinstance(key, Variable):
+        return None
     if isinstance(key, slice):
         if any(isinstance(each, Variable) for each in (key.start, key.stop, key.step)):
-            raise NotImplementedError("sparse: slices with symbolic bounds are not implemented")
+            return None
         return list(range(*key.indices(length)))
-    if isinstance(key, Variable):
-        raise NotImplementedError("sparse: rows or columns by a symbolic list are not implemented; a constant list is")
-    numbers = np.atleast_1d(np.asarray(key))
-    if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
-        raise IndexError(f"sparse: expected integers, slices or lists of integers as items, got {key!r}")
+    numbers = _listed(key)
     if numbers.size and not (-length <= numbers.min() and numbers.max() < length):
         raise IndexError(f"sparse: index {key!r} is out of bounds for axis {axis} with length {length}")
     return [int(n) % length for n in numbers]
+
+
+def _listed(key: Any) -> Any:
+    numbers = np.atleast_1d(np.asarray(key))
+    if numbers.size == 0:
+        return numbers.astype("int64").ravel()
+    if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
+        raise IndexError(f"sparse: expected integers, slices or lists of integers as items, got {key!r}")
+    return numbers
+
+
+def _positions_in_call(key: Any, length: Any) -> Any:
+    """The same as a vector of the graph; None for all."""
+    if isinstance(key, slice):
+        return None if key == slice(None) else pt.arange(length)[key]
+    if not isinstance(key, TensorVariable):
+        return pt.constant(_listed(key))
+    if key.ndim > 1:
+        raise IndexError(f"sparse: expected a number or a vector as an item, got {key!r}")
+    return key if key.ndim == 1 else key[None]
 
 
 def _is_scalar(key: Any) -> bool:
@@ -332,8 +400,15 @@ def get_item(x: Any, key: Any) -> Any:
         raise IndexError(f"sparse: expected one or two items, got {len(keys)}")
     if all(_is_scalar(each) for each in keys):
         return _core.sparse_element(a, *keys)
-    lengths = a.static_shape if a.is_static else (None, None)
-    return _core.sparse_select(a, *(_positions(each, length, axis) for axis, (each, length) in enumerate(zip(keys, lengths))))
+    if a.is_static:
+        rows, columns = (_known_positions(each, length or 0, axis) for axis, (each, length) in enumerate(zip(keys, a.static_shape)))
+        if rows is not None and columns is not None:
+            return _core.sparse_select(a, rows, columns)
+    for axis, (each, length) in enumerate(zip(keys, a.lengths)):
+        positions = _positions_in_call(each, length)
+        if positions is not None:
+            a = _core.sparse_take(a, positions, axis)
+    return a
 
 
 get_item_2d = get_item
@@ -352,5 +427,7 @@ def get_item_list(x: Any, index: Any) -> SparseVariable:
 
 def get_item_2lists(x: Any, ind1: Any, ind2: Any) -> Any:
     """The elements at these rows and columns, a vector."""
-    a = as_sparse_variable(x)
-    return pt.stack([_core.sparse_element(a, int(i), int(j)) for i, j in zip(np.asarray(ind1), np.asarray(ind2), strict=True)])
+    return _core.sparse_elements(as_sparse_variable(x), ind1, ind2)
+
+
+__getattr__ = _finder(__name__, "sparse.op_classes")

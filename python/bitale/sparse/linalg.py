@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from bitale import _core
 from bitale._core import SparseCholesky, SparseLU
+from bitale._geography import finder as _finder
 from bitale.sparse.basic import as_sparse_variable, block_diag
 
-__all__ = ["SparseCholesky", "SparseLU", "block_diag", "cholesky", "logdet", "lu", "quadratic_form", "sample", "selected_inverse", "solve", "spsolve"]
+__all__ = ["SparseCholesky", "SparseLU", "block_diag", "cholesky", "logdet", "lu", "quadratic_form", "sample", "selected_inverse", "solve", "solve_triangular", "spsolve"]
 
 SparseCholesky.__module__ = SparseLU.__module__ = __name__
 
@@ -36,6 +38,20 @@ def solve(A: Any, b: Any, assume_a: str = "pos") -> Any:
     if assume_a != "pos":
         raise NotImplementedError(f'sparse: solve: assume_a is "pos" or "gen", not {assume_a!r}')
     return cholesky(A).solve(b)
+
+
+def solve_triangular(A: Any, b: Any, lower: bool = True) -> Any:
+    """x with A @ x == b for the lower (or upper) triangle of A, whose diagonal is stored. The pattern may be given when a function is
+    called. numpy.linalg.LinAlgError for an element on the diagonal that is 0.
+
+    >>> import scipy.sparse
+    >>> from bitale import sparse
+    >>> A, b = sparse.matrix("csr", "A"), pt.dvector("b")
+    >>> f = bt.function([A, b], sparse.linalg.solve_triangular(A, b))
+    >>> f(scipy.sparse.csr_array([[2.0, 0.0], [1.0, 4.0]]), [2.0, 9.0])
+    array([1., 2.])
+    """
+    return _core.sparse_solve_triangular(as_sparse_variable(A), b, lower)
 
 
 def logdet(A: Any) -> Any:
@@ -79,3 +95,6 @@ def lu(A: Any) -> SparseLU:
 def spsolve(A: Any, b: Any) -> Any:
     """x with A @ x == b, of a general square matrix."""
     return lu(A).solve(b)
+
+
+__getattr__ = _finder(__name__, "sparse.op_classes")

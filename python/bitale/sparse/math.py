@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +12,7 @@ import numpy as np
 import bitale.tensor as pt
 from bitale import _core
 from bitale._core import SparseVariable
+from bitale._geography import finder as _finder
 from bitale.sparse.basic import as_sparse_or_tensor_variable, as_sparse_variable
 
 # ---- elementwise, of the stored elements -----------------------------------------------------------------------------
@@ -24,12 +27,17 @@ _STRUCTURED = {
 _STRUCTURED_BINARY = {"structured_pow": "pow", "structured_minimum": "minimum", "structured_maximum": "maximum", "structured_add": "add"}
 
 
-def structured_elemwise(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The elementwise function of tensors, applied to the stored elements."""
+def structured_elemwise(tensor_op: Callable[..., Any]) -> Callable[..., Any]:
+    """The elementwise function of tensors, applied to the stored elements. As a decorator, it gives that to a function, of which only name,
+    arguments and docstring are kept."""
 
-    def of_stored(x: Any, *others: Any) -> SparseVariable:
+    def of_stored(x: Any, *others: Any) -> Any:
+        if inspect.isfunction(x) and not others:
+            return functools.wraps(x)(of_stored)
         a = as_sparse_variable(x)
-        return a.with_data(function(a.data, *others))
+        if any(getattr(pt.as_tensor_variable(each), "ndim", 0) for each in others):
+            raise TypeError("sparse: a structured function takes numbers beside the matrix; A * x and sampling_dot() take tensors")
+        return a.with_data(tensor_op(a.data, *others))
 
     return of_stored
 
@@ -46,10 +54,32 @@ def _tensor_function(name: str) -> Callable[..., Any]:
     return function
 
 
+def _of_one(name: str, of: str, doc: str) -> Callable[..., Any]:
+    apply = structured_elemwise(_tensor_function(of))
+
+    def function(x: Any) -> SparseVariable:
+        applied: SparseVariable = apply(x)
+        return applied
+
+    return _made(name, function, doc)
+
+
+def _of_two(name: str, of: str, doc: str) -> Callable[..., Any]:
+    apply = structured_elemwise(_tensor_function(of))
+
+    def function(x: Any, y: Any) -> SparseVariable:
+        applied: SparseVariable = apply(x, y)
+        return applied
+
+    return _made(name, function, doc)
+
+
 for _name in _KEEP_ZEROS:
-    globals()[_name] = _made(_name, structured_elemwise(_tensor_function(_name)), f"{_name} of each element; zeros stay zeros.")
-for _name, _of in {**_STRUCTURED, **_STRUCTURED_BINARY}.items():
-    globals()[_name] = _made(_name, structured_elemwise(_tensor_function(_of)), f"{_of} of the stored elements only.")
+    globals()[_name] = _of_one(_name, _name, f"{_name} of each element; zeros stay zeros.")
+for _name, _of in _STRUCTURED.items():
+    globals()[_name] = _of_one(_name, _of, f"{_of} of the stored elements only.")
+for _name, _of in _STRUCTURED_BINARY.items():
+    globals()[_name] = _of_two(_name, _of, f"{_of} of the stored elements and a number.")
 conjugate = globals()["conj"]
 
 
@@ -110,7 +140,7 @@ def structured_add_s_v(x: Any, y: Any) -> SparseVariable:
 
 
 def dot(x: Any, y: Any) -> Any:
-    """The matrix product: sparse of two sparse matrices with static patterns, else dense."""
+    """The matrix product: sparse of two sparse matrices, else dense."""
     x, y = _both(x, y)
     return _core.sparse_dot(x, y) if isinstance(x, SparseVariable) else _core.sparse_dot(y.T, x if x.ndim == 1 else x.T).T
 
@@ -128,6 +158,14 @@ def true_dot(x: Any, y: Any, grad_preserves_dense: bool = True) -> Any:
 def sampling_dot(x: Any, y: Any, p: Any) -> SparseVariable:
     """x @ y.T at the positions of p, times p."""
     return _core.sparse_sampling_dot(x, y, as_sparse_variable(p))
+
+
+def structured_dot_grad(sparse_A: Any, dense_B: Any, ga: Any) -> SparseVariable:
+    """The derivative of a product sparse_A @ dense_B by sparse_A's elements, where ga is that by the product: ga @ dense_B.T at their
+    positions."""
+    a = as_sparse_variable(sparse_A)
+    derivative: SparseVariable = _core.sparse_sampling_dot(ga, dense_B, a.with_data(pt.ones_like(a.data)))
+    return derivative
 
 
 def usmm(alpha: Any, x: Any, y: Any, z: Any) -> Any:
@@ -177,5 +215,7 @@ globals().update(_ALIASES)
 
 __all__ = [
     *_KEEP_ZEROS, *_STRUCTURED, *_STRUCTURED_BINARY, *_NOT_KEPT, *_COMPARED, *_ALIASES, "add", "conjugate", "dot", "multiply", "power",
-    "sampling_dot", "sp_sum", "structured_add_s_v", "structured_dot", "structured_elemwise", "subtract", "true_dot", "usmm",
+    "sampling_dot", "sp_sum", "structured_add_s_v", "structured_dot", "structured_dot_grad", "structured_elemwise", "subtract", "true_dot", "usmm",
 ]  # fmt: skip
+
+__getattr__ = _finder(__name__, "sparse.op_classes")

@@ -56,7 +56,7 @@ def stored(array: Any, data: Any, name: str | None) -> SparseVariable:
 class SparseTensorType:
     """The type of sparse matrices: a format, "csr" or "csc", a dtype, and a shape, whose lengths may be None.
 
-    pattern: one of SciPy's matrices. Values then have its positions, and functions are compiled for them. index_dtype: of positions that
+    broadcastable: an older form of shape, with True for a length of 1. pattern: one of SciPy's matrices. Values then have its positions, and functions are compiled for them. index_dtype: of positions that
     are given when a function is called.
 
     >>> from bitale import sparse
@@ -67,9 +67,13 @@ class SparseTensorType:
     ndim = 2
 
     def __init__(
-        self, format: str, dtype: Any = None, shape: Any = None, name: str | None = None, *, pattern: Any = None,
+        self, format: str, dtype: Any = None, shape: Any = None, name: str | None = None, broadcastable: Any = None, *, pattern: Any = None,
         index_dtype: Any = "int32",
     ):  # fmt: skip
+        if broadcastable is not None:
+            if shape is not None:
+                raise ValueError("sparse: expected a shape or broadcastable, got both")
+            shape = tuple(1 if each else None for each in broadcastable)
         if format not in ("csr", "csc"):
             raise ValueError(f'sparse: expected the format "csr" or "csc", got {format!r}; other formats are converted')
         self.format, self.name = format, name

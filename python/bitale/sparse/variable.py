@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bitale import _core
-from bitale._core import SparseVariable
-from bitale.sparse.basic import get_item
+from bitale._core import SparseVariable, TensorSharedVariable
+from bitale.sparse import basic, math
 from bitale.sparse.function import evaluate
-from bitale.sparse.math import power
+from bitale.sparse.type import SparseTensorType
 
-__all__ = ["SparseVariable", "restored"]
+__all__ = ["SparseConstant", "SparseTensorSharedVariable", "SparseTensorType", "SparseVariable", "constant", "restored"]
 
 SparseVariable.__module__ = __name__
 
@@ -28,7 +29,61 @@ def _refuse_iteration(x: SparseVariable) -> Any:
     raise TypeError("a sparse matrix can't be iterated over; A[i] is its row i, A.data its stored elements")
 
 
-for _name, _method in {
-    "__getitem__": get_item, "__pow__": power, "__iter__": _refuse_iteration, "__reduce__": _reduced, "eval": evaluate,
-}.items():  # fmt: skip
+def _refusing(name: str) -> Callable[..., Any]:
+    def refuse(x: SparseVariable, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"sparse: the result of {name} is not sparse: write A.todense().{name}(...), or apply it to A.data, the stored elements")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"TypeError: the result of {name} is not sparse; the error says what to write."
+    return refuse
+
+
+# Methods of tensors that would make a dense matrix of a sparse one.
+_DENSE = (
+    "all", "any", "arccos", "arccosh", "argmax", "argmin", "argsort", "cos", "cosh", "cumprod", "cumsum", "dimshuffle", "exp", "exp2", "flatten", "log",
+    "log10", "log2", "max", "mean", "min", "nonzero", "nonzero_values", "prod", "ptp", "ravel", "reshape", "round", "squeeze", "std", "var",
+    "__and__", "__or__", "__xor__", "__mod__", "__divmod__", "__floordiv__",
+)  # fmt: skip
+_FUNCTIONS = (
+    "arcsin", "arcsinh", "arctan", "arctanh", "ceil", "conj", "deg2rad", "expm1", "floor", "log1p", "rad2deg", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+)  # fmt: skip
+constant = basic.constant
+
+
+class _Kind(type):
+    """The metaclass of classes of matrices, told by their data."""
+
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, SparseVariable) and bool(vars(cls)["_holds"](x.data))
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{cls.__name__}: matrices of this class are made by functions of bitale.sparse: {vars(cls)['_made_by']}")
+
+
+class SparseConstant(metaclass=_Kind):
+    """A sparse matrix whose elements are constants: isinstance(A, SparseConstant). constant() makes one."""
+
+    _made_by = "constant(value)"
+    _holds = staticmethod(lambda data: hasattr(data, "data"))
+
+
+class SparseTensorSharedVariable(metaclass=_Kind):
+    """A sparse matrix whose elements live between calls. shared() makes one."""
+
+    _made_by = "shared(value)"
+    _holds = staticmethod(lambda data: isinstance(data, TensorSharedVariable))
+
+
+def _trace(x: SparseVariable) -> Any:
+    """The sum of the diagonal."""
+    return x.diagonal().sum()
+
+
+_METHODS: dict[str, Any] = {
+    "__getitem__": basic.get_item, "__pow__": math.power, "__iter__": _refuse_iteration, "__reduce__": _reduced, "eval": evaluate,
+    "__lt__": math.lt, "__le__": math.le, "__gt__": math.gt, "__ge__": math.ge, "__ceil__": math.ceil, "__floor__": math.floor, "__trunc__": math.trunc,
+    "zeros_like": basic.sp_zeros_like, "ones_like": basic.sp_ones_like, "trace": _trace, "size": property(lambda x: x.nnz),
+    **{name: getattr(math, name) for name in _FUNCTIONS}, **{name: _refusing(name) for name in _DENSE},
+}  # fmt: skip
+for _name, _method in _METHODS.items():
     setattr(SparseVariable, _name, _method)

@@ -18,6 +18,8 @@ sparse::Matrix sample(const Variable& data) {
   return sparse::Matrix(sparse::Pattern(sparse::Format::csr, indices, indptr, 2, 3), data);
 }
 
+Variable length_of_rows(const Variable& bounds) { return subtensor(shape(bounds), {0}) - 1; }
+
 std::vector<double> values_of(const Array& array) {
   const Array flat = array.contiguous();
   const double* v = flat.data_as<double>();
@@ -46,6 +48,24 @@ TEST_CASE("arrangement of sparse matrices") {
   CHECK(dense(sparse::dot(a, a.transpose())) == std::vector<double>{4, 0, 0, 10});
   CHECK(dense(sparse::block({{a}, {a}}, sparse::Format::csr)).size() == 12);
   CHECK(a.pattern().same_as(sample(dvector()).pattern()));
+}
+
+TEST_CASE("patterns that a call gives") {
+  const Variable data = dvector("data"), at = lvector("indices"), bounds = lvector("indptr"),
+                 columns = lscalar("columns");
+  const sparse::Matrix a(sparse::Pattern::unchecked(sparse::Format::csr, at, bounds, length_of_rows(bounds), columns),
+                         data);
+  const auto dense = [&](const sparse::Matrix& m) {
+    const auto f = function({data, at, bounds, columns}, {sparse::to_dense(m)}, {.on_unused_input = "ignore"});
+    return values_of(f({Array{2.0, 0.0, 3.0}, indices, indptr, std::int64_t(3)})[0]);
+  };
+  CHECK(dense(a.to(sparse::Format::csc)) == std::vector<double>{0, 2, 0, 0, 0, 3});
+  CHECK(dense(sparse::add(a, a)) == std::vector<double>{0, 4, 0, 0, 0, 6});
+  CHECK(dense(sparse::dot(a, a.transpose())) == std::vector<double>{4, 0, 0, 9});
+  CHECK(dense(sparse::block({{a}, {a}}, sparse::Format::csr)).size() == 12);
+  CHECK(dense(sparse::remove_zeros(a)) == std::vector<double>{0, 2, 0, 0, 0, 3});
+  CHECK(dense(sparse::take(a, Array{std::int64_t(-1), std::int64_t(0)}, 0)) == std::vector<double>{0, 0, 3, 0, 2, 0});
+  CHECK(dense(sparse::take(a, Array{std::int64_t(2)}, 1)) == std::vector<double>{0, 3});
 }
 
 TEST_CASE("indices that are not those of a matrix") {

@@ -1,4 +1,4 @@
-"""Complex sparse matrices against SciPy's: products, sums, elementwise functions, arrangement and gradients."""
+"""Complex sparse matrices against SciPy's: products, sums, elementwise functions, arrangement, gradients and factors."""
 
 import numpy as np
 import pytest
@@ -76,8 +76,89 @@ def test_gradients():
     np.testing.assert_allclose(results[0][1], results[1][1], rtol=1e-12)
 
 
-def test_factors_are_refused():
-    A = sparse.constant(sp.csr_array(np.eye(3) * 2j))
-    for factor in (sparse.linalg.lu, sparse.linalg.cholesky):
-        with pytest.raises(NotImplementedError, match="complex"):
-            factor(A)
+# ---- factors ---------------------------------------------------------------------------------------------------------
+
+
+def general(n=9, dtype="complex128"):
+    value = sp.csr_array((rng.random((n, n)) < 0.3) + np.eye(n)).astype(dtype)
+    value.data = complex_values(value.nnz, dtype)
+    return sp.csr_array(value + 3 * sp.eye_array(n)).astype(dtype)
+
+
+def hermitian(n=9, dtype="complex128"):
+    part = general(n)
+    return sp.csr_array(part @ part.conj().T + sp.eye_array(n)).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_solutions_of_general_systems(dtype):
+    value, b, B = general(dtype=dtype), complex_values(9, dtype), complex_values((9, 2), dtype)
+    A = sparse.matrix("csr", "A", dtype, pattern=value)
+    factors, dense, tolerance = sparse.linalg.lu(A), value.toarray(), 1e-3 if dtype == "complex64" else 1e-10
+    f = bt.function([A], [factors.solve(b), factors.solve(B), factors.solve(b, trans=True), factors.solve(b.real), sparse.linalg.spsolve(A, b), factors.logdet()])
+    got = f(value)
+    for own, expected in zip(got, [np.linalg.solve(dense, b), np.linalg.solve(dense, B), np.linalg.solve(dense.T, b), np.linalg.solve(dense, b.real), np.linalg.solve(dense, b)]):
+        assert own.dtype == dtype
+        np.testing.assert_allclose(own, expected, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(got[-1], np.linalg.slogdet(dense)[1], rtol=tolerance)
+    with pytest.raises(NotImplementedError, match="sign"):
+        factors.slogdet()
+
+
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_hermitian_systems(format):
+    value, b = hermitian().asformat(format), complex_values(9, "complex128")
+    dense, inverse = value.toarray(), np.linalg.inv(value.toarray())
+    A = sparse.matrix(format, "A", "complex128", pattern=value)
+    factor = sparse.linalg.cholesky(A)
+    f = bt.function([A], [factor.solve(b), factor.logdet(), factor.selected_inverse(), sparse.linalg.solve(A, b), factor.solve(b.real)])
+    got = f(value)
+    stored = value.toarray() != 0
+    for own, expected in zip(got, [np.linalg.solve(dense, b), np.linalg.slogdet(dense)[1], np.where(stored, inverse, 0), np.linalg.solve(dense, b), np.linalg.solve(dense, b.real)]):
+        np.testing.assert_allclose(own.toarray() if sp.issparse(own) else own, expected, rtol=1e-9, atol=1e-12)
+    # The lower triangle is read, and of the diagonal the real part.
+    for other in (sp.tril(value), value + 1j * sp.eye_array(9)):
+        other = sp.csr_array(other).asformat(format)
+        B = sparse.matrix(format, "B", "complex128", pattern=other)
+        np.testing.assert_allclose(bt.function([B], sparse.linalg.cholesky(B).solve(b))(other), np.linalg.solve(dense, b), rtol=1e-9)
+    with pytest.raises(NotImplementedError, match="complex"):
+        factor.L  # noqa: B018
+
+
+def test_samples_have_the_inverse_as_covariance():
+    value = hermitian(4)
+    sample = bt.function([z := pt.zmatrix("z")], sparse.linalg.cholesky(sparse.constant(value)).sample(z))
+    drawn = sample((rng.normal(size=(4, 40_000)) + 1j * rng.normal(size=(4, 40_000))) / np.sqrt(2))
+    covariance, expected = drawn @ drawn.conj().T / 40_000, np.linalg.inv(value.toarray())
+    assert np.abs(covariance - expected).max() < 0.05 * np.abs(expected).max()
+
+
+def test_gradients_of_factors():
+    for value, dense_solution, own_factor in (
+        (general(), lambda M, b: pt.linalg.solve(M, b), sparse.linalg.lu),
+        (hermitian(), lambda M, b: pt.linalg.solve(M, b), sparse.linalg.cholesky),
+    ):
+        b = complex_values(9, "complex128")
+        t = pt.dscalar("t")
+        A, M = sparse.constant(value) * pt.exp(t) + sparse.constant(sp.csr_array(np.eye(9, dtype="complex128"))) * t, pt.constant(value.toarray()) * pt.exp(t) + np.eye(9) * t
+        costs = []
+        for x, logdet in ((own_factor(A).solve(b), own_factor(A).logdet()), (dense_solution(M, b), None)):
+            cost = (pt.real(x) ** 2 * np.arange(9)).sum() + pt.imag(x).sum()
+            costs.append((cost, logdet))
+        f = bt.function([t], [pt.grad(costs[0][0], t), pt.grad(costs[1][0], t), costs[0][1], pt.grad(costs[0][1], t)])
+        own, expected, _, slope = f(0.3)
+        np.testing.assert_allclose(own, expected, rtol=1e-9)
+        np.testing.assert_allclose(slope, (f(0.3 + 1e-5)[2] - f(0.3 - 1e-5)[2]) / 2e-5, rtol=1e-6)
+
+
+def test_what_has_no_factor_is_named():
+    value = sp.csr_array(np.diag([1.0, -2.0, 3.0]).astype("complex128"))
+    A = sparse.matrix("csr", "A", "complex128", pattern=value)
+    with pytest.raises(np.linalg.LinAlgError, match="row 1"):
+        bt.function([A], sparse.linalg.cholesky(A).logdet())(value)
+    with pytest.raises(np.linalg.LinAlgError):
+        bt.function([A], sparse.linalg.lu(A).logdet())(sp.csr_array((np.array([1.0, 0.0, 1.0j]), value.indices, value.indptr), shape=(3, 3)))
+    for bad in (np.ones(4), np.ones((3, 2, 2))):
+        for factor in (sparse.linalg.cholesky(A), sparse.linalg.lu(A)):
+            with pytest.raises((ValueError, TypeError)):
+                factor.solve(bad)
