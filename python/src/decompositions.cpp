@@ -9,12 +9,14 @@
 #include "arguments.hpp"
 #include "bind.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "bitale/ops/matrix_rank.hpp"
 #include "bitale/ops/norms.hpp"
 #include "define.hpp"
 #include "deprecated.hpp"
 #include "flag.hpp"
+#include "instance.hpp"
 #include "named_options.hpp"
 #include "numpy_bridge.hpp"
 #include "variable_lists.hpp"
@@ -51,14 +53,14 @@ int core_dimensions(std::optional<int> b_ndim, const char* who) {
 void bind_decompositions(nb::module_& m) {
   add_function(
       m, "qr",
-      [](const Like& a, const std::string& mode, bool, bool pivoting, const Any&) {
+      [](const Like& a, const std::string& mode, Flag, Flag pivoting, const Any&) {
         return one_or_tuple(qr(as_variable(a), mode, pivoting));
       },
       nb::call_guard<AtCaller>(), "A"_a, "mode"_a = "full", "overwrite_a"_a = false, "pivoting"_a = false,
       "lwork"_a = nb::none());
   add_function(
       m, "svd",
-      [](const Like& a, bool full_matrices, bool compute_uv) -> Any {
+      [](const Like& a, Flag full_matrices, Flag compute_uv) -> Any {
         if (!compute_uv) return wrap(svdvals(as_variable(a)));
         const SingularValues out = svd(as_variable(a), full_matrices);
         return nb::make_tuple(wrap(out.u), wrap(out.s), wrap(out.vt));
@@ -66,7 +68,7 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "a"_a, "full_matrices"_a = true, "compute_uv"_a = true);
   add_function(
       m, "eigh",
-      [](const Like& a, const Any& b, bool lower, const std::optional<std::string>& UPLO, const Any&) {
+      [](const Like& a, const Any& b, Flag lower, const std::optional<std::string>& UPLO, const Any&) {
         if (UPLO && *UPLO != "L" && *UPLO != "U")
           throw ValueError(cat("eigh: expected UPLO \"L\" or \"U\", got \"", *UPLO, "\""));
         const EigenPairs out = eigh(as_variable(a), optional_operand(b), UPLO ? *UPLO == "L" : lower);
@@ -76,7 +78,7 @@ void bind_decompositions(nb::module_& m) {
       "driver"_a = "evr");
   add_function(
       m, "eigvalsh",
-      [](const Like& a, const Any& b, bool lower) { return eigvalsh(as_variable(a), optional_operand(b), lower); },
+      [](const Like& a, const Any& b, Flag lower) { return eigvalsh(as_variable(a), optional_operand(b), lower); },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true);
   add_function(
       m, "eig",
@@ -89,30 +91,32 @@ void bind_decompositions(nb::module_& m) {
       m, "eigvals", [](const Like& a) { return eigvals(as_variable(a)); }, nb::call_guard<AtCaller>(), "a"_a);
   add_function(
       m, "lu",
-      [](const Like& a, bool permute_l, bool, bool p_indices, bool) {
+      [](const Like& a, Flag permute_l, Flag, Flag p_indices, Flag) {
         return one_or_tuple(lu(as_variable(a), permute_l, p_indices));
       },
       nb::call_guard<AtCaller>(), "a"_a, "permute_l"_a = false, "check_finite"_a = true, "p_indices"_a = false,
       "overwrite_a"_a = false);
   add_function(
       m, "lu_factor",
-      [](const Like& a, bool, bool) {
+      [](const Like& a, Flag, Flag) {
         const LUFactors out = lu_factor(as_variable(a));
         return nb::make_tuple(wrap(out.factors), wrap(out.pivots));
       },
       nb::call_guard<AtCaller>(), "a"_a, nb::kw_only(), "check_finite"_a = true, "overwrite_a"_a = false);
   add_function(
       m, "pivot_to_permutation",
-      [](const Like& p, bool inverse) { return pivot_to_permutation(as_variable(p), inverse); },
+      [](const Like& p, Flag inverse) { return pivot_to_permutation(as_variable(p), inverse); },
       nb::call_guard<AtCaller>(), "p"_a, "inverse"_a = false);
   add_function(
       m, "lu_solve",
-      [](const nb::tuple& lu_and_pivots, const Like& b, bool trans, std::optional<int> b_ndim, bool, bool) {
-        if (nb::len(lu_and_pivots) != 2) throw TypeError("lu_solve: expected a pair, the factors and the pivots");
-        return lu_solve(as_variable(lu_and_pivots[0]), as_variable(lu_and_pivots[1]), as_variable(b), trans,
-                        core_dimensions(b_ndim, "lu_solve"));
+      [](const Any& lu_and_pivots, const Like& b, const Any& trans, std::optional<int> b_ndim, Flag, Flag) {
+        const auto [factors, pivots] = as_pair(lu_and_pivots, "lu_solve", "(factors, pivots)");
+        const Variable matrix = as_variable(factors);
+        const int form = as_trans(trans, "lu_solve");
+        return lu_solve(form == 2 && is_complex(matrix.dtype()) ? conj(matrix) : matrix, as_variable(pivots),
+                        as_variable(b), form != 0, core_dimensions(b_ndim, "lu_solve"));
       },
-      nb::call_guard<AtCaller>(), "LU_and_pivots"_a, "b"_a, "trans"_a = false, "b_ndim"_a = nb::none(),
+      nb::call_guard<AtCaller>(), "LU_and_pivots"_a.none(), "b"_a, "trans"_a = false, "b_ndim"_a = nb::none(),
       "check_finite"_a = true, "overwrite_b"_a = false);
   add_function(
       m, "schur",
@@ -127,7 +131,7 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "A"_a, "output"_a = "real", "sort"_a = nb::none());
   add_function(
       m, "pinv",
-      [](const Like& x, bool, const Any& rtol) {
+      [](const Like& x, Flag, const Any& rtol) {
         return rtol.is_none() ? pinv(as_variable(x)) : pinv(as_variable(x), as_variable(rtol));
       },
       nb::call_guard<AtCaller>(), "x"_a, "hermitian"_a = false, nb::kw_only(), "rtol"_a = nb::none());
@@ -148,7 +152,7 @@ void bind_decompositions(nb::module_& m) {
       ">>> pt.linalg.matrix_norm([[3.0, 0.0], [0.0, 4.0]]).eval()\narray(5.)");
   add_function(
       m, "matrix_rank",
-      [](const Like& A, const Any& tol, bool, const Any& rtol) {
+      [](const Like& A, const Any& tol, Flag, const Any& rtol) {
         if (!tol.is_none() && !rtol.is_none()) throw ValueError("matrix_rank: tol and rtol are both given");
         return matrix_rank(as_variable(A), {.tol = optional_operand(tol), .rtol = optional_operand(rtol)});
       },
@@ -209,7 +213,7 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "A"_a, "Q"_a, "method"_a = "bilinear");
   add_function(
       m, "solve_discrete_are",
-      [](const Like& a, const Like& b, const Like& q, const Like& r, bool symmetric) {
+      [](const Like& a, const Like& b, const Like& q, const Like& r, Flag symmetric) {
         Variable weight = as_variable(q);
         if (symmetric) weight = mul(add(weight, matrix_transpose(weight)), 0.5);
         return solve_discrete_are(as_variable(a), as_variable(b), weight, as_variable(r));
@@ -223,13 +227,17 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "A"_a, "B"_a, "Q"_a, "R"_a);
   add_function(
       m, "solve_banded",
-      [](const nb::tuple& l_and_u, const Like& ab, const Like& b, std::optional<int> b_ndim, bool, bool, bool) {
-        if (nb::len(l_and_u) != 2)
-          throw TypeError("solve_banded: expected a pair, the numbers of diagonals below and above the main one");
-        return solve_banded(nb::cast<std::int64_t>(l_and_u[0]), nb::cast<std::int64_t>(l_and_u[1]), as_variable(ab),
-                            as_variable(b), core_dimensions(b_ndim, "solve_banded"));
+      [](const Any& l_and_u, const Like& ab, const Like& b, std::optional<int> b_ndim, Flag, Flag, Flag) {
+        constexpr const char* parts = "(lower, upper), numbers of diagonals below and above the main one";
+        const auto [lower, upper] = as_pair(l_and_u, "solve_banded", parts);
+        const auto count = [&](const nb::object& given) {
+          if (is_integer_object(given)) return nb::cast<std::int64_t>(nb::int_(given));
+          throw TypeError(cat("solve_banded: expected the pair ", parts, ", got ", shown(given), " in it"));
+        };
+        return solve_banded(count(lower), count(upper), as_variable(ab), as_variable(b),
+                            core_dimensions(b_ndim, "solve_banded"));
       },
-      nb::call_guard<AtCaller>(), "l_and_u"_a, "ab"_a, "b"_a, "b_ndim"_a = nb::none(), "overwrite_ab"_a = false,
+      nb::call_guard<AtCaller>(), "l_and_u"_a.none(), "ab"_a, "b"_a, "b_ndim"_a = nb::none(), "overwrite_ab"_a = false,
       "overwrite_b"_a = false, "check_finite"_a = true);
   add_function(
       m, "tridiagonal_lu_factor", [](const Like& a) { return one_or_tuple(tridiagonal_lu_factor(as_variable(a))); },
@@ -242,7 +250,11 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "dl"_a, "d"_a, "du"_a, "tridiagonal_lu_factor of a matrix given by its diagonals.");
   add_function(
       m, "tridiagonal_lu_solve",
-      [](const nb::object& a_diagonals, const Like& b, std::optional<int> b_ndim, bool transposed) {
+      [](const nb::object& a_diagonals, const Like& b, std::optional<int> b_ndim, Flag transposed) {
+        const std::string_view parts = "(dl, d, du, du2, pivots)";  // what tridiagonal_lu_factor gives
+        if (!is_sequence(a_diagonals) || nb::len(a_diagonals) != 5)
+          throw TypeError(cat("tridiagonal_lu_solve: expected the factors ", parts, ", got ",
+                              is_sequence(a_diagonals) ? cat(nb::len(a_diagonals), " elements") : shown(a_diagonals)));
         Variables factors;
         for (nb::handle each : a_diagonals) factors.push_back(as_variable(each));
         return tridiagonal_lu_solve(factors, as_variable(b), transposed,
@@ -253,7 +265,7 @@ void bind_decompositions(nb::module_& m) {
   add_function(
       m, "qz",
       [](const Like& a, const Like& b, const std::string& output, const std::optional<std::string>& sort,
-         bool return_eigenvalues) {
+         Flag return_eigenvalues) {
         if (output != "real" && output != "complex")
           throw ValueError(cat("qz: expected output \"real\" or \"complex\", got \"", output, "\""));
         Variable x = as_variable(a);

@@ -16,6 +16,7 @@
 #include "bitale/ops/fourier.hpp"
 #include "define.hpp"
 #include "device.hpp"
+#include "flag.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
 
@@ -141,7 +142,7 @@ void bind_fft(nb::module_& m) {
       caller, "inp"_a, "norm"_a = nb::none());
   add_function(
       m, "irfft",
-      [](const Like& inp, const std::optional<std::string>& norm, bool is_odd) {
+      [](const Like& inp, const std::optional<std::string>& norm, Flag is_odd) {
         return irfft(as_variable(inp), as_norm(norm, "irfft"), is_odd);
       },
       caller, "inp"_a, "norm"_a = nb::none(), "is_odd"_a = false);

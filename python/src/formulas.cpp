@@ -65,7 +65,7 @@ void bind_arrangements(nb::module_& m) {
       R"(>>> pt.shape_padaxis(np.ones((2, 3)), 1).eval().shape
 (2, 1, 3))");
   define(
-      m, "atleast_Nd", [](const Like& arry, int n, bool left) { return atleast_Nd(as_variable(arry), n, left); },
+      m, "atleast_Nd", [](const Like& arry, int n, Flag left) { return atleast_Nd(as_variable(arry), n, left); },
       "arry"_a, "n"_a = 1, nb::kw_only(), "left"_a = true, R"(>>> pt.atleast_Nd([1, 2], n=3, left=False).eval().shape
 (2, 1, 1))");
   define(
@@ -172,7 +172,7 @@ Tolerance tolerance_of(double rtol, double atol, bool equal_nan) {
 void bind_comparisons(nb::module_& m) {
   define(
       m, "isclose",
-      [](const Like& a, const Like& b, double rtol, double atol, bool equal_nan) {
+      [](const Like& a, const Like& b, double rtol, double atol, Flag equal_nan) {
         return isclose(as_variable(a), as_variable(b), tolerance_of(rtol, atol, equal_nan));
       },
       "a"_a, "b"_a, "rtol"_a = 1e-05, "atol"_a = 1e-08, "equal_nan"_a = false,
@@ -180,7 +180,7 @@ void bind_comparisons(nb::module_& m) {
 array([ True, False]))");
   define(
       m, "allclose",
-      [](const Like& a, const Like& b, double rtol, double atol, bool equal_nan) {
+      [](const Like& a, const Like& b, double rtol, double atol, Flag equal_nan) {
         return allclose(as_variable(a), as_variable(b), tolerance_of(rtol, atol, equal_nan));
       },
       "a"_a, "b"_a, "rtol"_a = 1e-05, "atol"_a = 1e-08, "equal_nan"_a = false,
@@ -228,7 +228,7 @@ array(4))");
 array(4.))");
   define(
       m, "cov",
-      [](const Like& observed, const Any& y, bool rowvar, bool bias, const Any& ddof, const Any& fweights,
+      [](const Like& observed, const Any& y, Flag rowvar, Flag bias, const Any& ddof, const Any& fweights,
          const Any& aweights, const DTypeLike& dtype) {
         if (!ddof.is_none() && !is_integer_object(ddof)) throw ValueError("cov: expected an integer as ddof");
         return cov(as_variable(observed), optional_operand(y),
@@ -275,7 +275,7 @@ void bind_extremes(nb::module_& m) {
   };
   define(
       m, "topk",
-      [](const Like& x, const Any& kth, const AxisLike& axis, bool, const Any&) {
+      [](const Like& x, const Any& kth, const AxisLike& axis, Flag, const Any&) {
         return topk(as_variable(x), count_of(kth, "topk"), as_optional_int(axis, "topk: axis"));
       },
       "x"_a, "kth"_a, "axis"_a.none() = -1, "sorted"_a = true, "idx_dtype"_a = "int64", R"(>>> x = pt.dvector("x")
@@ -283,7 +283,7 @@ void bind_extremes(nb::module_& m) {
 array([4., 5.]))");
   define(
       m, "argtopk",
-      [=](const Like& x, const Any& kth, const AxisLike& axis, bool, const DTypeLike& idx_dtype) {
+      [=](const Like& x, const Any& kth, const AxisLike& axis, Flag, const DTypeLike& idx_dtype) {
         return indices(argtopk(as_variable(x), count_of(kth, "argtopk"), as_optional_int(axis, "argtopk: axis")),
                        idx_dtype);
       },
@@ -292,7 +292,7 @@ array([4., 5.]))");
 array([3, 1]))");
   define(
       m, "topk_and_argtopk",
-      [=](const Like& x, const Any& kth, const AxisLike& axis, bool, const DTypeLike& idx_dtype) {
+      [=](const Like& x, const Any& kth, const AxisLike& axis, Flag, const DTypeLike& idx_dtype) {
         const auto found = topk_and_argtopk(as_variable(x), count_of(kth, "topk_and_argtopk"),
                                             as_optional_int(axis, "topk_and_argtopk: axis"));
         return tuple_of(Variables{found.values, indices(found.positions, idx_dtype)});
@@ -326,7 +326,7 @@ void bind_properties(nb::module_& m) {
 void bind_searches(nb::module_& m) {
   define(
       m, "permute_row_elements",
-      [](const Like& x, const Like& y, bool inverse) {
+      [](const Like& x, const Like& y, Flag inverse) {
         return permute_row_elements(as_variable(x), as_variable(y), inverse);
       },
       "x"_a, "y"_a, "inverse"_a = false,
@@ -344,7 +344,7 @@ array([[3, 1, 2]]))");
 array(15.))");
   m.def(
       "_interpolate1d",
-      [](const Like& x, const Like& y, const std::string& method, const Any& left, const Any& right, bool extrapolate) {
+      [](const Like& x, const Like& y, const std::string& method, const Any& left, const Any& right, Flag extrapolate) {
         auto function = interpolate1d(as_variable(x), as_variable(y),
                                       {.method = method,
                                        .left_pad = optional_operand(left),

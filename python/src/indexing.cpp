@@ -12,6 +12,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "define.hpp"
+#include "flag.hpp"
 #include "index_item.hpp"
 #include "numpy_bridge.hpp"
 
@@ -132,14 +133,14 @@ void bind_indexing(nb::module_& m) {
                 "x[index] with NumPy's meaning for integers, slices, None, Ellipsis, integer arrays and boolean masks. "
                 "IndexError where a mask has another length than the dimension that it covers.");
   auto set = [](const Like& x, const Like& y) { return set_items(x, y); };
-  auto inc = [](const Like& x, const Like& y, bool ignore_duplicates) { return inc_items(x, y, ignore_duplicates); };
+  auto inc = [](const Like& x, const Like& y, Flag ignore_duplicates) { return inc_items(x, y, ignore_duplicates); };
   define_method(m, "set", set, "y"_a, "x[index].set(y): a copy of x in which x[index] is y.");
   define_method(m, "inc", inc, "y"_a, nb::kw_only(), "ignore_duplicates"_a = false,
                 "x[index].inc(y): a copy of x in which y is added to x[index]. Repeated indices add up; with "
                 "ignore_duplicates the last one of them counts, as of NumPy's x[index] += y.");
-  auto set_subtensor = [set](const Like& x, const Like& y, bool, bool) { return set(x, y); };
-  auto inc_subtensor = [set, inc](const Like& x, const Like& y, bool, bool set_instead_of_inc, bool,
-                                  bool ignore_duplicates) {
+  auto set_subtensor = [set](const Like& x, const Like& y, Flag, Flag) { return set(x, y); };
+  auto inc_subtensor = [set, inc](const Like& x, const Like& y, Flag, Flag set_instead_of_inc, Flag,
+                                  Flag ignore_duplicates) {
     return set_instead_of_inc ? set(x, y) : inc(x, y, ignore_duplicates);
   };
   define(m, "set_subtensor", set_subtensor, "x"_a, "y"_a, "inplace"_a = false, "tolerate_inplace_aliasing"_a = false,
@@ -160,7 +161,7 @@ array([3., 2.]))");
         return take(which ? from : flatten(from), positions, which.value_or(0), take_mode(mode));
       },
       "indices"_a, "axis"_a = nb::none(), "mode"_a = "raise");
-  const auto positions = [](const Like& a, bool return_matrix) -> Any {
+  const auto positions = [](const Like& a, Flag return_matrix) -> Any {
     const Variables found = nonzero(as_variable(a));
     if (return_matrix) return nb::cast(stack(found));
     return nb::tuple(nb::cast(found));

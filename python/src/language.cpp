@@ -190,7 +190,7 @@ void bind_arranging(nb::module_& m) {
       [](nb::args tensors) { return list_of(broadcast_arrays(as_variables(tensors, "broadcast_arrays"))); }, "args"_a);
   define(
       m, "meshgrid",
-      [](nb::args xi, bool copy, bool sparse, const std::string& indexing) {
+      [](nb::args xi, Flag copy, Flag sparse, const std::string& indexing) {
         if (!copy)
           throw NotImplementedError("meshgrid: copy=False is not supported: results share no memory with inputs");
         return list_of(meshgrid(as_variables(xi, "meshgrid"), sparse, indexing));
@@ -221,7 +221,7 @@ void bind_arranging(nb::module_& m) {
 void bind_creating(nb::module_& m) {
   define(
       m, "linspace",
-      [](const Like& start, const Like& stop, const Like& num, bool endpoint, bool retstep, const DTypeLike& dtype,
+      [](const Like& start, const Like& stop, const Like& num, Flag endpoint, Flag retstep, const DTypeLike& dtype,
          int axis, const Any& device) -> nb::object {
         check_device(device, "linspace");
         const Variable limits[] = {as_variable(start), as_variable(stop), as_variable(num)};
@@ -251,7 +251,7 @@ void bind_creating(nb::module_& m) {
       "prototype"_a, "dtype"_a = nb::none(), nb::kw_only(), "device"_a = nb::none());
   define(
       m, "logspace",
-      [](const Like& start, const Like& stop, const Like& num, const Like& base, bool endpoint, const DTypeLike& dtype,
+      [](const Like& start, const Like& stop, const Like& num, const Like& base, Flag endpoint, const DTypeLike& dtype,
          int axis) {
         return logspace(as_variable(start), as_variable(stop), as_variable(num), as_variable(base),
                         sequence_options(endpoint, dtype, axis));
@@ -259,7 +259,7 @@ void bind_creating(nb::module_& m) {
       "start"_a, "stop"_a, "num"_a = 50, "base"_a = 10.0, "endpoint"_a = true, "dtype"_a = nb::none(), "axis"_a = 0);
   define(
       m, "geomspace",
-      [](const Like& start, const Like& stop, const Like& num, const Like&, bool endpoint, const DTypeLike& dtype,
+      [](const Like& start, const Like& stop, const Like& num, const Like&, Flag endpoint, const DTypeLike& dtype,
          int axis) {
         return geomspace(as_variable(start), as_variable(stop), as_variable(num),
                          sequence_options(endpoint, dtype, axis));
@@ -305,13 +305,13 @@ void bind_searching(nb::module_& m) {
       nb::call_guard<AtCaller>());
   define(
       m, "bincount",
-      [](const Like& x, const Any& weights, const Any& minlength, bool) {
+      [](const Like& x, const Any& weights, const Any& minlength, Flag) {
         return bincount(as_variable(x), optional_operand(weights), optional_operand(minlength).value_or(Operand(0)));
       },
       "x"_a, "weights"_a = nb::none(), "minlength"_a = nb::none(), "assert_nonneg"_a = false);
   define(
       m, "digitize",
-      [](const Like& x, const Like& bins, bool right) { return digitize(as_variable(x), as_variable(bins), right); },
+      [](const Like& x, const Like& bins, Flag right) { return digitize(as_variable(x), as_variable(bins), right); },
       "x"_a, "bins"_a, "right"_a = false);
   define(
       m, "take_along_axis",

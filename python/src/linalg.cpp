@@ -17,6 +17,8 @@
 #include "device.hpp"
 #include "diagonal_number.hpp"
 #include "flag.hpp"
+#include "instance.hpp"
+#include "named_options.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -27,21 +29,6 @@ OnError as_on_error(const std::string& text, const char* who = "cholesky") {
   if (text == "raise") return OnError::Raise;
   if (text == "nan") return OnError::Nan;
   throw ValueError(cat(who, ": expected on_error \"raise\" or \"nan\", got \"", text, "\""));
-}
-
-// 0, 1, 2, or "N", "T", "C": the matrix, its transpose, its conjugate transpose.
-int as_trans(nb::handle trans) {
-  if (PyUnicode_Check(trans.ptr())) {
-    const auto text = nb::cast<std::string>(trans);
-    if (text == "N") return 0;
-    if (text == "T") return 1;
-    if (text == "C") return 2;
-  } else if (PyBool_Check(trans.ptr()) || is_integer_object(trans)) {
-    const auto number = PyBool_Check(trans.ptr()) ? int(trans.ptr() == Py_True) : nb::cast<int>(trans);
-    if (number >= 0 && number <= 2) return number;
-  }
-  throw ValueError(cat("solve_triangular: expected trans 0, 1, 2, \"N\", \"T\" or \"C\", got ",
-                       nb::cast<std::string>(nb::repr(trans))));
 }
 
 int as_b_ndim(std::optional<int> b_ndim, const char* who) {
@@ -67,20 +54,47 @@ constexpr const char* solve_triangular_doc =
 
 }  // namespace
 
+std::pair<nb::object, nb::object> as_pair(nb::handle given, std::string_view who, std::string_view parts) {
+  if (!is_sequence(given) || nb::len(given) != 2)
+    throw TypeError(cat(who, ": expected the pair ", parts, ", got ",
+                        is_sequence(given) ? cat(nb::len(given), " elements") : shown(given)));
+  return {given[0], given[1]};
+}
+
+bool as_flag(nb::handle given, std::string_view who, std::string_view option) {
+  if (const auto truth = as_truth_value(given)) return *truth;
+  throw TypeError(cat(who, ": ", option, ": expected a bool, got ", shown(given)));
+}
+
+int as_trans(nb::handle trans, std::string_view who) {
+  if (PyUnicode_Check(trans.ptr())) {
+    const auto text = nb::cast<std::string>(trans);
+    if (text == "N") return 0;
+    if (text == "T") return 1;
+    if (text == "C") return 2;
+  } else if (is_integer_object(trans)) {
+    const int number = nb::cast<int>(nb::int_(trans));
+    if (number >= 0 && number <= 2) return number;
+  } else if (const auto truth = as_truth_value(trans)) {
+    return int(*truth);
+  }
+  throw ValueError(cat(who, ": expected trans 0, 1, 2, \"N\", \"T\" or \"C\", or a bool, got ", shown(trans)));
+}
+
 void bind_linalg(nb::module_& m) {
   add_function(
       m, "cholesky",
-      [](const Like& x, bool lower, bool, bool, const std::string& on_error, Flag upper) {
+      [](const Like& x, Flag lower, Flag, Flag, const std::string& on_error, Flag upper) {
         return cholesky(as_variable(x), lower && !upper, as_on_error(on_error));
       },
       nb::call_guard<AtCaller>(), "x"_a, "lower"_a = true, nb::kw_only(), "check_finite"_a = true,
       "overwrite_a"_a = false, "on_error"_a = "raise", "upper"_a = false, cholesky_doc);
   add_function(
       m, "solve_triangular",
-      [](const Like& a, const Like& b, const Any& trans, bool lower, bool unit_diagonal, bool,
+      [](const Like& a, const Like& b, const Any& trans, Flag lower, Flag unit_diagonal, Flag,
          std::optional<int> b_ndim, const std::string& on_error) {
         const Variable matrix = as_variable(a);
-        const int form = as_trans(trans);
+        const int form = as_trans(trans, "solve_triangular");
         return solve_triangular(form == 2 && is_complex(matrix.dtype()) ? conj(matrix) : matrix, as_variable(b),
                                 {.lower = lower,
                                  .trans = form != 0,
@@ -93,17 +107,16 @@ void bind_linalg(nb::module_& m) {
       solve_triangular_doc);
   add_function(
       m, "cho_solve",
-      [](const nb::tuple& c_and_lower, const Like& b, bool, bool, std::optional<int> b_ndim) {
-        if (nb::len(c_and_lower) != 2)
-          throw TypeError("cho_solve: expected a pair, the factor and whether it is lower");
-        return cho_solve(as_variable(c_and_lower[0]), nb::cast<bool>(c_and_lower[1]), as_variable(b),
+      [](const Any& c_and_lower, const Like& b, Flag, Flag, std::optional<int> b_ndim) {
+        const auto [factor, lower] = as_pair(c_and_lower, "cho_solve", "(factor, lower)");
+        return cho_solve(as_variable(factor), as_flag(lower, "cho_solve", "lower"), as_variable(b),
                          as_b_ndim(b_ndim, "cho_solve"));
       },
-      nb::call_guard<AtCaller>(), "c_and_lower"_a, "b"_a, nb::kw_only(), "overwrite_b"_a = false,
+      nb::call_guard<AtCaller>(), "c_and_lower"_a.none(), "b"_a, nb::kw_only(), "overwrite_b"_a = false,
       "check_finite"_a = true, "b_ndim"_a = nb::none());
   add_function(
       m, "solve",
-      [](const Like& a, const Like& b, bool lower, bool, bool, bool, const std::string& assume_a, bool transposed,
+      [](const Like& a, const Like& b, Flag lower, Flag, Flag, Flag, const std::string& assume_a, Flag transposed,
          std::optional<int> b_ndim, const std::string& on_error) {
         return solve(as_variable(a), as_variable(b),
                      {.assume_a = assume_a,
@@ -128,11 +141,11 @@ void bind_linalg(nb::module_& m) {
       nb::call_guard<AtCaller>(), "x"_a);
   define(
       m, "assume",
-      [](const Like& x, std::optional<bool> diagonal, std::optional<bool> lower_triangular,
-         std::optional<bool> upper_triangular, std::optional<bool> symmetric, std::optional<bool> positive_definite,
-         std::optional<bool> orthogonal, std::optional<bool> selection, std::optional<bool> permutation,
-         std::optional<bool> unique_indices, std::optional<bool> tridiagonal, std::optional<bool> unit_magnitude) {
-        const std::pair<Fact, std::optional<bool>> given[] = {
+      [](const Like& x, std::optional<Flag> diagonal, std::optional<Flag> lower_triangular,
+         std::optional<Flag> upper_triangular, std::optional<Flag> symmetric, std::optional<Flag> positive_definite,
+         std::optional<Flag> orthogonal, std::optional<Flag> selection, std::optional<Flag> permutation,
+         std::optional<Flag> unique_indices, std::optional<Flag> tridiagonal, std::optional<Flag> unit_magnitude) {
+        const std::pair<Fact, std::optional<Flag>> given[] = {
             {Fact::Diagonal, diagonal},
             {Fact::LowerTriangular, lower_triangular},
             {Fact::UpperTriangular, upper_triangular},
@@ -175,7 +188,7 @@ void bind_linalg(nb::module_& m) {
       "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "A diagonal of the matrices of two axes, as the last dimension.");
   define(
       m, "extract_diag",
-      [](const Like& a, DiagonalNumber offset, int axis1, int axis2, bool) {
+      [](const Like& a, DiagonalNumber offset, int axis1, int axis2, Flag) {
         warn_deprecated("extract_diag", "diagonal");
         return diagonal(as_variable(a), offset, axis1, axis2);
       },

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "arguments.hpp"
 #include "bitale/ops/linalg.hpp"
@@ -9,6 +11,14 @@
 
 namespace bitale::python {
 
+// The two parts of an argument such as (factor, lower), a tuple or a list; `parts` are their names for the TypeError
+// that anything else is.
+std::pair<nb::object, nb::object> as_pair(nb::handle given, std::string_view who, std::string_view parts);
+// A bool of Python or NumPy, or an integer. TypeError for anything else.
+bool as_flag(nb::handle given, std::string_view who, std::string_view option);
+// What is solved with: 0, 1, 2, or "N", "T", "C", or a bool: the matrix, its transpose, its conjugate transpose.
+// ValueError for anything else.
+int as_trans(nb::handle trans, std::string_view who);
 NormOrder as_order(const Any& ord);
 // ValueError for another text than "full", "valid" and "same".
 ConvolutionMode as_convolution_mode(const std::string& mode, const char* who);

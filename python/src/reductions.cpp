@@ -82,7 +82,7 @@ void bind_cumulating(nb::module_& m, const char* name, Cumulating function) {
 void bind_spreading(nb::module_& m, const char* name, Spreading function) {
   define_both_of(
       m, name, "input"_a,
-      [function, name](const Like& x, const AxisLike& axis, std::optional<double> ddof, Flag keepdims, bool corrected,
+      [function, name](const Like& x, const AxisLike& axis, std::optional<double> ddof, Flag keepdims, Flag corrected,
                        std::optional<double> correction) {
         if (ddof && correction) throw ValueError(cat(name, ": ddof and correction mean the same, and both are given"));
         Variable operand = as_variable(x);
@@ -140,7 +140,7 @@ void bind_reductions(nb::module_& m) {
   bind_cumulating(m, "cumprod", cumprod);
   define_method(
       m, "norm",
-      [](const Like& x, const Any& L, const AxisLike& axis, bool keepdims) {
+      [](const Like& x, const Any& L, const AxisLike& axis, Flag keepdims) {
         return power_norm(as_variable(x), as_variable(L), as_axes(axis, "norm"), keepdims);
       },
       "L"_a, "axis"_a = nb::none(), "keepdims"_a = false,

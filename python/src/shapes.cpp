@@ -14,6 +14,7 @@
 #include "bitale/ops/known.hpp"
 #include "define.hpp"
 #include "device.hpp"
+#include "flag.hpp"
 #include "graph/literal.hpp"
 #include "numpy_bridge.hpp"
 
@@ -251,7 +252,7 @@ array([1, 2]))");
   define_method(m, "zeros_like", zeros_like_of, "dtype"_a = nb::none(), "Of this shape, and of this dtype by default.");
   define(
       m, "zeros_like",
-      [zeros_like_of](const Like& x, const DTypeLike& dtype, bool, const Any& device) {
+      [zeros_like_of](const Like& x, const DTypeLike& dtype, Flag, const Any& device) {
         check_device(device, "zeros_like");
         return zeros_like_of(x, dtype);
       },
@@ -262,7 +263,7 @@ array([1, 2]))");
   define_method(m, "ones_like", ones_like_of, "dtype"_a = nb::none(), "Of this shape, and of this dtype by default.");
   define(
       m, "ones_like",
-      [ones_like_of](const Like& x, const DTypeLike& dtype, bool, const Any& device) {
+      [ones_like_of](const Like& x, const DTypeLike& dtype, Flag, const Any& device) {
         check_device(device, "ones_like");
         return ones_like_of(x, dtype);
       },

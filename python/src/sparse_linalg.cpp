@@ -6,6 +6,7 @@
 #include "bitale/sparse/cholesky.hpp"
 #include "bitale/sparse/lu.hpp"
 #include "define.hpp"
+#include "flag.hpp"
 #include "sparse.hpp"
 
 namespace bitale::python {
@@ -32,7 +33,7 @@ void bind_sparse_linalg(nb::module_& m) {
       .def(nb::init<const sparse::Matrix&>(), "A"_a, caller)
       .def_prop_ro("column_order", &Lu::column_order, "The order in which columns are eliminated.")
       .def(
-          "solve", [](const Lu& self, const Like& b, bool trans) { return self.solve(as_variable(b), trans); }, "b"_a,
+          "solve", [](const Lu& self, const Like& b, Flag trans) { return self.solve(as_variable(b), trans); }, "b"_a,
           "trans"_a = false, caller,
           "x with A @ x == b, or A.T @ x == b if trans is true, for a vector or the columns of a matrix.")
       .def(

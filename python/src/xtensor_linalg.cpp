@@ -10,10 +10,12 @@
 #include "arguments.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/xtensor/align.hpp"
 #include "bitale/xtensor/functions.hpp"
 #include "bitale/xtensor/linalg.hpp"
 #include "define.hpp"
+#include "flag.hpp"
 #include "labelled.hpp"
 #include "named_options.hpp"
 
@@ -63,7 +65,7 @@ void bind_of_matrices(nb::module_& m) {
 void bind_functions_of_matrices(nb::module_& m) {
   m.def(
       "xtensor_cholesky",
-      [](nb::handle x, Any dims, bool lower) {
+      [](nb::handle x, Any dims, Flag lower) {
         return xtensor::cholesky(as_labelled(x), as_core_names(dims, "cholesky"), lower);
       },
       "x"_a.none(), "dims"_a.none(), "lower"_a, Caller());
@@ -116,14 +118,14 @@ void bind_functions_of_matrices(nb::module_& m) {
 void bind_labelled_decompositions(nb::module_& m) {
   m.def(
       "xtensor_eigh",
-      [](nb::handle x, Any dims, bool lower, Any mode) {
+      [](nb::handle x, Any dims, Flag lower, Any mode) {
         const auto out = xtensor::eigh(as_labelled(x), as_core_names(dims, "eigh"), lower, as_dim(mode));
         return nb::make_tuple(out.values, out.vectors);
       },
       "x"_a.none(), "dims"_a.none(), "lower"_a, "mode"_a, Caller());
   m.def(
       "xtensor_eigvalsh",
-      [](nb::handle x, Any dims, bool lower, Any mode) {
+      [](nb::handle x, Any dims, Flag lower, Any mode) {
         return xtensor::eigvalsh(as_labelled(x), as_core_names(dims, "eigvalsh"), lower, as_dim(mode));
       },
       "x"_a.none(), "dims"_a.none(), "lower"_a, "mode"_a, Caller());
@@ -150,7 +152,7 @@ void bind_labelled_decompositions(nb::module_& m) {
       "x"_a.none(), "dims"_a.none(), "mode"_a, Caller());
   m.def(
       "xtensor_lu",
-      [](nb::handle x, Any dims, bool permute_l, bool p_indices, Any pivot, Any mode) {
+      [](nb::handle x, Any dims, Flag permute_l, Flag p_indices, Any pivot, Any mode) {
         return nb::tuple(nb::cast(
             xtensor::lu(as_labelled(x), as_core_names(dims, "lu"), permute_l, p_indices, as_dim(pivot), as_dim(mode))));
       },
@@ -164,7 +166,7 @@ void bind_labelled_decompositions(nb::module_& m) {
       "x"_a.none(), "dims"_a.none(), Caller());
   m.def(
       "xtensor_pivot_to_permutation",
-      [](nb::handle pivots, Any dims, bool inverse) {
+      [](nb::handle pivots, Any dims, Flag inverse) {
         return xtensor::pivot_to_permutation(as_labelled(pivots), as_core_names(dims, "pivot_to_permutation"), inverse);
       },
       "pivots"_a.none(), "dims"_a.none(), "inverse"_a, Caller());
@@ -191,30 +193,36 @@ void bind_labelled_decompositions(nb::module_& m) {
 void bind_systems_of_matrices(nb::module_& m) {
   m.def(
       "xtensor_solve",
-      [](nb::handle a, nb::handle b, Any dims, const std::string& assume_a, bool lower) {
+      [](nb::handle a, nb::handle b, Any dims, const std::string& assume_a, Flag lower) {
         return xtensor::solve(as_labelled(a), as_labelled(b), as_core_names(dims, "solve"), assume_a, lower);
       },
       "a"_a.none(), "b"_a.none(), "dims"_a.none(), "assume_a"_a, "lower"_a, Caller());
   m.def(
       "xtensor_solve_triangular",
-      [](nb::handle a, nb::handle b, Any dims, bool lower, bool unit_diagonal) {
+      [](nb::handle a, nb::handle b, Any dims, Flag lower, Flag unit_diagonal) {
         return xtensor::solve_triangular(as_labelled(a), as_labelled(b), as_core_names(dims, "solve_triangular"), lower,
                                          unit_diagonal);
       },
       "a"_a.none(), "b"_a.none(), "dims"_a.none(), "lower"_a, "unit_diagonal"_a, Caller());
   m.def(
       "xtensor_cho_solve",
-      [](nb::handle factor, bool lower, nb::handle b, Any dims) {
-        return xtensor::cho_solve(as_labelled(factor), lower, as_labelled(b), as_core_names(dims, "cho_solve"));
+      [](nb::handle c_and_lower, nb::handle b, Any dims) {
+        const auto [factor, lower] = as_pair(c_and_lower, "cho_solve", "(factor, lower)");
+        return xtensor::cho_solve(as_labelled(factor), as_flag(lower, "cho_solve", "lower"), as_labelled(b),
+                                  as_core_names(dims, "cho_solve"));
       },
-      "factor"_a.none(), "lower"_a, "b"_a.none(), "dims"_a.none(), Caller());
+      "c_and_lower"_a.none(), "b"_a.none(), "dims"_a.none(), Caller());
   m.def(
       "xtensor_lu_solve",
-      [](nb::handle factors, nb::handle pivots, nb::handle b, Any dims, bool trans) {
-        return xtensor::lu_solve(as_labelled(factors), as_labelled(pivots), as_labelled(b),
-                                 as_core_names(dims, "lu_solve"), trans);
+      [](nb::handle lu_and_pivots, nb::handle b, Any dims, Any trans) {
+        const auto [given, pivots] = as_pair(lu_and_pivots, "lu_solve", "(factors, pivots)");
+        const XVariable factors = as_labelled(given);
+        const int form = as_trans(trans, "lu_solve");
+        return xtensor::lu_solve(
+            form == 2 && is_complex(factors.dtype()) ? factors.with_values(conj(factors.values())) : factors,
+            as_labelled(pivots), as_labelled(b), as_core_names(dims, "lu_solve"), form != 0);
       },
-      "factors"_a.none(), "pivots"_a.none(), "b"_a.none(), "dims"_a.none(), "trans"_a, Caller());
+      "lu_and_pivots"_a.none(), "b"_a.none(), "dims"_a.none(), "trans"_a, Caller());
   m.def(
       "xtensor_lstsq",
       [](nb::handle a, nb::handle b, Any dims, std::optional<double> rcond, Any mode) {

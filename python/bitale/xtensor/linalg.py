@@ -113,8 +113,7 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, dims: Any) -> XTensorVariab
     >>> px.linalg.cho_solve((factor, True), px.as_xtensor([8.0, 8.0], dims="row"), dims=("row", "col"))
     Blockwise.0: float64[col: 2]
     """
-    factor, lower = c_and_lower
-    return _core.xtensor_cho_solve(factor, bool(lower), b, dims)
+    return _core.xtensor_cho_solve(c_and_lower, b, dims)
 
 
 def lu_factor(x: Any, *, dims: Any) -> tuple[XTensorVariable, XTensorVariable]:
@@ -123,12 +122,11 @@ def lu_factor(x: Any, *, dims: Any) -> tuple[XTensorVariable, XTensorVariable]:
     return factors, pivots
 
 
-def lu_solve(lu_and_pivots: tuple[Any, Any], b: Any, dims: Any, trans: bool = False) -> XTensorVariable:
+def lu_solve(lu_and_pivots: tuple[Any, Any], b: Any, dims: Any, trans: Any = False) -> XTensorVariable:
     """Solve systems of equations, given the results of `lu_factor`; `dims` are as of `cho_solve`.
 
-    With `trans`, the matrices are transposed."""
-    factors, pivots = lu_and_pivots
-    return _core.xtensor_lu_solve(factors, pivots, b, dims, trans)
+    With `trans`, the matrices are transposed; 2 is the conjugate transpose."""
+    return _core.xtensor_lu_solve(lu_and_pivots, b, dims, trans)
 
 
 def lstsq(a: Any, b: Any, dims: Any, rcond: float | None = None, *, mode: Any = "mode") -> tuple[XTensorVariable, ...]:

@@ -182,7 +182,7 @@ overwrite_a: Accepted for compatibility with SciPy.
 Solve linear systems, given LU factors of their matrices.
 LU_and_pivots (tuple of TensorVariable): What `lu_factor` returns.
 b: Right-hand sides.
-trans: Solve ``a.T @ x == b``.
+trans ({0, 1, 2, 'N', 'T', 'C'}): Solve ``a @ x == b``, ``a.T @ x == b`` or ``a.conj().T @ x == b``.
 check_finite: Accepted for compatibility with SciPy.
 overwrite_b: Accepted for compatibility with SciPy.
 -> Solutions x of ``a @ x == b``.
