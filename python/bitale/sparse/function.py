@@ -11,6 +11,7 @@ from bitale import _core
 from bitale._core import SparseVariable, Variable
 from bitale.compile.function import function, register_compiler
 from bitale.compile.io import In, Out
+from bitale.compile.wrapped import WrappedFunction
 from bitale.graph.traversal import ancestors
 from bitale.sparse.type import pattern_of, scipy_array
 
@@ -99,19 +100,16 @@ class _SparseOutput:
 _Described = tuple[str, Any, list[tuple[str, str]]]
 
 
-class SparseFunction:
+class SparseFunction(WrappedFunction):
     """A compiled function of which inputs or outputs are sparse. It takes and returns SciPy's arrays.
 
     `function` is the function of their tensors, which has all other methods: dprint, profile, export_c, ...
     """
 
+    _own = ("_inputs", "_outputs", "_form", "_keys")
+
     def __init__(self, function: Any, inputs: list[_Described], outputs: list[_SparseOutput | None], form: str, keys: list[Any]):
         self.function, self._inputs, self._outputs, self._form, self._keys = function, inputs, outputs, form, keys
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "function":
-            raise AttributeError(name)
-        return getattr(self.function, name)
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         who = self.function.name or "function"
@@ -151,9 +149,6 @@ class SparseFunction:
             return {name: value}
         values = one.values(value, who)
         return {keyword: values[part] for part, keyword in used}
-
-    def __repr__(self) -> str:
-        return f"<SparseFunction {self.function!r}>"
 
 
 def _expanded_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:

@@ -13,6 +13,7 @@ from bitale import _core
 from bitale._core import Dim, XTensorVariable
 from bitale.compile.function import function, register_compiler
 from bitale.compile.io import In, Out
+from bitale.compile.wrapped import WrappedFunction
 from bitale.xtensor.type import as_xtensor
 
 __all__ = ["XTensorFunction", "data_array", "evaluate", "xtensor_function"]
@@ -29,7 +30,12 @@ def data_array(x: XTensorVariable, value: Any) -> Any:
     xarray = _xarray()
     if xarray is None:
         return value
-    return xarray.DataArray(np.asarray(value), dims=x.dims, coords=x.coords, name=x.name)
+    coords = x.coords
+    levels = {name: coords.pop(name) for name in list(coords) if hasattr(coords[name], "levels")}
+    array = xarray.DataArray(np.asarray(value), dims=x.dims, coords=coords, name=x.name)
+    for name, index in levels.items():
+        array = array.assign_coords(xarray.Coordinates.from_pandas_multiindex(index, name))
+    return array
 
 
 def _tensor(given: Any) -> Any:
@@ -63,21 +69,27 @@ class _Input:
         return f"{self.name or 'an input'}({', '.join(f'{dim.name}={length}' for dim, length in pairs)})"
 
 
-class XTensorFunction:
+class XTensorFunction(WrappedFunction):
     """A compiled function of which inputs or outputs are labelled. It takes arrays, and xarray's arrays in any order of dimensions, and
     returns xarray's arrays, or NumPy's where xarray is not installed.
 
     `function` is the function of their tensors, which takes and returns NumPy's arrays, and has all other methods: dprint, profile, ...
     """
 
+    _own = ("_inputs", "_outputs", "_states", "_by_name")
+
     def __init__(self, function: Any, inputs: list[_Input | None], outputs: Any, states: Mapping[str, XTensorVariable]):
         self.function, self._inputs, self._outputs, self._states = function, inputs, outputs, states
         self._by_name = {each.name: each for each in inputs if each is not None and each.name}
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "function":
-            raise AttributeError(name)
-        return getattr(self.function, name)
+    def _swapped(self, swap: Any) -> Any:
+        return None if swap is None else dict(_tensor_pairs(swap, "copy: swap"))
+
+    def _wrapping(self, function: Any, swap: Any = None) -> XTensorFunction:
+        after = {id(_tensor(old)): new for old, new in dict(swap or {}).items()}
+        out = super()._wrapping(function)
+        out._states = {name: after.get(id(state.values), state) for name, state in self._states.items()}
+        return out
 
     def __call__(self, *given: Any, **named: Any) -> Any:
         who = self.function.name or "function"
@@ -121,9 +133,6 @@ class XTensorFunction:
 
     def _repr_html_(self) -> str:
         return self.function._repr_html_()  # type: ignore[no-any-return]
-
-    def __repr__(self) -> str:
-        return f"<XTensorFunction {self.function!r}>"
 
 
 def _tensor_pairs(given: Any, what: str) -> list[tuple[Any, Any]]:

@@ -1,5 +1,6 @@
 """In and Out with labelled variables: options of inputs, states that updates change, borrowed results."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -91,3 +92,56 @@ def test_names_and_pickles():
 def test_bad_input(wrong, error, message):
     with pytest.raises(error, match=message):
         wrong(sample())
+
+
+# ---- compiled functions ----------------------------------------------------------------------------------------------
+
+
+def counting():
+    """A function with a state, and its shared variable."""
+    total = px.xtensor_shared(np.zeros((2, 2)), dims=DIMS, name="total")
+    x = sample()
+    return bt.function([x], x + total, updates={total: total + x}), total
+
+
+def test_copies_have_names():
+    f, total = counting()
+    other = px.xtensor_shared(np.ones((2, 2)), dims=DIMS, name="other")
+    given = np.array([[1.0, 2.0], [3.0, 4.0]])
+    for made in (f.copy(), copy.copy(f), f.copy(name="again")):
+        assert isinstance(made, px.XTensorFunction) and type(made(given)) is type(f(given))
+    swapped = f.copy(swap={total: other})
+    assert values(swapped(given)) == (given + 1).tolist() and values(other.get_value()) == (given + 1).tolist()
+    before = total.get_value()
+    frozen = f.copy(delete_updates=True)
+    frozen(given)
+    assert values(total.get_value()) == values(before) and f.copy(name="again").name == "again"
+    with pytest.raises(ValueError, match="copy: swap"):
+        f.copy(swap={total: px.xtensor_shared(np.ones(2), dims="year")})
+    deep = copy.deepcopy(f)
+    deep(given)
+    assert values(total.get_value()) == values(before) and isinstance(pickle.loads(pickle.dumps(f)), px.XTensorFunction)
+
+
+def test_attributes_are_those_of_the_function():
+    f, total = counting()
+    f.trust_input = True
+    assert f.function.trust_input is True and "dprint" in dir(f) and "copy" in dir(f)
+    assert f.fgraph is not None and f.maker is not None and len(f.get_shared()) == 1
+    assert "Add" in f.dprint(file="str") and f.profile is None and bt.dprint(f, file="str").endswith(f.dprint(file="str"))
+    with pytest.raises(AttributeError):
+        f.nothing
+    with pytest.raises(AttributeError):
+        f.nothing = 1
+
+
+def test_functions_of_sparse_matrices_are_copied():
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    from bitale import sparse
+
+    a = sparse.csr_matrix("a")
+    f = bt.function([a], a * 2)
+    f.trust_input = False
+    given = scipy_sparse.csr_array(np.array([[1.0, 0.0], [0.0, 3.0]]))
+    for made in (f, f.copy(), copy.copy(f)):
+        assert type(made) is type(f) and made(given).toarray().tolist() == [[2, 0], [0, 6]]
