@@ -217,6 +217,9 @@ Any bound_hessian(Any cost, Any wrt, Any consider_constant, const std::string& d
   const auto variables = items_of(wrt);
   if (std::ranges::none_of(variables, [](nb::handle each) { return labelled_in(each) != nullptr; }))
     return in_form_of(wrt, hessian(differentiated, require_variables(wrt, "hessian: wrt"), options));
+  if (differentiated.ndim() != 0)
+    throw TypeError(cat("hessian: the cost must be a scalar (0 dimensions), got ", differentiated.str(), " with ",
+                        differentiated.ndim(), "; x.sum() is one"));
   Variables found;
   for (nb::handle each : variables) {
     const auto* labelled = labelled_in(each);

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "arguments.hpp"
 #include "bitale/core/error.hpp"
@@ -33,10 +34,19 @@ bool are_equal(const nb::object& a, const nb::object& b) {
   return nb::cast<bool>(numpy().attr("array_equal")(a, b, "equal_nan"_a = has_nan(a) && has_nan(b)));
 }
 
+// Texts such as "2020-01-31" or "2 days" beside dates or durations, as pandas reads them: what has the form of no date
+// equals no label.
+nb::object dates_of_texts(const nb::object& texts, bool are_dates) {
+  const nb::object pandas = import_pandas("sel: texts beside dates");
+  const nb::object read = pandas.attr(are_dates ? "to_datetime" : "to_timedelta")(texts, "errors"_a = "coerce");
+  return numpy().attr("asarray")(read);
+}
+
 class ArrayCoordinates final : public Coordinates {
  public:
-  explicit ArrayCoordinates(nb::object labels)
-      : labels(std::move(labels)), count_(std::int64_t(nb::len(this->labels))) {}
+  // index: the pandas.MultiIndex that tuples of labels are from, whose levels have names; else None.
+  explicit ArrayCoordinates(nb::object labels, nb::object index = nb::none())
+      : labels(std::move(labels)), index(std::move(index)), count_(std::int64_t(nb::len(this->labels))) {}
   std::int64_t count() const override { return count_; }
   bool equals(const Coordinates& other) const override {
     const auto* mine = dynamic_cast<const ArrayCoordinates*>(&other);
@@ -46,11 +56,13 @@ class ArrayCoordinates final : public Coordinates {
     nb::list list;
     for (const auto position : positions) list.append(position);
     const nb::object array = numpy().attr("asarray")(list, "dtype"_a = "int64");
-    return make_ref<const ArrayCoordinates>(labels[array]);
+    return make_ref<const ArrayCoordinates>(labels[array], index.is_none() ? index : nb::object(index[array]));
   }
   CoordinatesRef followed_by(const Coordinates& other) const override {
     const auto* mine = dynamic_cast<const ArrayCoordinates*>(&other);
     if (!mine) return {};
+    if (!index.is_none() && !mine->index.is_none() && index.attr("names").equal(mine->index.attr("names")))
+      return as_coordinates(index.attr("append")(mine->index));
     // An array of both may change labels: numbers beside texts become texts.
     const nb::object both = numpy().attr("concatenate")(nb::make_tuple(labels, mine->labels));
     const nb::object middle = nb::int_(count_), none = nb::none();
@@ -85,6 +97,12 @@ class ArrayCoordinates final : public Coordinates {
   }
   std::optional<std::vector<double>> differences_from(const Coordinates& wanted, std::int64_t which) const override {
     const nb::object one = label_of(wanted, which);
+    if (is_time(labels) && kind(one) == kind(labels)) {  // in nanoseconds
+      const nb::object difference = numpy().attr("subtract")(labels, one).attr("astype")("m8[ns]");
+      const nb::object missing = numpy().attr("isnat")(difference), nan = nb::float_(std::nan(""));
+      return nb::cast<std::vector<double>>(
+          numpy().attr("where")(missing, nan, difference.attr("astype")("float64")).attr("tolist")());
+    }
     const auto is_number = [](const nb::object& x) { return std::string_view("iufb").find(kind(x)) < 4; };
     if (!is_number(labels) || !is_number(one)) return {};
     // Differences of unsigned integers and of truth values are none.
@@ -109,8 +127,31 @@ class ArrayCoordinates final : public Coordinates {
     }
     return Order::None;
   }
+  Distinct distinct() const override {
+    // Labels that don't equal themselves are missing: nan and NaT. So is None.
+    nb::object is_there = labels.attr("__eq__")(labels);
+    if (kind(labels) == 'O') {
+      nb::list none;
+      for (nb::handle each : labels) none.append(!each.is_none());
+      is_there = numpy().attr("logical_and")(is_there, numpy().attr("asarray")(none, "dtype"_a = "bool"));
+    }
+    nb::object found;
+    try {
+      found = numpy().attr("unique")(labels[is_there], "return_inverse"_a = true);
+    } catch (const nb::python_error& error) {
+      if (!error.matches(PyExc_TypeError)) throw;
+      throw TypeError(cat("groupby: the labels have no order among each other: ", shown(labels)));
+    }
+    const nb::object group_of = numpy().attr("full")(count_, -1, "dtype"_a = "int64");
+    group_of[is_there] = found[1];
+    return {as_coordinates(found[0]), nb::cast<std::vector<std::int64_t>>(group_of.attr("tolist")())};
+  }
+  std::optional<std::vector<double>> numbers() const override {
+    if (std::string_view("iuf").find(kind(labels)) >= 3) return {};
+    return nb::cast<std::vector<double>>(labels.attr("astype")("float64").attr("tolist")());
+  }
 
-  const nb::object labels;
+  const nb::object labels, index;
 
  private:
   static char kind(const nb::object& array) { return nb::cast<std::string>(array.attr("dtype").attr("kind"))[0]; }
@@ -122,12 +163,10 @@ class ArrayCoordinates final : public Coordinates {
     if (!array) throw TypeError("sel: expected labels of the same language as the coordinates");
     const nb::object one = array->labels[nb::slice(nb::int_(which), nb::int_(which + 1), nb::none())];
     if (!is_time(labels) || kind(one) == kind(labels)) return one;
-    if (kind(one) == 'U')
-      throw NotImplementedError(
-          cat("sel: a text beside dates; expected a numpy.datetime64 or numpy.timedelta64, got ", wanted.label(which)));
+    const bool is_date = kind(labels) == 'M';
+    if (kind(one) == 'U') return dates_of_texts(one, is_date);
     if (kind(one) != 'O') return one;
     const nb::object object = one[nb::int_(0)];
-    const bool is_date = kind(labels) == 'M';
     if (!nb::hasattr(object, is_date ? "isoformat" : "total_seconds")) return one;  // it equals none
     const char* exact = is_date ? "to_datetime64" : "to_timedelta64";               // pandas's
     const nb::object label = nb::hasattr(object, exact) ? nb::object(object.attr(exact)()) : object;
@@ -137,12 +176,28 @@ class ArrayCoordinates final : public Coordinates {
   const std::int64_t count_;
 };
 
+bool is_multi_index(nb::handle object) { return nb::hasattr(object, "levels") && nb::hasattr(object, "codes"); }
+
 bool is_text(nb::handle object) { return PyUnicode_Check(object.ptr()); }
 
 }  // namespace
 
+nb::object import_pandas(std::string_view who) {
+  try {
+    return nb::module_::import_("pandas");
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+    throw NotImplementedError(cat(who, ": pandas reads them, and is not installed"));
+  }
+}
+
 CoordinatesRef as_coordinates(nb::handle labels) {
   if (labels.is_none()) return {};
+  if (is_multi_index(labels)) {
+    const nb::object array = labels.attr("to_numpy")().attr("copy")();
+    array.attr("setflags")("write"_a = false);
+    return make_ref<const ArrayCoordinates>(array, nb::borrow(labels));
+  }
   const nb::object given = nb::getattr(labels, "values", nb::borrow(labels));
   nb::object array;
   if (is_ndarray(given)) {
@@ -168,7 +223,12 @@ CoordinatesRef as_coordinates(nb::handle labels) {
 
 nb::object labels_of(const CoordinatesRef& coordinates) {
   const auto* array = dynamic_cast<const ArrayCoordinates*>(coordinates.get());
-  return array ? array->labels : nb::none();
+  return !array ? nb::none() : array->index.is_none() ? array->labels : array->index;
+}
+
+nb::object multi_index_of(const CoordinatesRef& coordinates) {
+  const auto* array = dynamic_cast<const ArrayCoordinates*>(coordinates.get());
+  return array ? array->index : nb::none();
 }
 
 const XVariable* labelled_in(nb::handle object) { return instance_of<XVariable>(object); }
@@ -184,7 +244,14 @@ DimList dims_of_data_array(nb::handle array) {
   for (nb::handle name : nb::borrow<nb::sequence>(array.attr("dims"))) {
     const Dim dim = as_dim(name);
     const bool has_labels = PySequence_Contains(coords.ptr(), name.ptr()) == 1;
-    out.push_back(has_labels ? Dim(dim.name(), {}, as_coordinates(coords[name].attr("values"))) : dim);
+    if (!has_labels) {
+      out.push_back(dim);
+      continue;
+    }
+    const nb::object values = coords[name].attr("values");
+    const bool may_have_levels = nb::cast<std::string>(values.attr("dtype").attr("kind")) == "O";
+    const nb::object index = may_have_levels ? nb::object(array.attr("indexes")[name]) : nb::none();
+    out.push_back(Dim(dim.name(), {}, as_coordinates(is_multi_index(index) ? index : values)));
   }
   return out;
 }
@@ -266,10 +333,11 @@ void bind_dims(nb::module_& m) {
                       "A dimension of labelled tensors: a name, and a length and coordinates where they are known.");
   cls.def(
          "__init__",
-         [](Dim* self, const std::string& name, std::optional<std::int64_t> length, Any coords) {
-           new (self) Dim(name, length, as_coordinates(coords));
+         [](Dim* self, Any name, std::optional<std::int64_t> length, Any coords) {
+           if (!is_text(name)) throw TypeError(cat("Dim: expected a text as the name, got ", shown(name)));
+           new (self) Dim(nb::cast<std::string>(name), length, as_coordinates(coords));
          },
-         "name"_a, "length"_a = nb::none(), "coords"_a = nb::none())
+         "name"_a.none(), "length"_a = nb::none(), "coords"_a = nb::none())
       .def_prop_ro("name", &Dim::name)
       .def_prop_ro("length", &Dim::length, "The number of positions, or None where it is not known.")
       .def_prop_ro(
@@ -304,7 +372,7 @@ void bind_dims(nb::module_& m) {
            })
       .def("__hash__", [](const Dim& self) { return std::hash<std::string>()(self.name()); });
   m.def(
-      "xtensor_dims", [](Any names) { return as_dims(names, "xtensor"); }, "names"_a,
+      "xtensor_dims", [](Any names) { return as_dims(names, "xtensor"); }, "names"_a.none(),
       "Dim objects of plain names, which count as not declared; a Dim stays as it is.");
   m.def("is_data_array", is_data_array, "value"_a.none(),
         "Whether it is one of xarray's arrays, which may not be installed.");

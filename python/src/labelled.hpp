@@ -42,7 +42,10 @@ std::vector<std::string> as_core_names(nb::handle object, std::string_view who);
 
 // Labels of a NumPy array, or of anything that it makes an array of. Null for None.
 xtensor::CoordinatesRef as_coordinates(nb::handle labels);
-nb::object labels_of(const xtensor::CoordinatesRef& coordinates);  // the array, or None
+nb::object labels_of(const xtensor::CoordinatesRef& coordinates);       // the array or pandas.MultiIndex, or None
+nb::object multi_index_of(const xtensor::CoordinatesRef& coordinates);  // or None
+// NotImplementedError, for `who`, where it is not installed.
+nb::object import_pandas(std::string_view who);
 
 // One index of a dimension. ("points", [0, 2]) has a name of its own, as a variable of xarray.
 xtensor::Index as_index(nb::handle item, const xtensor::Dim& dim);
@@ -51,6 +54,7 @@ void bind_dims(nb::module_& m);
 void bind_xtensor(nb::module_& m);  // after bind_dims
 void bind_xtensor_windows(nb::module_& m);
 void bind_xtensor_linalg(nb::module_& m);
+void bind_xtensor_loops(nb::module_& m);
 void bind_xtensor_selection(nb::module_& m);
 
 }  // namespace bitale::python

@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -262,6 +263,7 @@ constexpr NamedReduction reductions[] = {
     {"all", "Whether all elements over dimensions are true.", xtensor::all},
     {"any", "Whether any element over dimensions is true.", xtensor::any},
     {"mean", "The mean over dimensions.", xtensor::mean},
+    {"count", "How many elements over dimensions are not nan.", xtensor::count},
     {"logsumexp", "The logarithm of the sum of exponentials over dimensions.", xtensor::logsumexp},
     {"cumsum", "Sums of the elements up to each, along dimensions one after the other.", xtensor::cumsum},
     {"cumprod", "Products of the elements up to each, along dimensions one after the other.", xtensor::cumprod},
@@ -279,10 +281,10 @@ void bind_reductions_of(Class& cls) {
         "dim"_a.none() = nb::none(), Caller(), each.doc);
   cls.def(
       "var", [](const XVariable& x, Any dim, int ddof) { return xtensor::var(x, as_names(dim, "var"), ddof); },
-      "dim"_a.none() = nb::none(), nb::kw_only(), "ddof"_a = 0, Caller(), "The variance over dimensions.");
+      "dim"_a.none() = nb::none(), "ddof"_a = 0, Caller(), "The variance over dimensions.");
   cls.def(
       "std", [](const XVariable& x, Any dim, int ddof) { return xtensor::std_(x, as_names(dim, "std"), ddof); },
-      "dim"_a.none() = nb::none(), nb::kw_only(), "ddof"_a = 0, Caller(), "The standard deviation over dimensions.");
+      "dim"_a.none() = nb::none(), "ddof"_a = 0, Caller(), "The standard deviation over dimensions.");
   cls.def(
       "argmax", [](const XVariable& x, Any dim) { return xtensor::argmax(x, as_dim(dim).name()); }, "dim"_a, Caller(),
       "The position of the largest element along a dimension.");
@@ -318,6 +320,75 @@ std::vector<std::optional<Operand>> as_optional_lengths(nb::handle list) {
   return out;
 }
 
+// The tuples of labels of stacked dimensions, as a pandas.MultiIndex. create_index: none: if all of them have labels;
+// true: of others the positions.
+CoordinatesRef stacked_index(const XVariable& x, const std::vector<std::string>& names,
+                             std::optional<bool> create_index) {
+  if (!create_index.value_or(true)) return {};
+  nb::list labels;
+  for (const auto& name : names) {
+    const int axis = x.axis(name, "stack");
+    const Dim& dim = x.dims()[std::size_t(axis)];
+    if (!dim.coordinates() && !create_index) return {};
+    if (!dim.coordinates() && x.static_length(axis) == unknown_length)
+      throw NotImplementedError(cat("stack: create_index=True: dimension \"", name,
+                                    "\" has no coordinates, and its length is not known; assign_coords gives them"));
+    labels.append(dim.coordinates() ? labels_of(dim.coordinates())
+                                    : nb::module_::import_("numpy").attr("arange")(x.static_length(axis)));
+  }
+  const nb::object index = import_pandas("stack: create_index=True: labels of several dimensions").attr("MultiIndex");
+  return as_coordinates(index.attr("from_product")(labels, "names"_a = names));
+}
+
+// A dimension whose coordinates are a pandas.MultiIndex as one dimension for each level. Where no position has the
+// labels, the result is nan.
+XVariable unstacked_index(const XVariable& x, Any name) {
+  const int axis = x.axis(as_dim(name).name(), "unstack");
+  const Dim& dim = x.dims()[std::size_t(axis)];
+  if (multi_index_of(dim.coordinates()).is_none())
+    throw ValueError(cat("unstack: \"", dim.name(),
+                         "\" has no coordinates of several levels; give the new dimensions, as ", "in unstack(",
+                         dim.name(), "={\"row\": 2, \"column\": 3})"));
+  const nb::object index = multi_index_of(dim.coordinates()).attr("remove_unused_levels")();
+  if (!nb::cast<bool>(index.attr("is_unique")))
+    throw ValueError(cat("unstack: the labels of \"", dim.name(), "\" are at several positions"));
+  DimList levels;
+  Dims shape;
+  std::int64_t size = 1;
+  for (nb::handle each : index.attr("levels")) {
+    const nb::object own = each.attr("name");
+    if (own.is_none()) throw ValueError(cat("unstack: the levels of \"", dim.name(), "\" have no names"));
+    levels.emplace_back(nb::cast<std::string>(own), std::nullopt, as_coordinates(each.attr("to_numpy")()));
+    shape.push_back(*levels.back().length());
+    size *= shape.back();
+  }
+  std::vector<std::int64_t> position_of(std::size_t(size), -1), at(std::size_t(nb::len(index)), 0);
+  std::size_t level = 0;
+  for (nb::handle each : index.attr("codes")) {
+    const auto codes = nb::cast<std::vector<std::int64_t>>(each.attr("tolist")());
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      if (codes[i] < 0) throw ValueError(cat("unstack: a label of \"", dim.name(), "\" is missing"));
+      at[i] = at[i] * shape[level] + codes[i];
+    }
+    ++level;
+  }
+  for (std::size_t i = 0; i < at.size(); ++i) position_of[std::size_t(at[i])] = std::int64_t(i);
+  const bool is_full = at.size() == position_of.size();
+  std::vector<std::int64_t> clipped = position_of;
+  for (auto& each : clipped) each = std::max<std::int64_t>(each, 0);
+  const auto table = [&](const Array& values) { return XVariable(constant(values.reshape(shape)), levels); };
+  XVariable out = xtensor::isel(x, {{dim.name(), table(Array(clipped))}});
+  if (!is_full) {
+    if (is_discrete(out.dtype())) out = xtensor::cast(out, DType::Float64);
+    const XVariable nan(bitale::cast(constant(Array(std::numeric_limits<double>::quiet_NaN())), out.dtype()), {});
+    const XVariable is_there = xtensor::ge(table(Array(position_of)), XVariable(Operand::number(std::int64_t(0)), {}));
+    out = xtensor::where(is_there, out, nan);
+  }
+  std::vector<std::string> order{"..."};
+  for (const Dim& each : levels) order.push_back(each.name());
+  return xtensor::transpose(out, order);
+}
+
 void bind_shapes_of(Class& cls) {
   cls.def(
       "transpose",
@@ -349,10 +420,14 @@ void bind_shapes_of(Class& cls) {
       "names"_a, Caller());
   cls.def(
       "_stack",
-      [](const XVariable& x, Any dim, Any stacked) {
-        return xtensor::stack(x, as_dim(dim), *as_names(stacked, "stack"));
+      [](const XVariable& x, Any dim, Any stacked, std::optional<bool> create_index) {
+        const std::vector<std::string> names = *as_names(stacked, "stack");
+        const XVariable out = xtensor::stack(x, as_dim(dim), names);
+        const auto index = stacked_index(x, names, create_index);
+        return index ? xtensor::assign_coords(out, {{as_dim(dim).name(), index}}) : out;
       },
-      "dim"_a, "stacked"_a, Caller());
+      "dim"_a, "stacked"_a, "create_index"_a.none(), Caller());
+  cls.def("_unstack_index", unstacked_index, "dim"_a, Caller());
   cls.def(
       "_unstack",
       [](const XVariable& x, Any dim, Any dims, Any lengths) {
@@ -371,9 +446,16 @@ void bind_shapes_of(Class& cls) {
       "dtype"_a, Caller(), "The same tensor with elements of another dtype.");
   cls.def(
       "clip",
-      [](const XVariable& x, nb::handle min, nb::handle max) { return xtensor::clip(x, operand(min), operand(max)); },
-      "min"_a.none(), "max"_a.none(), Caller(),
-      "The elements, with those outside of the limits replaced by the nearer limit.");
+      [](const XVariable& x, nb::handle min, nb::handle max) {
+        if (min.is_none() && max.is_none()) throw ValueError("clip: expected min, max, or both");
+        if (max.is_none()) return xtensor::maximum(x, operand(min));
+        return min.is_none() ? xtensor::minimum(x, operand(max)) : xtensor::clip(x, operand(min), operand(max));
+      },
+      "min"_a.none() = nb::none(), "max"_a.none() = nb::none(), Caller(),
+      "The elements, with those outside of the limits replaced by the nearer limit; None is no limit.");
+  cls.def(
+      "fillna", [](const XVariable& x, nb::handle value) { return xtensor::fillna(x, operand(value)); },
+      "value"_a.none(), Caller(), "The elements, with those that are nan replaced by a value.");
   cls.def(
       "_assign_coords",
       [](const XVariable& x, const nb::dict& coords) {
@@ -427,7 +509,48 @@ XVariable get_item(const XVariable& x, nb::handle key) {
   return xtensor::isel(x, indices);
 }
 
+// Numbers of positions: one for all dimensions, or by name, in a dict or as keywords. None where nothing is given.
+std::optional<Counts> counts_of(const XVariable& x, nb::handle given, const nb::kwargs& keywords, const char* who) {
+  if (given.is_none() && keywords.size() == 0) return {};
+  if (!given.is_none() && keywords.size())
+    throw ValueError(cat(who, ": expected names either in a dict or as keywords, got both"));
+  Counts out;
+  if (!given.is_none() && !PyDict_Check(given.ptr())) {
+    for (const auto& name : x.names()) out.emplace_back(name, as_variable(given));
+    return out;
+  }
+  for (auto [name, count] : given.is_none() ? nb::borrow<nb::dict>(keywords) : nb::borrow<nb::dict>(given))
+    out.emplace_back(as_dim(name).name(), as_variable(count));
+  return out;
+}
+
+void bind_parts_of(Class& cls) {
+  const auto bind = [&](const char* name, XVariable (*function)(const XOperand&, const std::optional<Counts>&),
+                        const char* doc) {
+    cls.def(
+        name,
+        [name, function](const XVariable& x, Any indexers, const nb::kwargs& keywords) {
+          return function(x, counts_of(x, indexers, keywords, name));
+        },
+        "indexers"_a.none() = nb::none(), "indexers_kwargs"_a, Caller(),
+        nb::sig(
+            cat("def ", name, "(self, indexers: typing.Any = None, **indexers_kwargs: typing.Any) -> XTensorVariable")
+                .c_str()),
+        doc);
+  };
+  bind("head", xtensor::head, "The first positions, by default 5 of each dimension.");
+  bind("tail", xtensor::tail, "The last positions, by default 5 of each dimension.");
+  bind(
+      "thin",
+      [](const XOperand& x, const std::optional<Counts>& steps) {
+        if (!steps) throw TypeError("thin: expected a step, for all dimensions or for each by name");
+        return xtensor::thin(x, *steps);
+      },
+      "Every n-th position.");
+}
+
 void bind_indexing_of(Class& cls) {
+  bind_parts_of(cls);
   cls.def("_isel", isel_of, "indexers"_a, "missing_dims"_a = "raise", Caller());
   cls.def("__getitem__", get_item, "key"_a.none(), Caller(),
           nb::sig("def __getitem__(self, key: typing.Any, /) -> XTensorVariable"),

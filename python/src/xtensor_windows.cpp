@@ -9,7 +9,10 @@
 #include "bitale/core/text.hpp"
 #include "bitale/xtensor/windows.hpp"
 #include "define.hpp"
+#include "flag.hpp"
+#include "instance.hpp"
 #include "labelled.hpp"
+#include "numpy_bridge.hpp"
 
 namespace bitale::python {
 
@@ -32,18 +35,37 @@ Rolling rolling_of(const std::string& name) {
   throw ValueError(cat("rolling: no reduction is called \"", name, '"'));
 }
 
+// By a dimension, whose coordinates are the labels; by a labelled constant of one dimension; or by an array, whose
+// dimension is `dim`.
+Groups groups_of(nb::handle given, nb::handle group, nb::handle dim, const std::string& name) {
+  const XVariable x = as_labelled(given);
+  if (PyUnicode_Check(group.ptr()) || instance_of<Dim>(nb::borrow(group)))
+    return groupby(x, as_dim(group).name(), {}, name);
+  if (const XVariable* labels = labelled_in(group)) {
+    const CoordinatesRef all = as_coordinates(to_numpy(constant_labels(*labels)));
+    return groupby(x, labels->dims()[0].name(), all, !name.empty() ? name : labels->name());
+  }
+  if (is_data_array(group)) {
+    const DimList dims = dims_of_data_array(group);
+    if (dims.size() != 1)
+      throw ValueError(cat("groupby: expected labels along one dimension, got ", shown(group.attr("dims"))));
+    const nb::object own = group.attr("name");
+    return groupby(x, dims[0].name(), as_coordinates(group.attr("values")),
+                   name.empty() && !own.is_none() ? nb::cast<std::string>(own) : name);
+  }
+  if (dim.is_none()) throw TypeError("groupby: expected dim=, the dimension whose positions the labels are for");
+  return groupby(x, as_dim(dim).name(), as_coordinates(group), name);
+}
+
 void bind_groups(nb::module_& m) {
-  nb::class_<Groups>(m, "XTensorGroups", "A labelled tensor whose positions along a dimension are in groups.")
-      .def(
-          "__init__",
-          [](Groups* self, const XVariable& x, Any along, const std::vector<std::int64_t>& group_of, Any dim) {
-            new (self) Groups(x, as_dim(along).name(), group_of, as_dim(dim));
-          },
-          "x"_a, "along"_a, "group_of"_a, "dim"_a, Caller())
-      .def("sum", &Groups::sum, Caller(), "The sum of each group; 0 of an empty one.")
+  nb::class_<Groups>(
+      m, "GroupBy",
+      "A labelled tensor in groups. Its reductions have a dimension of groups, whose coordinates are the "
+      "groups' labels. `groupby` makes it.")
+      .def("sum", &Groups::sum, Caller(), "The sum of each group.")
       .def("mean", &Groups::mean, Caller(), "The mean of each group.")
-      .def("var", &Groups::var, "ddof"_a = 0, Caller(), "The variance in each group.")
-      .def("std", &Groups::std_, "ddof"_a = 0, Caller(), "The standard deviation in each group.")
+      .def("var", &Groups::var, nb::kw_only(), "ddof"_a = 0, Caller(), "The variance in each group.")
+      .def("std", &Groups::std_, nb::kw_only(), "ddof"_a = 0, Caller(), "The standard deviation in each group.")
       .def("count", &Groups::count, Caller(), "How many positions each group has.")
       .def("max", &Groups::max, Caller(), "The largest element of each group.")
       .def("min", &Groups::min, Caller(), "The smallest element of each group.")
@@ -54,7 +76,28 @@ void bind_groups(nb::module_& m) {
       .def("last", &Groups::last, Caller(), "The last element of each group.")
       .def(
           "spread", [](const Groups& self, nb::handle of_groups) { return self.spread(as_labelled(of_groups)); },
-          "of_groups"_a, Caller(), "Values of groups at each of their positions.");
+          "of_groups"_a, Caller(),
+          "Values of the groups at each position: a tensor with the dimension of groups becomes one with that of "
+          "positions.")
+      .def_prop_ro("dim", &Groups::dim, "The dimension of groups, with their labels.");
+  m.def(
+      "xtensor_groupby",
+      [](Any x, Any group, Any dim, const std::optional<std::string>& name) {
+        return groups_of(x, group, dim, name.value_or(""));
+      },
+      "x"_a, "group"_a.none(), "dim"_a.none(), "name"_a.none(), Caller());
+}
+
+// Where to interpolate. An array's numbers are the coordinates of the result.
+XVariable target_of(nb::handle target, const std::string& dim) {
+  if (labelled_in(target) || is_data_array(target)) return as_labelled(target);
+  if (is_variable(target)) {
+    const Variable given = as_variable(target);
+    return given.ndim() == 0 ? as_labelled(target) : XVariable(given, {Dim(dim)});
+  }
+  const nb::object array = nb::module_::import_("numpy").attr("asarray")(target, "dtype"_a = "float64");
+  if (nb::cast<int>(array.attr("ndim")) == 0) return as_labelled(array);
+  return XVariable(as_variable(array), {Dim(dim, {}, as_coordinates(array))});
 }
 
 }  // namespace
@@ -63,14 +106,14 @@ void bind_xtensor_windows(nb::module_& m) {
   bind_groups(m);
   m.def(
       "xtensor_windows",
-      [](const XVariable& x, Any dim, std::int64_t length, Any window, bool center) {
+      [](const XVariable& x, Any dim, std::int64_t length, Any window, Flag center) {
         return windows(x, as_dim(dim).name(), length, as_dim(window), center);
       },
       "x"_a, "dim"_a, "length"_a, "window"_a, "center"_a, Caller());
   m.def(
       "xtensor_rolling",
       [](const XVariable& x, Any dim, std::int64_t length, const std::string& reduction,
-         std::optional<std::int64_t> min_periods, bool center,
+         std::optional<std::int64_t> min_periods, Flag center,
          int ddof) { return rolling(x, as_dim(dim).name(), length, rolling_of(reduction), min_periods, center, ddof); },
       "x"_a, "dim"_a, "length"_a, "reduction"_a, "min_periods"_a.none(), "center"_a, "ddof"_a, Caller());
   m.def(
@@ -86,16 +129,18 @@ void bind_xtensor_windows(nb::module_& m) {
       "x"_a, "dim"_a, "periods"_a, Caller());
   m.def(
       "xtensor_diff",
-      [](const XVariable& x, Any dim, std::int64_t n, bool is_upper) {
+      [](const XVariable& x, Any dim, std::int64_t n, Flag is_upper) {
         return xtensor::diff(x, as_dim(dim).name(), n, is_upper);
       },
       "x"_a, "dim"_a, "n"_a, "is_upper"_a, Caller());
   m.def(
       "xtensor_interp",
-      [](const XVariable& x, Any dim, const Like& at, nb::handle target, const std::string& method) {
-        return xtensor::interp(x, as_dim(dim).name(), as_variable(at), as_labelled(target), method);
+      [](const XVariable& x, Any dim, nb::handle target, const std::string& method) {
+        const std::string name = as_dim(dim).name();
+        x.axis(name, "interp");
+        return xtensor::interp(x, name, target_of(target, name), method);
       },
-      "x"_a, "dim"_a, "at"_a, "target"_a, "method"_a, Caller());
+      "x"_a, "dim"_a, "target"_a, "method"_a, Caller());
   m.def(
       "xtensor_vectorize_graph",
       [](const std::vector<XVariable>& outputs, Any replace) {

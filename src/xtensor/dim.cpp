@@ -95,6 +95,34 @@ class Labels final : public Coordinates {
     }
     return ascends ? Order::Ascending : descends ? Order::Descending : Order::None;
   }
+  // Numbers come before texts.
+  Distinct distinct() const override {
+    const auto is_missing = [](const Label& label) { return compared(label, label) != 0; };
+    const auto is_before = [](const Label& a, const Label& b) {
+      const auto order = compared(a, b);
+      return order == std::partial_ordering::unordered ? std::holds_alternative<std::string>(b) : order < 0;
+    };
+    std::vector<Label> found;
+    for (const Label& each : labels_)
+      if (!is_missing(each)) found.push_back(each);
+    std::ranges::sort(found, is_before);
+    found.erase(std::ranges::unique(found, [](const Label& a, const Label& b) { return compared(a, b) == 0; }).begin(),
+                found.end());
+    Distinct out;
+    for (const Label& each : labels_)
+      out.of.push_back(is_missing(each) ? -1 : std::ranges::lower_bound(found, each, is_before) - found.begin());
+    out.labels = coordinates(std::move(found));
+    return out;
+  }
+  std::optional<std::vector<double>> numbers() const override {
+    std::vector<double> out;
+    for (const Label& each : labels_) {
+      if (std::holds_alternative<std::string>(each)) return {};
+      const auto* integer = std::get_if<std::int64_t>(&each);
+      out.push_back(integer ? double(*integer) : std::get<double>(each));
+    }
+    return out;
+  }
 
  private:
   static const Label& of(const Coordinates& wanted, std::int64_t which) {

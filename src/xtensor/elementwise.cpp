@@ -49,6 +49,10 @@ XVariable clip(const XOperand& x, const XOperand& low, const XOperand& high) {
   return of_three("clip", x, low, high,
                   [](const Variable& v, const Variable& a, const Variable& b) { return bitale::clip(v, a, b); });
 }
+XVariable fillna(const XOperand& x, const XOperand& value) {
+  const LocationScope here(x.where);
+  return where(isnan(x), value, x);
+}
 XVariable cast(const XOperand& x, DType dtype) {
   return of_one("cast", x, [dtype](const Variable& values) { return bitale::cast(values, dtype); });
 }

@@ -203,4 +203,40 @@ XVariable Groups::spread(const XOperand& of_groups) const {
   return isel(of_groups, {{dim_.name(), XVariable(constant(Array(group_of_)), {along})}});
 }
 
+Groups groupby(const XOperand& given, const std::string& along, const CoordinatesRef& labels, const std::string& name) {
+  const LocationScope here(given.where);
+  const XVariable& x = given.variable;
+  const Dim& dim = x.dims()[std::size_t(x.axis(along, "groupby"))];
+  if (!labels && !dim.coordinates())
+    throw ValueError(
+        cat("groupby: \"", along, "\" has no coordinates to group by; give labels, or coordinates by assign_coords"));
+  Coordinates::Distinct found = (labels ? labels : dim.coordinates())->distinct();
+  return Groups(x, along, std::move(found.of), Dim(name.empty() ? along : name, {}, std::move(found.labels)));
+}
+
+const Array& constant_labels(const XVariable& labels) {
+  if (labels.ndim() != 1) throw ValueError(cat("groupby: expected labels along one dimension, got ", labels.str()));
+  const Array* constant = labels.values().constant();
+  if (!constant)
+    throw NotImplementedError(
+        cat("groupby: the groups are made while the expression is built, so labels can't be computed: ", labels.str()));
+  return *constant;
+}
+
+Groups groupby(const XOperand& x, const XVariable& labels, const std::string& name) {
+  const LocationScope here(x.where);
+  const Array& given = constant_labels(labels);
+  std::vector<Label> all;
+  all.reserve(std::size_t(given.size()));
+  const bool is_whole = is_discrete(given.dtype());
+  const Array values = given.astype(is_whole ? DType::Int64 : DType::Float64).contiguous();
+  for (std::int64_t i = 0; i < values.size(); ++i)
+    all.push_back(is_whole ? Label(values.data_as<std::int64_t>()[i]) : Label(values.data_as<double>()[i]));
+  const std::string& along = labels.dims()[0].name();
+  return groupby(x, along, coordinates(std::move(all)),
+                 !name.empty()            ? name
+                 : !labels.name().empty() ? labels.name()
+                                          : along);
+}
+
 }  // namespace bitale::xtensor

@@ -66,6 +66,24 @@ XVariable positions_of_mask(const XVariable& mask, const Dim& dim) {
   return XVariable(positions, {mask.dims()[0].with({})});
 }
 
+// x with the lengths that masks of its dimensions have. IndexError where they are known to be others.
+XVariable with_lengths_of_masks(const XVariable& x, const std::vector<std::pair<std::string, Index>>& indices) {
+  std::vector<std::optional<Operand>> lengths(std::size_t(x.ndim()));
+  bool adds = false;
+  for (const auto& [name, index] : indices) {
+    const int axis = x.find(name);
+    const auto* mask = std::get_if<XVariable>(&index);
+    if (axis < 0 || !mask || mask->dtype() != DType::Bool || mask->names() != std::vector{name}) continue;
+    const std::int64_t mine = x.static_length(axis), theirs = mask->static_length(0);
+    if (mine != unknown_length && theirs != unknown_length && mine != theirs)
+      throw IndexError(cat("isel: dimension \"", name, "\" has length ", mine, ", but its mask ", theirs));
+    if (mine == theirs && mine != unknown_length) continue;
+    lengths[std::size_t(axis)] = mask->length(mask->dims()[0].name());
+    adds = true;
+  }
+  return adds ? x.with_values(specify_shape(x.values(), lengths)) : x;
+}
+
 // A slice as positions, for a dimension that an array has as well.
 XVariable positions_of_slice(const XVariable& x, int axis, const Slice& slice) {
   const Variable all = arange(length_of(x.values(), axis));
@@ -122,7 +140,7 @@ Index index_along(const Dim& dim, const Operand& vector) {
 XVariable isel(const XOperand& given, const std::vector<std::pair<std::string, Index>>& indices,
                bool is_missing_allowed) {
   const LocationScope here(given.where);
-  const XVariable& x = given.variable;
+  const XVariable x = with_lengths_of_masks(given.variable, indices);
   std::vector<Request> requests = requests_of(x, indices, is_missing_allowed);
 
   // A dimension that arrays have is theirs: where x has it as well, its positions meet the arrays' own.
@@ -194,6 +212,49 @@ XVariable isel(const XOperand& given, const std::vector<std::pair<std::string, I
   for (const int axis : selection.result_order) dims.push_back(selection.selected[std::size_t(axis)]);
   return XVariable(permuted(found, selection.result_order), std::move(dims))
       .selected_by(std::make_shared<const Selection>(std::move(selection)));
+}
+
+namespace {
+
+// The slice of a number of positions.
+using SliceOf = Slice (*)(const Operand& count, const Variable& length);
+
+XVariable parts(const char* who, const XOperand& given, const std::optional<Counts>& counts, std::int64_t least,
+                SliceOf slice_of) {
+  const LocationScope here(given.where);
+  const XVariable& x = given.variable;
+  Counts all;
+  if (!counts)
+    for (const auto& name : x.names()) all.emplace_back(name, Operand(std::int64_t(5)));
+  std::vector<std::pair<std::string, Index>> indices;
+  for (const auto& [name, count] : counts ? *counts : all) {
+    const int axis = x.axis(name, who);
+    const auto known = known_integer(count.variable);
+    if (count.ndim() != 0 || !is_integer(count.variable.dtype()) || (known && *known < least))
+      throw ValueError(cat(who, ": dimension \"", name, "\": expected an integer of at least ", least, ", got ",
+                           known ? cat(*known) : count.variable.str()));
+    indices.emplace_back(name, slice_of(count, length_of(x.values(), axis)));
+  }
+  return isel(x, indices);
+}
+
+}  // namespace
+
+XVariable head(const XOperand& x, const std::optional<Counts>& counts) {
+  return parts("head", x, counts, 0, [](const Operand& count, const Variable&) { return Slice{.stop = count}; });
+}
+
+XVariable tail(const XOperand& x, const std::optional<Counts>& counts) {
+  return parts("tail", x, counts, 0, [](const Operand& count, const Variable& length) {
+    const auto known = known_integer(count.variable);
+    if (known && *known > 0) return Slice{.start = Operand(-*known)};
+    if (known) return Slice{.stop = Operand(std::int64_t(0))};
+    return Slice{.start = Operand(maximum(sub(length, count), 0))};
+  });
+}
+
+XVariable thin(const XOperand& x, const Counts& steps) {
+  return parts("thin", x, steps, 1, [](const Operand& step, const Variable&) { return Slice{.step = step}; });
 }
 
 namespace {

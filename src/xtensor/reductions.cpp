@@ -49,6 +49,11 @@ XVariable std_(const XOperand& x, const Names& dim, int ddof) {
   return reduced("std", x, dim,
                  [ddof](const Variable& v, const std::vector<int>& axes) { return bitale::std_(v, axes, ddof); });
 }
+XVariable count(const XOperand& x, const Names& dim) {
+  return reduced("count", x, dim, [](const Variable& v, const std::vector<int>& axes) {
+    return bitale::sum(bitale::cast(bitale::logical_not(bitale::isnan(v)), DType::Int64), axes);
+  });
+}
 XVariable argmax(const XOperand& x, const std::string& dim) {
   return reduced("argmax", x, dim,
                  [](const Variable& v, const std::vector<int>& axes) { return bitale::argmax(v, axes[0]); });

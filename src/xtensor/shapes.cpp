@@ -1,5 +1,6 @@
 // Changes of the dimensions of a labelled tensor: their order, names and number.
 #include <algorithm>
+#include <numeric>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -235,14 +236,15 @@ XVariable concat(const XOperands& tensors, const Dim& dim) {
     joined = next ? joined->followed_by(*next) : nullptr;
   }
   // The joined dimension stays where the first tensor has it.
+  const int at = std::max(tensors[0].variable.find(dim.name()), 0);
+  std::vector<int> order(std::size_t(common), 0);
+  std::iota(order.begin(), order.end(), 0);
+  order.insert(order.begin() + at, common);
+  if (at != common)
+    for (Variable& each : parts) each = dimshuffle(each, order);
   DimList dims = aligned.dims;
-  dims.push_back(aligned.core[0][0].with(dim.coordinates() ? dim.coordinates() : joined));
-  XVariable out(join(common, parts), dims);
-  const int axis_of_dim = tensors[0].variable.find(dim.name());
-  std::vector<int> order;
-  for (int k = 0; k < common; ++k) order.push_back(k);
-  order.insert(order.begin() + std::max(axis_of_dim, 0), common);
-  return in_order(out, order);
+  dims.insert(dims.begin() + at, aligned.core[0][0].with(dim.coordinates() ? dim.coordinates() : joined));
+  return XVariable(join(at, parts), std::move(dims));
 }
 
 XVariables broadcast(const XOperands& tensors, const std::vector<std::string>& exclude) {

@@ -3,6 +3,7 @@
 #include "bitale/xtensor/windows.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "bitale/core/config.hpp"
@@ -40,6 +41,14 @@ XVariable positions_of_windows(const XVariable& x, const std::string& dim, std::
   const XVariable position(bitale::arange(x.length(dim)), {along}), offset(bitale::arange(length), {window});
   const std::int64_t before = center ? length / 2 : length - 1;
   return sub(add(position, offset), before);
+}
+
+// For a message.
+std::string first_labels(const Coordinates& labels) {
+  constexpr std::int64_t most = 8;
+  std::vector<std::string> out;
+  for (std::int64_t i = 0; i < std::min(most, labels.count()); ++i) out.push_back(labels.label(i));
+  return cat(join(out, ", "), labels.count() > most ? ", ..." : "");
 }
 
 void require_length(std::int64_t length, const char* who) {
@@ -169,6 +178,20 @@ XVariable interp(const XOperand& given, const std::string& dim, const Variable& 
   const XVariable masked = where(inside, out, nan_like(out));
   // In the order that indexing gives.
   return transpose(masked, at_positions(x, dim, left).names());
+}
+
+XVariable interp(const XOperand& given, const std::string& dim, const XOperand& target, const std::string& method) {
+  const LocationScope here(given.where);
+  const XVariable& x = given.variable;
+  const CoordinatesRef& labels = x.dims()[std::size_t(x.axis(dim, "interp"))].coordinates();
+  if (!labels)
+    throw ValueError(cat("interp: \"", dim, "\" has no coordinates to interpolate between; assign_coords gives them"));
+  const auto numbers = labels->numbers();
+  const auto ascends = [](double a, double b) { return a < b; };
+  if (!numbers || std::ranges::adjacent_find(*numbers, std::not_fn(ascends)) != numbers->end())
+    throw NotImplementedError(
+        cat("interp: \"", dim, "\": expected coordinates that are ascending numbers, got ", first_labels(*labels)));
+  return interp(given, dim, constant(Array(*numbers)), target, method);
 }
 
 XVariables vectorize_graph(const XVariables& outputs,

@@ -38,6 +38,16 @@ class Coordinates : public RefCounted {
   virtual std::optional<std::vector<double>> differences_from(const Coordinates& wanted, std::int64_t which) const = 0;
   enum class Order { None, Ascending, Descending };  // equal neighbours are in both
   virtual Order order() const = 0;
+
+  // The different labels, ascending, and which of them each position has; -1: a missing one, such as nan. TypeError for
+  // labels that have no order.
+  struct Distinct {
+    Ref<const Coordinates> labels;
+    std::vector<std::int64_t> of;
+  };
+  virtual Distinct distinct() const = 0;
+  // The labels as numbers; none where they are none.
+  virtual std::optional<std::vector<double>> numbers() const = 0;
 };
 using CoordinatesRef = Ref<const Coordinates>;
 

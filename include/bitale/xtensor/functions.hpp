@@ -26,6 +26,8 @@ BITALE_LABELLED_BINARY(X)
 XVariable where(const XOperand& condition, const XOperand& if_true, const XOperand& if_false);
 XVariable clip(const XOperand& x, const XOperand& low, const XOperand& high);
 XVariable cast(const XOperand& x, DType dtype);
+// x with `value` where it is nan. It has the dimensions of x first.
+XVariable fillna(const XOperand& x, const XOperand& value);
 
 XVariable operator+(const XOperand& x, const XOperand& y);
 XVariable operator-(const XOperand& x, const XOperand& y);
@@ -43,6 +45,8 @@ BITALE_LABELLED_REDUCTIONS(X)
 #undef X
 XVariable var(const XOperand& x, const Names& dim = {}, int ddof = 0);
 XVariable std_(const XOperand& x, const Names& dim = {}, int ddof = 0);
+// How many elements are not nan: int64.
+XVariable count(const XOperand& x, const Names& dim = {});
 // The position along a dimension.
 XVariable argmax(const XOperand& x, const std::string& dim);
 XVariable argmin(const XOperand& x, const std::string& dim);

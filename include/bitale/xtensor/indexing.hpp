@@ -3,6 +3,8 @@
 // (outer); labelled ones are aligned by their own dimensions, so that those with a common one select points.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -12,8 +14,13 @@
 
 namespace bitale::xtensor {
 
-// What indexes a dimension: a scalar or labelled integers, a labelled mask of one dimension, or a slice.
-using Index = std::variant<XVariable, Slice>;
+// What indexes a dimension: an integer, a scalar or labelled integers, a labelled mask of one dimension, or a slice.
+class Index : public std::variant<XVariable, Slice> {
+ public:
+  using variant::variant;
+  Index(int position) : variant(XVariable(Operand::number(std::int64_t(position)), {})) {}
+  Index(std::int64_t position) : variant(XVariable(Operand::number(position), {})) {}
+};
 // A vector without names, as an index of this dimension.
 Index index_along(const Dim& dim, const Operand& vector);
 
@@ -30,6 +37,13 @@ struct Selection {
 // are no integers or bools, masks of several dimensions, and positions that are known to be out of range.
 XVariable isel(const XOperand& x, const std::vector<std::pair<std::string, Index>>& indices,
                bool is_missing_allowed = false);
+
+// The first or last positions along the named dimensions, or every n-th one. By default 5 along each dimension.
+// ValueError for a negative number, a step that is not positive, and names that are not there.
+using Counts = std::vector<std::pair<std::string, Operand>>;
+XVariable head(const XOperand& x, const std::optional<Counts>& counts = {});
+XVariable tail(const XOperand& x, const std::optional<Counts>& counts = {});
+XVariable thin(const XOperand& x, const Counts& steps);
 
 // A copy of x in which the elements of x.isel(...) are `value`, or have it added; repeated positions add up. `value`
 // is aligned with the selected elements by names. TypeError for a tensor that isel did not make.

@@ -38,6 +38,7 @@ class Groups {
   XVariable last() const;
   // Of values of the groups, those of each position's group: the way back.
   XVariable spread(const XOperand& of_groups) const;
+  const Dim& dim() const { return dim_; }
 
  private:
   std::int64_t group_count() const { return std::int64_t(members_.size()); }
@@ -51,6 +52,17 @@ class Groups {
   Dim dim_;
   std::vector<std::vector<std::int64_t>> members_;
 };
+
+// Groups of equal labels, whose dimension has the different labels, ascending, as its coordinates. Positions without a
+// label (nan) are in no group. labels: of the positions along `along`; null: its coordinates. name: of the dimension of
+// groups, by default that of the positions. ValueError for a dimension that is not there or has no coordinates, and for
+// another number of labels than positions.
+Groups groupby(const XOperand& x, const std::string& along, const CoordinatesRef& labels = {},
+               const std::string& name = {});
+// By numbers, labelled constants of one dimension, whose name the groups have by default.
+Groups groupby(const XOperand& x, const XVariable& labels, const std::string& name = {});
+// These numbers. NotImplementedError for what is computed in a call; ValueError for several dimensions.
+const Array& constant_labels(const XVariable& labels);
 
 // Windows of `length` positions that end at each position (or have it in their middle), along a new dimension.
 // Positions before the beginning and after the end are nan; integers become floats.
@@ -74,6 +86,10 @@ XVariable diff(const XOperand& x, const std::string& dim, std::int64_t n = 1, bo
 // result has its dimensions in place of `dim`. nan outside of the coordinates. method: "linear" or "nearest".
 // NotImplementedError for another one.
 XVariable interp(const XOperand& x, const std::string& dim, const Variable& at, const XOperand& target,
+                 const std::string& method = "linear");
+// Between the dimension's own coordinates. ValueError for a dimension without; NotImplementedError for others than
+// ascending numbers.
+XVariable interp(const XOperand& x, const std::string& dim, const XOperand& target,
                  const std::string& method = "linear");
 
 // Outputs for inputs that have further dimensions: pairs of a variable and what replaces it, which has its dimensions

@@ -119,6 +119,10 @@ def _step_parts(result: Any) -> tuple[list[Any], Any, list[tuple[Any, Any]]]:
     return outputs, condition, updates
 
 
+def _tensor(given: Any) -> Any:
+    return given.values if isinstance(given, _core.XTensorVariable) else given
+
+
 def _own_updates(created: list[Any], outputs: list[Any], condition: Any, updates: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
     """Of shared variables that the step has made for itself, such as the generator behind a draw: their default updates are
     made in each step, so that each step draws anew."""
@@ -126,7 +130,8 @@ def _own_updates(created: list[Any], outputs: list[Any], condition: Any, updates
     if not made:
         return []
     given = {variable for variable, _ in updates}
-    known = [each for each in [*outputs, condition, *(after for _, after in updates)] if isinstance(each, Variable)]
+    every = [_tensor(each) for each in [*outputs, condition, *(after for _, after in updates)]]
+    known = [each for each in every if isinstance(each, Variable)]
     return [(rng, after) for rng, after in _core.with_default_updates(known, [], given) if rng in made]
 
 
@@ -152,6 +157,11 @@ def _loop(
         bool(strict),
         name or "",
     )
+    return built(builder, fn, name)
+
+
+def built(builder: Any, fn: Callable[..., Any], name: str | None) -> tuple[list[Any], list[Any], Variable, SharedUpdates]:
+    """What a builder of loops makes of a step: the results, the last values, the number of steps and the updates."""
     while True:
         with collect_new_shareds() as created:
             outputs, condition, updates = _step_parts(fn(*builder.arguments()))

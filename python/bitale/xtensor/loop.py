@@ -2,77 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from bitale import _core
-from bitale._core import Dim, XTensorVariable
-from bitale.scan import initial_and_taps, scan as tensor_scan, sequence_and_taps, until
+from bitale.scan import built, initial_and_taps, sequence_and_taps
 
 __all__ = ["scan"]
 
 
 def _listed(given: Any) -> list[Any]:
     return [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
-
-
-class _Steps:
-    """A step of labelled tensors as one of tensors. It knows the dimensions of its arguments and, once it was called, of its results."""
-
-    def __init__(self, function: Callable[..., Any], arguments: list[list[Dim] | None], states: list[list[Dim] | None]):
-        self.function, self.arguments, self.states = function, arguments, states
-        self.results: list[list[Dim] | None] = []
-
-    def __call__(self, *tensors: Any) -> Any:
-        given = [x if dims is None else _core.xtensor_of_values(x, dims) for x, dims in zip(tensors, self.arguments)]
-        returned = self.function(*given)
-        updates: tuple[Any, ...] = ()
-        if isinstance(returned, tuple) and any(isinstance(each, (Mapping, until)) for each in returned):
-            parts = [each for each in returned if not isinstance(each, (Mapping, until))]
-            updates = tuple(each for each in returned if isinstance(each, (Mapping, until)))
-            returned = parts[0] if len(parts) == 1 else parts
-        results = _listed(returned)
-        self.results = []
-        tensors_out = []
-        for k, result in enumerate(results):
-            state = self.states[k] if k < len(self.states) else None
-            if state is not None:
-                result = _core.xtensor_operand(result)
-                names = [dim.name for dim in state]
-                if set(result.dims) != set(names):
-                    raise ValueError(f"scan: result {k} has the dimensions {result.dims}, but its initial state {tuple(names)}")
-                result = result.transpose(*names)
-            is_labelled = isinstance(result, XTensorVariable)
-            self.results.append(list(result.dimensions) if is_labelled else None)
-            tensors_out.append(result.values if is_labelled else result)
-        return (tensors_out, *updates) if updates else tensors_out
-
-
-def _stepped(sequences: list[Any], along: Dim, arguments: list[list[Dim] | None]) -> tuple[list[Any], Dim]:
-    """The sequences as those of tensors, and the dimension of the steps.
-
-    Labelled ones are aligned: all are at the same position in a step, so a step is where each tap of each of them is within its sequence."""
-    given = [sequence_and_taps(each) for each in sequences]
-    taps = [tap for value, each in given if isinstance(value, XTensorVariable) for tap in each]
-    before, after = max([0, *(-tap for tap in taps)]), max([0, *taps])
-    steps: list[Any] = []
-    for each, (value, own) in zip(sequences, given):
-        if not isinstance(value, XTensorVariable):
-            steps.append(each)
-            arguments += [None] * len(own)
-            continue
-        first = value.transpose(along.name, ...)
-        length = first.static_shape[0]
-        if length is not None and 0 < length <= before + after:
-            raise ValueError(f"scan: the taps reach over {before + after + 1} positions along {along.name!r}, but {value!r} has {length}")
-        for tap in own:
-            end = tap - after
-            part = first if not before and not after else first._isel({along.name: slice(before + tap, end if end else None)})
-            steps.append(part.values)
-            arguments.append(list(part.dimensions[1:]))
-        own_steps = first if not before and not after else first._isel({along.name: slice(before, -after if after else None)})
-        along = own_steps.dimensions[0] if along.coords is None else along
-    return steps, along
 
 
 def scan(
@@ -83,7 +23,15 @@ def scan(
     n_steps: Any = None,
     *,
     dim: Any,
-    **options: Any,
+    truncate_gradient: int = -1,
+    go_backwards: bool = False,
+    mode: Any = None,
+    name: str | None = None,
+    profile: bool | str = False,
+    allow_gc: bool | None = None,
+    strict: bool = False,
+    return_list: bool = False,
+    return_updates: bool = True,
 ) -> Any:
     """Apply a function repeatedly along a named dimension.
 
@@ -105,11 +53,29 @@ def scan(
     non_sequences : XTensorVariable, tensor_like or list of these, optional
         Further arguments of `fn`, the same in each step.
     n_steps : int or scalar tensor, optional
-        Number of steps; by default the length of the sequences.
+        Number of steps; by default the length of the sequences, or, without
+        any, that of `dim`.
     dim : str or Dim
         The dimension of the steps, which the results have in front.
-    **options : object
-        Further arguments of `bitale.scan`.
+    truncate_gradient : int
+        Number of last steps through which the gradient passes; -1 for all.
+    go_backwards : bool
+        Step through the sequences from their ends. The results are in the
+        order of the steps, and so are their coordinates.
+    mode : Mode, optional
+        Accepted for compatibility with PyTensor.
+    name : str, optional
+        Name of the loop and its results.
+    profile : bool
+        Accepted for compatibility with PyTensor.
+    allow_gc : bool, optional
+        Accepted for compatibility with PyTensor.
+    strict : bool
+        Refuse variables that are neither arguments of `fn` nor constants.
+    return_list : bool
+        Return a list also of a single result.
+    return_updates : bool
+        Return the updates, too.
 
     Returns
     -------
@@ -121,8 +87,8 @@ def scan(
     Raises
     ------
     ValueError
-        If a sequence lacks `dim`, and if a result has other dimensions than
-        its initial state.
+        If a sequence lacks `dim`, if sequences have different coordinates
+        along it, and if a result has other dimensions than its initial state.
 
     See Also
     --------
@@ -137,41 +103,10 @@ def scan(
     >>> sums.dims, sums.values.eval()[-1]
     (('time', 'unit'), array([ 6., 15.]))
     """
-    along = _core.xtensor_dims(dim)[0]
-    arguments: list[list[Dim] | None] = []
-    states: list[list[Dim] | None] = []
-    infos: list[Any] = []
-    others: list[Any] = []
-    steps, along = _stepped(_listed(sequences), along, arguments)
-    for each in _listed(outputs_info):
-        value, taps, _ = initial_and_taps(each)
-        is_labelled = isinstance(value, XTensorVariable)
-        if is_labelled and taps != [-1]:  # earlier values along the dimension of the steps
-            value = value.transpose(along.name, ...)
-            states.append(list(value.dimensions[1:]))
-        elif is_labelled and along.name in value.dims:
-            raise ValueError(f"scan: an initial state has the dimension {along.name!r} of the steps")
-        else:
-            states.append(list(value.dimensions) if is_labelled else None)
-        tensor = value.values if is_labelled else value
-        infos.append({**each, "initial": tensor} if isinstance(each, Mapping) and is_labelled else tensor if is_labelled else each)
-        if value is not None:
-            arguments += [states[-1]] * len(taps)
-    for each in _listed(non_sequences):
-        arguments.append(list(each.dimensions) if isinstance(each, XTensorVariable) else None)
-        others.append(each.values if isinstance(each, XTensorVariable) else each)
-    step = _Steps(fn, arguments, states)
-    return_updates, return_list = options.pop("return_updates", True), options.pop("return_list", False)
-    found, updates = tensor_scan(step, steps or None, infos or None, others or None, n_steps, return_list=True, return_updates=True, **options)
-    made = [_relabelled(result, along, dims) for result, dims in zip(found, step.results)]
-    results = made if return_list or len(made) != 1 else made[0]
+    builder = _core.XTensorScanBuilder(
+        [sequence_and_taps(each) for each in _listed(sequences)], [initial_and_taps(each) for each in _listed(outputs_info)], _listed(non_sequences), n_steps,
+        bool(go_backwards), int(truncate_gradient), bool(strict), name or "", dim,
+    )  # fmt: skip
+    found, _, _, updates = built(builder, fn, name)
+    results: Any = found if return_list or len(found) != 1 else found[0]
     return (results, updates) if return_updates else results
-
-
-def _relabelled(result: Any, along: Dim, dims: Sequence[Dim] | None) -> Any:
-    """The stacked values with the dimension of steps in front. A loop that ends early has another length than the sequences."""
-    if dims is None:
-        return result
-    known = result.type.shape[0]
-    steps = along if along.length is None or known == along.length else _core.xtensor_dims([along.name])[0]
-    return _core.xtensor_of_values(result, [steps, *dims])

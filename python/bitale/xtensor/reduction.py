@@ -25,12 +25,12 @@ def mean(x: Any, dim: Any = None) -> XTensorVariable:
     return _core.xtensor_operand(x).mean(dim)
 
 
-def var(x: Any, dim: Any = None, *, ddof: int = 0) -> XTensorVariable:
+def var(x: Any, dim: Any = None, ddof: int = 0) -> XTensorVariable:
     """The variance over dimensions; sums of squares are divided by the number of elements less `ddof`."""
     return _core.xtensor_operand(x).var(dim, ddof=ddof)
 
 
-def std(x: Any, dim: Any = None, *, ddof: int = 0) -> XTensorVariable:
+def std(x: Any, dim: Any = None, ddof: int = 0) -> XTensorVariable:
     """The square root of `var`."""
     return _core.xtensor_operand(x).std(dim, ddof=ddof)
 

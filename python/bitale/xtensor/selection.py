@@ -7,16 +7,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from bitale import _core
-from bitale._core import Variable, XTensorVariable
+from bitale._core import XTensorVariable
 from bitale.xtensor.shape import either
 
 __all__ = ["Locations", "head", "isel", "sel", "tail", "thin"]
 
 
-def isel(x: Any, indexers: Mapping[str, Any] | None = None, drop: bool = False, missing_dims: str = "raise", **indexers_kwargs: Any) -> XTensorVariable:
+def isel(x: Any, /, indexers: Mapping[str, Any] | None = None, drop: bool = False, missing_dims: str = "raise", **indexers_kwargs: Any) -> XTensorVariable:
     """Select by positions.
 
     Parameters
@@ -58,43 +56,26 @@ def isel(x: Any, indexers: Mapping[str, Any] | None = None, drop: bool = False, 
     return _core.xtensor_operand(x)._isel(dict(either(indexers, indexers_kwargs, "isel")), missing_dims)
 
 
-def _counts(x: XTensorVariable, given: Any, keywords: Mapping[str, Any], who: str) -> dict[str, Any]:
-    """For each dimension a number of positions; one number is for all."""
-    if given is None and not keywords:
-        given = 5 if who != "thin" else None
-    if given is None and not keywords:
-        raise TypeError("thin: expected a step, for all dimensions or for each by name")
-    if isinstance(given, (int, np.integer, Variable)):
-        return dict.fromkeys(x.dims, given)
-    return dict(either(given, keywords, who))
-
-
-def head(x: XTensorVariable, indexers: Any = None, **indexers_kwargs: Any) -> XTensorVariable:
+def head(x: Any, /, indexers: Any = None, **indexers_kwargs: Any) -> XTensorVariable:
     """The first positions, by default 5 of each dimension."""
-    return x._isel({name: slice(count) for name, count in _counts(x, indexers, indexers_kwargs, "head").items()})
+    return _core.xtensor_operand(x).head(indexers, **indexers_kwargs)
 
 
-def tail(x: XTensorVariable, indexers: Any = None, **indexers_kwargs: Any) -> XTensorVariable:
+def tail(x: Any, /, indexers: Any = None, **indexers_kwargs: Any) -> XTensorVariable:
     """The last positions, by default 5 of each dimension."""
-    found = {}
-    for name, count in _counts(x, indexers, indexers_kwargs, "tail").items():
-        start = x.sizes[name] - count
-        found[name] = slice(None) if isinstance(count, int) and count == 0 else slice(_core.maximum(start, 0) if name in x.dims else None, None)
-        if isinstance(count, int):
-            found[name] = slice(-count, None) if count else slice(0, 0)
-    return x._isel(found)
+    return _core.xtensor_operand(x).tail(indexers, **indexers_kwargs)
 
 
-def thin(x: XTensorVariable, indexers: Any = None, **indexers_kwargs: Any) -> XTensorVariable:
+def thin(x: Any, /, indexers: Any = None, **indexers_kwargs: Any) -> XTensorVariable:
     """Every n-th position."""
-    return x._isel({name: slice(None, None, step) for name, step in _counts(x, indexers, indexers_kwargs, "thin").items()})
+    return _core.xtensor_operand(x).thin(indexers, **indexers_kwargs)
 
 
 # ---- labels ----------------------------------------------------------------------------------------------------------
 
 
 def sel(
-    x: Any, indexers: Mapping[str, Any] | None = None, method: str | None = None, tolerance: Any = None, drop: bool = False, **indexers_kwargs: Any
+    x: Any, /, indexers: Mapping[str, Any] | None = None, method: str | None = None, tolerance: Any = None, drop: bool = False, **indexers_kwargs: Any
 ) -> XTensorVariable:
     """Select by labels.
 

@@ -67,7 +67,7 @@ def _new_dimension(name: Any, value: Any) -> tuple[Any, Any]:
     return name, value
 
 
-def expand_dims(x: Any, dim: Any = None, axis: int | Sequence[int] | None = None, **dim_kwargs: Any) -> XTensorVariable:
+def expand_dims(x: Any, /, dim: Any = None, axis: int | Sequence[int] | None = None, **dim_kwargs: Any) -> XTensorVariable:
     """Add dimensions.
 
     Parameters
@@ -117,7 +117,7 @@ def expand_dims(x: Any, dim: Any = None, axis: int | Sequence[int] | None = None
     return out.transpose(*(next(rest) if each is None else each for each in order))
 
 
-def rename(x: Any, name_dict: Mapping[str, Any] | None = None, **names: Any) -> XTensorVariable:
+def rename(x: Any, /, name_dict: Mapping[str, Any] | None = None, **names: Any) -> XTensorVariable:
     """Give dimensions other names.
 
     Parameters
@@ -144,7 +144,7 @@ def rename(x: Any, name_dict: Mapping[str, Any] | None = None, **names: Any) -> 
     return _core.xtensor_operand(x)._rename(dict(either(name_dict, names, "rename")))
 
 
-def stack(x: Any, dim: Mapping[str, Any] | None = None, create_index: bool | None = False, **dims: Any) -> XTensorVariable:
+def stack(x: Any, /, dim: Mapping[str, Any] | None = None, create_index: bool | None = False, **dims: Any) -> XTensorVariable:
     """Make one dimension of several.
 
     Parameters
@@ -153,10 +153,11 @@ def stack(x: Any, dim: Mapping[str, Any] | None = None, create_index: bool | Non
         The tensor.
     dim : dict, optional
         New dimensions, and the dimensions that each is made of. They come
-        last. A new dimension has no coordinates.
+        last.
     create_index : bool, optional
-        xarray's argument. Only False and None are there: labels of several
-        dimensions at once would be an index of tuples.
+        Whether a new dimension has coordinates: a pandas.MultiIndex of the
+        labels of its parts, or of positions along those that have none. None:
+        if all of them have labels.
     **dims : sequence of str
         The dict as keywords.
 
@@ -170,29 +171,38 @@ def stack(x: Any, dim: Mapping[str, Any] | None = None, create_index: bool | Non
     ValueError
         For a name that is not there.
     NotImplementedError
-        For ``create_index=True``.
+        For ``create_index=True`` where pandas is not installed, or a length is
+        not known.
+
+    Examples
+    --------
+    >>> from bitale import xtensor as px
+    >>> x = px.xtensor("x", dims=(px.Dim("row", coords=["a", "b"]), px.Dim("column", 2)))
+    >>> x.stack(cell=("row", "column"), create_index=True).sel(cell=("b", 1))
+    Subtensor{i}.0: float64[]
     """
-    if create_index:
-        raise NotImplementedError("stack: create_index=True: coordinates of tuples (xarray's MultiIndex); assign_coords gives others")
     out = _core.xtensor_operand(x)
     for name, stacked in either(dim, dims, "stack").items():
         if isinstance(stacked, str):
             raise TypeError(f"stack: expected the names of several dimensions for {name!r}, got {stacked!r}")
-        out = out._stack(name, list(stacked))
+        out = out._stack(name, list(stacked), create_index)
     return out
 
 
-def unstack(x: Any, dim: Mapping[str, Mapping[str, Any]] | None = None, **dims: Mapping[str, Any]) -> XTensorVariable:
+def unstack(x: Any, /, dim: Any = None, **dims: Mapping[str, Any]) -> XTensorVariable:
     """Make several dimensions of one.
 
     Parameters
     ----------
     x : XTensorVariable
         The tensor.
-    dim : dict, optional
+    dim : dict, str or sequence of str, optional
         Dimensions, and for each a dict of the new ones and their lengths: an
         integer, a scalar, None for one that follows from the others, or
-        labels, which become coordinates. They come last.
+        labels, which become coordinates. They come last. Names alone are of
+        dimensions whose coordinates are a pandas.MultiIndex: each level
+        becomes a dimension, and what has no position nan. By default all
+        such dimensions.
     **dims : dict
         The dict as keywords.
 
@@ -207,7 +217,14 @@ def unstack(x: Any, dim: Mapping[str, Mapping[str, Any]] | None = None, **dims: 
         For a name that is not there, and lengths that do not fit.
     """
     out = _core.xtensor_operand(x)
-    for name, parts in either(dim, dims, "unstack").items():
+    given = either(dim, dims, "unstack")
+    if not given and dim is None:
+        given = [name for name, labels in out.coords.items() if hasattr(labels, "levels")]
+    if not isinstance(given, Mapping):
+        for one in _core.xtensor_dims(given):
+            out = out._unstack_index(one)
+        return out
+    for name, parts in given.items():
         pairs = [_new_dimension(*item) for item in parts.items()]
         out = out._unstack(name, [one for one, _ in pairs], [length for _, length in pairs])
     return out
@@ -272,7 +289,7 @@ def zeros_like(x: Any, dtype: Any = None) -> XTensorVariable:
     return full_like(x, 0, dtype)
 
 
-def assign_coords(x: Any, coords: Mapping[str, Any] | None = None, **coords_kwargs: Any) -> XTensorVariable:
+def assign_coords(x: Any, /, coords: Mapping[str, Any] | None = None, **coords_kwargs: Any) -> XTensorVariable:
     """The tensor with labels for the positions along dimensions; None takes labels away."""
     return _core.xtensor_operand(x)._assign_coords(dict(either(coords, coords_kwargs, "assign_coords")))
 

@@ -32,7 +32,7 @@ def _type(x: XTensorVariable) -> XTensorType:
     return XTensorType(x.dtype, dims=x.dimensions, shape=x.static_shape)
 
 
-def _rename(x: XTensorVariable, new_name_or_name_dict: Any = None, **names: Any) -> XTensorVariable:
+def _rename(x: XTensorVariable, /, new_name_or_name_dict: Any = None, **names: Any) -> XTensorVariable:
     """Other names for dimensions, or, for a text, another name for the variable itself."""
     if isinstance(new_name_or_name_dict, str):
         out = _copy(shape.rename(x, {}, **names) if not names else shape.rename(x, **names))
@@ -58,7 +58,7 @@ def _squeeze(x: XTensorVariable, dim: Any = None, drop: Any = None, axis: Any = 
     return shape.squeeze(x, dim)
 
 
-def _expand_dims(x: XTensorVariable, dim: Any = None, create_index_for_new_dim: Any = None, axis: Any = None, **dim_kwargs: Any) -> XTensorVariable:
+def _expand_dims(x: XTensorVariable, /, dim: Any = None, create_index_for_new_dim: Any = None, axis: Any = None, **dim_kwargs: Any) -> XTensorVariable:
     """With further dimensions."""
     return shape.expand_dims(x, dim, axis, **dim_kwargs)
 
@@ -128,13 +128,63 @@ def _conj(x: XTensorVariable) -> XTensorVariable:
     return x.with_values(pt.conj(x.values))
 
 
+def _of_tensor(name: str) -> property:
+    """What a graph's variables have, which is that of the tensor."""
+    return property(lambda x: getattr(x.values, name), doc=f"`{name}` of `values`, the tensor.")
+
+
+def _clone(x: XTensorVariable, **options: Any) -> XTensorVariable:
+    """A leaf of the same type and name."""
+    return x.with_values(x.values.clone(**options))
+
+
+def _round(x: XTensorVariable, decimals: int = 0) -> XTensorVariable:
+    """The elements rounded to so many decimals, halves to even ones."""
+    scale = 10.0**decimals
+    return x.with_values(pt.round(x.values) if decimals == 0 else pt.round(x.values * scale) / scale)
+
+
+def _isnull(x: XTensorVariable) -> XTensorVariable:
+    """Whether elements are nan."""
+    return x.with_values(pt.isnan(x.values))
+
+
+def _notnull(x: XTensorVariable) -> XTensorVariable:
+    """Whether elements are not nan."""
+    return x.with_values(pt.logical_not(pt.isnan(x.values)))
+
+
+def _pipe(x: XTensorVariable, func: Any, *args: Any, **kwargs: Any) -> Any:
+    """func(x, *args, **kwargs)."""
+    return func(x, *args, **kwargs)
+
+
+def _get_axis_num(x: XTensorVariable, dim: Any) -> Any:
+    """The axis of a dimension, or a tuple of those of several. ValueError for a name that is not there."""
+    found = []
+    for one in _core.xtensor_dims(dim):
+        x._isel({one.name: slice(None)})  # says whether it is there
+        found.append(x.dims.index(one.name))
+    return found[0] if isinstance(dim, (str, _core.Dim)) else tuple(found)
+
+
+def _as_numpy(x: XTensorVariable) -> XTensorVariable:
+    """The variable itself: values are always NumPy's arrays."""
+    return x
+
+
+for _name in ("auto_name", "broadcastable", "get_parents", "index", "owner", "owner_op", "owner_op_and_inputs", "tag"):
+    setattr(XTensorVariable, _name, _of_tensor(_name))
+
 for _name, _method in {
-    "diff": windows.diff, "groupby": windows.groupby, "head": selection.head, "interp": windows.interp, "isel": selection.isel,
+    "as_numpy": property(_as_numpy, doc=_as_numpy.__doc__),
+    "diff": windows.diff, "groupby": windows.groupby, "interp": windows.interp, "isel": selection.isel,
     "loc": property(selection.Locations, doc="Selection by labels, x.loc[labels], in the order of the dimensions or by a dict."),
-    "roll": windows.roll, "rolling": windows.rolling, "sel": selection.sel, "shift": windows.shift, "tail": selection.tail,
-    "thin": selection.thin, "__reduce__": _reduced, "_described": _described, "_repr_html_": _repr_html, "_repr_latex_": _repr_latex, "assign_coords": shape.assign_coords, "conj": _conj, "copy": _copy, "dprint": _dprint,
-    "drop_coords": shape.drop_coords, "eval": evaluate, "expand_dims": _expand_dims, "get_value": _get_value, "imag": _made_complex("imag"),
-    "item": _item, "real": _made_complex("real"), "rename": _rename, "set_value": _set_value, "squeeze": _squeeze, "stack": shape.stack,
+    "roll": windows.roll, "rolling": windows.rolling, "sel": selection.sel, "shift": windows.shift,
+    "__reduce__": _reduced, "_described": _described, "_repr_html_": _repr_html, "_repr_latex_": _repr_latex, "assign_coords": shape.assign_coords,
+    "clone": _clone, "conj": _conj, "conjugate": _conj, "copy": _copy, "drop_vars": shape.drop_coords, "dprint": _dprint,
+    "drop_coords": shape.drop_coords, "eval": evaluate, "expand_dims": _expand_dims, "get_axis_num": _get_axis_num, "get_value": _get_value,
+    "imag": _made_complex("imag"), "isnull": _isnull, "item": _item, "notnull": _notnull, "pipe": _pipe, "round": _round, "real": _made_complex("real"), "rename": _rename, "set_value": _set_value, "squeeze": _squeeze, "stack": shape.stack,
     "type": property(_type, doc="The type: dtype, dimensions and lengths."), "unstack": shape.unstack, "where": _where,
 }.items():  # fmt: skip
     setattr(XTensorVariable, _name, _method)

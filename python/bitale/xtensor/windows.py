@@ -2,99 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-import bitale.tensor as pt
 from bitale import _core
-from bitale._core import Dim, XTensorVariable, is_data_array
+from bitale._core import GroupBy, XTensorVariable
 from bitale.xtensor.shape import either
 
 __all__ = ["GroupBy", "Rolling", "diff", "groupby", "interp", "roll", "rolling", "shift", "vectorize_graph"]
 
 
-class GroupBy:
-    """A labelled tensor in groups: its reductions have a dimension of groups, whose coordinates are the groups' labels.
-
-    Parameters
-    ----------
-    x : XTensorVariable
-        The tensor.
-    along : str
-        The dimension whose positions are in groups.
-    labels : array_like
-        The label of each position. Positions whose label is nan are in no
-        group.
-    name : str
-        The dimension of groups.
-
-    See Also
-    --------
-    groupby
-    """
-
-    def __init__(self, x: XTensorVariable, along: str, labels: Any, name: str):
-        found = Dim(along, coords=labels).coords
-        missing = np.array([each != each for each in found.tolist()], dtype=bool)
-        kept, codes = np.unique(found[~missing], return_inverse=True)
-        group_of = np.full(len(found), -1)
-        group_of[~missing] = codes
-        self.dim = Dim(name, coords=kept)
-        self._groups = _core.XTensorGroups(x, along, group_of.tolist(), self.dim)
-
-    def sum(self) -> XTensorVariable:
-        """The sum of each group."""
-        return self._groups.sum()
-
-    def mean(self) -> XTensorVariable:
-        """The mean of each group."""
-        return self._groups.mean()
-
-    def var(self, *, ddof: int = 0) -> XTensorVariable:
-        """The variance in each group."""
-        return self._groups.var(ddof)
-
-    def std(self, *, ddof: int = 0) -> XTensorVariable:
-        """The standard deviation in each group."""
-        return self._groups.std(ddof)
-
-    def count(self) -> XTensorVariable:
-        """How many positions each group has."""
-        return self._groups.count()
-
-    def max(self) -> XTensorVariable:
-        """The largest element of each group."""
-        return self._groups.max()
-
-    def min(self) -> XTensorVariable:
-        """The smallest element of each group."""
-        return self._groups.min()
-
-    def prod(self) -> XTensorVariable:
-        """The product of each group."""
-        return self._groups.prod()
-
-    def all(self) -> XTensorVariable:
-        """Whether all elements of each group are true."""
-        return self._groups.all()
-
-    def any(self) -> XTensorVariable:
-        """Whether any element of each group is true."""
-        return self._groups.any()
-
-    def first(self) -> XTensorVariable:
-        """The first element of each group."""
-        return self._groups.first()
-
-    def last(self) -> XTensorVariable:
-        """The last element of each group."""
-        return self._groups.last()
-
-    def spread(self, of_groups: Any) -> XTensorVariable:
-        """Values of the groups at each position: a tensor with the dimension of groups becomes one with that of positions."""
-        return self._groups.spread(of_groups)
+GroupBy.__module__ = __name__
 
 
 def groupby(x: Any, group: Any, dim: Any = None, name: str | None = None) -> GroupBy:
@@ -133,25 +52,7 @@ def groupby(x: Any, group: Any, dim: Any = None, name: str | None = None) -> Gro
     >>> x.groupby(["DE", "FR", "DE"], dim="person", name="country").sum().values.eval()
     array([4., 2.])
     """
-    labelled = _core.xtensor_operand(x)
-    if isinstance(group, (str, Dim)):
-        along = _core.xtensor_dims(group)[0].name
-        labelled._isel({along: slice(None)})  # says whether it is there
-        coords = labelled.coords.get(along)
-        if coords is None:
-            raise ValueError(f"groupby: {along!r} has no coordinates to group by; give labels, or assign_coords")
-        return GroupBy(labelled, along, coords, name or along)
-    if isinstance(group, XTensorVariable) or is_data_array(group):
-        if len(group.dims) != 1:
-            raise ValueError(f"groupby: expected labels along one dimension, got {tuple(group.dims)}")
-        if isinstance(group, XTensorVariable) and not hasattr(group.values, "data"):
-            raise NotImplementedError(f"groupby: the groups are made while the expression is built, so labels can't be computed: {group!r}")
-        labels = _core.constant_value(group.values) if isinstance(group, XTensorVariable) else group.values
-        return GroupBy(labelled, group.dims[0], labels, name or group.name or group.dims[0])
-    if dim is None:
-        raise TypeError("groupby: expected dim=, the dimension whose positions the labels are for")
-    along = _core.xtensor_dims(dim)[0].name
-    return GroupBy(labelled, along, group, name or along)
+    return _core.xtensor_groupby(x, group, dim, name)
 
 
 class Rolling:
@@ -203,12 +104,20 @@ class Rolling:
 def _one_dimension(given: Any, keywords: Mapping[str, Any], who: str) -> tuple[str, Any]:
     pairs = dict(either(given, keywords, who))
     if len(pairs) != 1:
-        raise NotImplementedError(f"{who}: expected one dimension, got {tuple(pairs)}; apply it once for each")
+        raise (NotImplementedError if pairs else TypeError)(f"{who}: expected one dimension, got {tuple(pairs)}" + "; apply it once for each" * bool(pairs))
     name, value = next(iter(pairs.items()))
     return _core.xtensor_dims(name)[0].name, value
 
 
-def rolling(x: Any, dim: Mapping[str, int] | None = None, min_periods: int | None = None, center: bool = False, **window_kwargs: int) -> Rolling:
+def _whole(given: Any, who: str) -> int:
+    """A number of positions. TypeError for anything but an integer."""
+    try:
+        return operator.index(given)
+    except TypeError:
+        raise TypeError(f"{who}: expected an integer number of positions, known while the expression is built, got {given!r}") from None
+
+
+def rolling(x: Any, /, dim: Mapping[str, int] | None = None, min_periods: int | None = None, center: bool = False, **window_kwargs: int) -> Rolling:
     """Make windows of positions along a dimension.
 
     Parameters
@@ -240,10 +149,10 @@ def rolling(x: Any, dim: Mapping[str, int] | None = None, min_periods: int | Non
     name, length = _one_dimension(dim, window_kwargs, "rolling")
     labelled = _core.xtensor_operand(x)
     labelled._isel({name: slice(None)})
-    return Rolling(labelled, name, int(length), min_periods, center)
+    return Rolling(labelled, name, _whole(length, "rolling"), min_periods, center)
 
 
-def shift(x: Any, shifts: Mapping[str, int] | None = None, fill_value: Any = None, **shifts_kwargs: int) -> XTensorVariable:
+def shift(x: Any, /, shifts: Mapping[str, int] | None = None, fill_value: Any = None, **shifts_kwargs: int) -> XTensorVariable:
     """Move elements along dimensions, whose coordinates stay.
 
     Parameters
@@ -265,15 +174,15 @@ def shift(x: Any, shifts: Mapping[str, int] | None = None, fill_value: Any = Non
     """
     out = _core.xtensor_operand(x)
     for name, periods in either(shifts, shifts_kwargs, "shift").items():
-        out = _core.xtensor_shift(out, name, int(periods), fill_value)
+        out = _core.xtensor_shift(out, name, _whole(periods, "shift"), fill_value)
     return out
 
 
-def roll(x: Any, shifts: Mapping[str, int] | None = None, **shifts_kwargs: int) -> XTensorVariable:
+def roll(x: Any, /, shifts: Mapping[str, int] | None = None, **shifts_kwargs: int) -> XTensorVariable:
     """The elements moved in a circle along dimensions, whose coordinates stay."""
     out = _core.xtensor_operand(x)
     for name, periods in either(shifts, shifts_kwargs, "roll").items():
-        out = _core.xtensor_roll(out, name, int(periods))
+        out = _core.xtensor_roll(out, name, _whole(periods, "roll"))
     return out
 
 
@@ -284,7 +193,7 @@ def diff(x: Any, dim: Any, n: int = 1, label: str = "upper") -> XTensorVariable:
     return _core.xtensor_diff(_core.xtensor_operand(x), dim, n, label == "upper")
 
 
-def interp(x: Any, coords: Mapping[str, Any] | None = None, method: str = "linear", **coords_kwargs: Any) -> XTensorVariable:
+def interp(x: Any, /, coords: Mapping[str, Any] | None = None, method: str = "linear", **coords_kwargs: Any) -> XTensorVariable:
     """Interpolate between the coordinates of dimensions.
 
     Parameters
@@ -313,25 +222,8 @@ def interp(x: Any, coords: Mapping[str, Any] | None = None, method: str = "linea
     """
     out = _core.xtensor_operand(x)
     for key, target in either(coords, coords_kwargs, "interp").items():
-        name = _core.xtensor_dims(key)[0].name
-        out._isel({name: slice(None)})
-        at = out.coords.get(name)
-        if at is None:
-            raise ValueError(f"interp: {name!r} has no coordinates to interpolate between; assign_coords gives them")
-        if at.dtype.kind not in "iuf" or not np.all(at[1:] > at[:-1]):
-            raise NotImplementedError(f"interp: {name!r}: expected coordinates that are ascending numbers, got {at}")
-        out = _core.xtensor_interp(out, name, pt.constant(at.astype("float64")), _target(target, name), method)
+        out = _core.xtensor_interp(out, key, target, method)
     return out
-
-
-def _target(target: Any, name: str) -> Any:
-    """Where to interpolate, with a dimension; constant numbers are its coordinates."""
-    if isinstance(target, XTensorVariable) or is_data_array(target):
-        return target
-    if isinstance(target, _core.TensorVariable):
-        return target if target.ndim == 0 else _core.xtensor_of_values(target, [name])
-    array = np.asarray(target, dtype="float64")
-    return array if array.ndim == 0 else _core.xtensor_of_values(pt.constant(array), [Dim(name, coords=array)])
 
 
 def vectorize_graph(outputs: Any, replace: Mapping[Any, Any], *, new_tensor_dims: Any = ()) -> Any:

@@ -176,6 +176,8 @@ REGISTER_OP_MADE_BY(ComposedDraw, make_composed_draw,
 
 }  // namespace
 
+bool is_composition(std::string_view name) { return compositions().contains(name); }
+
 const Composition& composition_named(std::string_view name) {
   if (const auto found = compositions().find(name); found != compositions().end()) return found->second;
   std::vector<std::string> names;

@@ -51,6 +51,7 @@ struct Composition {
 
 // NotImplementedError for an unknown name.
 const Composition& composition_named(std::string_view name);
+bool is_composition(std::string_view name);
 
 // The two parts of the table.
 std::vector<Composition> compositions_of_numbers();
