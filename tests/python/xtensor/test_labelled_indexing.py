@@ -94,6 +94,24 @@ def test_coordinates_follow_constant_positions():
     assert list(x.isel(year=np.array([True, False, True])).coords["year"]) == [1990, 2010]
 
 
+def test_masks_have_the_length_of_their_dimension():
+    x = px.xtensor("x", dims="a")
+    for mask in ([True], [True, False, True]):
+        with pytest.raises(IndexError, match='"a" has length 2, but its mask'):
+            px.as_xtensor([1.0, 2.0], dims="a").isel(a=mask)
+        with pytest.raises(ValueError):
+            bt.function([x], x.isel(a=mask))([1.0, 2.0])
+    assert np.asarray(x.isel(a=[False, True]).eval({x: [1.0, 2.0]})).tolist() == [2.0]
+
+
+def test_dimensions_with_the_names_of_parameters():
+    x = px.as_xtensor(np.arange(6.0).reshape(2, 3), dims=("x", "y")).assign_coords(x=["a", "b"])
+    assert x.isel(x=0).dims == x.sel(x="a").dims == ("y",) and x.head(x=1).static_shape == x.tail(x=1).static_shape == x.thin(x=2).static_shape == (1, 3)
+    assert x.rename(x="z").dims == ("z", "y") and x.shift(x=1).dims == x.roll(x=1).dims == x.rolling(x=2).sum().dims == ("x", "y")
+    assert x.isel(y=0).expand_dims(y=2).dims == ("y", "x") and x.stack(x=("x", "y")).dims == ("x",) and x.unstack(x={"u": 2, "v": 1}).dims == ("y", "u", "v")
+    assert x.assign_coords(x=[1.0, 2.0]).interp(x=1.5).dims == ("y",)
+
+
 def test_set_and_inc(mode):
     x, v = sample(), px.xtensor("v", dims=("month", "country"))
     V = np.arange(8.0).reshape(4, 2)
@@ -167,10 +185,14 @@ def test_labels_of_dates():
     for wrong in (5, None, [1.5]):
         with pytest.raises(KeyError, match="no label"):
             along(days).sel(t=wrong)
-    with pytest.raises(NotImplementedError, match="a text beside dates"):
-        along(days).sel(t="2020-01-03")
+    assert np.asarray(along(days).sel(t=np.datetime64("2020-01-02T18"), method="nearest").eval()) == 1
+    assert np.asarray(along(days).sel(t=datetime.datetime(2020, 1, 2), method="pad", tolerance=datetime.timedelta(days=1)).eval()) == 0
+    with pytest.raises(KeyError, match="no label near"):
+        along(days).sel(t=np.datetime64("2020-01-02"), method="pad", tolerance=np.timedelta64(1, "h"))
+    with pytest.raises(TypeError, match="expected a number, or a duration"):
+        along(days).sel(t=days[0], method="pad", tolerance="a day")
     with pytest.raises(NotImplementedError, match="labels that are no numbers"):
-        along(days).sel(t=days[0], method="nearest")
+        along(["a", "b"]).sel(t="a", method="nearest")
 
 
 def test_labels_of_any_kind():
@@ -241,6 +263,12 @@ def test_coordinates_of_operands_have_to_agree():
         (lambda x: x.sel(year=2004, method="closest"), ValueError, "expected method"),
         (lambda x: x.sel(year=pt.lscalar("y")), NotImplementedError, "can't be computed"),
         (lambda x: x.loc[0, 0, 0, 0], IndexError, "3 dimensions"),
+        (lambda x: x.head(-1), ValueError, "an integer of at least 0, got -1"),
+        (lambda x: x.tail(year=1.5), ValueError, "an integer of at least 0, got 1.5"),
+        (lambda x: x.thin(year=0), ValueError, "an integer of at least 1, got 0"),
+        (lambda x: x.thin(), TypeError, "expected a step"),
+        (lambda x: x.head(yaer=1), ValueError, 'head: .* did you mean "year"'),
+        (lambda x: x.head({"year": 1}, month=1), ValueError, "got both"),
         (lambda x: x.assign_coords(year=[1]), ValueError, "coordinates for 1 positions"),
         (lambda x: px.as_xtensor([1.0, 2.0], dims=px.Dim("t", coords=["a", "a"])).sel(t="a"), KeyError, "at 2 positions"),
     ],

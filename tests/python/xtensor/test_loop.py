@@ -6,6 +6,7 @@ import pytest
 import bitale as bt
 import bitale.tensor as pt
 from bitale import xtensor as px
+from bitale.scan import until
 
 X = np.arange(12.0).reshape(3, 4)
 
@@ -91,6 +92,25 @@ def test_taps_of_tensors_beside_labelled_ones():
     assert out.dims == ("time", "unit")
 
 
+def test_coordinates_are_in_the_order_of_the_steps():
+    x = sample()
+    backwards = px.scan(lambda x: x, x, dim="time", go_backwards=True, return_updates=False)
+    assert list(backwards.coords["time"]) == [5, 3, 2, 1]
+    np.testing.assert_array_equal(np.asarray(backwards.eval({x: X})), X.T[::-1])
+    part = px.scan(lambda x: x, x, n_steps=2, dim="time", return_updates=False)
+    assert list(part.coords["time"]) == [1, 2] and part.sel(time=2).dims == ("unit",)
+    counted = px.scan(lambda p: 2 * p, outputs_info=px.as_xtensor(1.0), dim=px.Dim("step", coords=list("uvw")), return_updates=False)
+    assert np.asarray(counted.eval()).tolist() == [2, 4, 8] and list(counted.coords["step"]) == list("uvw")
+
+
+def test_conditions_and_updates_may_be_labelled():
+    x = px.as_xtensor(np.arange(6.0), dims="time")
+    total, seen = px.as_xtensor(0.0), px.xtensor_shared(np.zeros(2), dims="unit", name="seen")
+    sums, updates = px.scan(lambda x, s: (s + x, {seen: seen + x}, until((s + x) > 5)), x, total, dim="time")
+    f = bt.function([], sums, updates=updates)
+    assert np.asarray(f()).tolist() == [0, 1, 3, 6] and np.asarray(seen.get_value()).tolist() == [6, 6]
+
+
 @pytest.mark.parametrize(
     "wrong, error, message",
     [
@@ -98,6 +118,9 @@ def test_taps_of_tensors_beside_labelled_ones():
         (lambda x: px.scan(lambda x, s: s, x, x, dim="time"), ValueError, "of the steps"),
         (lambda x: px.scan(lambda x, s: x.sum(), x, x.isel(time=0), dim="time"), ValueError, "result 0 has the dimensions"),
         (lambda x: px.scan(lambda x: x, {"input": x, "taps": [-4]}, dim="time"), ValueError, "taps reach"),
+        (lambda x: px.scan(lambda x, y: x, [x, x.assign_coords(time=[1, 2, 3, 4])], dim="time"), ValueError, 'the coordinates along "time" differ'),
+        (lambda x: px.scan(lambda x: x, x, dim=px.Dim("time", 3)), bt.ShapeError, "has the length 3"),
+        (lambda x: px.scan(lambda x: x.expand_dims(time=2), x, dim="time"), ValueError, 'result 0 has the dimension "time" of the steps'),
         (lambda x: px.scan(lambda x, a, b: a, x, {"initial": x.isel(time=0), "taps": [-2, -1]}, dim="time"), ValueError, 'no dimension is called "time"'),
         (lambda x: px.scan(lambda x: x, {"input": x, "tap": [0]}, dim="time"), (ValueError, TypeError), "tap"),
     ],

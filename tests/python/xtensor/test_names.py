@@ -31,13 +31,12 @@ NAMES = {
     ),
 }  # fmt: skip
 METHODS = (
-    "T all any astype broadcast_like clip conj copy coords cumprod cumsum diff dims dot dtype expand_dims head imag inc isel item loc max mean min ndim "
-    "prod real rename sel set shape size sizes squeeze stack std sum tail thin transpose unstack values var where"
+    "T all any as_numpy astype broadcast_like broadcastable clip clone conj copy coords cumprod cumsum diff dims dot dprint dtype eval expand_dims get_parents "
+    "head imag inc isel item loc max mean min ndim owner_op owner_op_and_inputs prod real rename sel set shape size sizes squeeze stack std sum tail thin transpose unstack values var where"
 )
 MISSING = {
     "XElemwise, XBlockwise, XRV, XReduce, XCumReduce, Dot, Index, IndexUpdate, Transpose, Concat, Squeeze, ExpandDims, Stack, UnStack, Broadcast, Rename, "
     "XTypeCastOp, TensorFromXTensor, XTensorFromTensor, RNGToXRNG, XRNGToRNG": "labels are resolved while expressions are built, so there are no ops for them",
-    "as_numpy, broadcastable": "attributes without a meaning for labelled tensors",
     "XTensorConstant, XTensorSharedVariable, XRandomGeneratorVariable": "classes: one class of labelled variables has all methods",
     "as_xrv": "draw_function makes the function of a distribution",
 }  # fmt: skip

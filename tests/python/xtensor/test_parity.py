@@ -1,14 +1,18 @@
 """Random labelled expressions against xarray: values, dimensions and coordinates; and their derivatives against differences."""
 
+import inspect
 import itertools
 
 import numpy as np
 import pytest
 
 import bitale as bt
+import bitale.tensor as pt
 from bitale import xtensor as px
 
 xr = pytest.importorskip("xarray")
+scipy = pytest.importorskip("scipy")
+pytest.importorskip("scipy.linalg")
 
 LENGTHS = {"a": 2, "b": 3, "c": 4, "d": 5}
 COORDS = {"b": [10.0, 20.0, 40.0], "d": list("vwxyz")}
@@ -24,6 +28,8 @@ BINARY = {
 }  # fmt: skip
 SMOOTH_BINARY = ("add", "sub", "mul", "logaddexp")
 REDUCTIONS = ("sum", "mean", "prod", "max", "min", "var", "std", "any", "all", "argmax")
+ARITY = {"where": 3, "switch": 3, "clip": 3, "betainc": 3, "betaincinv": 3, "hyp2f1": 4, "logaddexp": 2, "and_": 2, "or_": 2}
+BOOLEAN = ("and_", "or_", "xor", "invert", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bitwise_invert")
 SMOOTH_REDUCTIONS = ("sum", "mean", "var")
 
 
@@ -192,9 +198,12 @@ class Generator:
         if which == 3:
             periods = int(self.rng.integers(-6, 7))
             return x.shift({dim: periods}), value.shift({dim: periods})
-        name, center = self.pick(("sum", "mean", "var") if self.is_smooth else ("sum", "mean", "max", "min", "count")), bool(self.rng.integers(2))
+        name, center = self.pick(("sum", "mean", "var") if self.is_smooth else ("sum", "mean", "max", "min", "count", "prod", "std", "construct")), bool(self.rng.integers(2))
         length, least = int(self.rng.integers(1, value.sizes[dim] + 1)), 1 if self.is_smooth else self.pick([None, 1])
         mine, theirs = x.rolling({dim: length}, least, center), value.rolling({dim: length}, least, center)
+        if name == "construct":
+            new = f"n{next(self.counter)}"
+            return mine.construct(new), theirs.construct(new)
         return getattr(mine, name)(), getattr(theirs, name)()
 
     def group(self):
@@ -208,11 +217,14 @@ class Generator:
         if "group" in value.dims:
             return None
         # Where elements are equal, each has the derivative of a maximum, which a difference does not see.
-        name = self.pick(("sum", "mean", "prod", "first", "last", "var", *(() if self.is_smooth else ("max", "min"))))
+        name = self.pick(("sum", "mean", "prod", "first", "last", "var", *(() if self.is_smooth else ("max", "min", "std", "count", "all", "any"))))
         x, value = x.astype("float64"), value.astype(float)
-        options = {"skipna": False}
-        found = getattr(value.groupby(labels), name)(**options)
-        return getattr(x.groupby(labels), name)(), found
+        if name in ("all", "any"):
+            return getattr((x > 0).groupby(labels), name)(), getattr((value > 0).groupby(labels), name)()
+        if name == "count":  # of positions, along the groups alone
+            ones = xr.ones_like(value.isel({each: 0 for each in value.dims if each != dim}, drop=True))
+            return x.groupby(labels).count(), ones.groupby(labels).sum().astype("int64")
+        return getattr(x.groupby(labels), name)(), getattr(value.groupby(labels), name)(skipna=False)
 
     def interpolate(self):
         x, value = self.pick(self.nodes)
@@ -290,10 +302,121 @@ class Generator:
         method = self.pick(["nearest", "pad"])
         return x.sel({name: key}, method=method), value.sel({name: key}, method=method)
 
+    def elementwise(self):
+        """Any function of the table, by what it is of numbers: xarray says where they meet."""
+        name, (x, value) = self.pick(px.math._ELEMENTWISE), self.pick(self.nodes)
+        parameters = inspect.signature(getattr(pt, name)).parameters.values()
+        count = ARITY.get(name) or sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
+        pairs = [(x, value)]
+        while len(pairs) < count:
+            fitting = [each for each in self.nodes if all(any(each is one for one in self.fitting(other)) for _, other in pairs)]
+            pairs.append(self.pick(fitting or [(px.as_xtensor(0.5), xr.DataArray(0.5))]))
+        is_bool = name in BOOLEAN
+        if len({n for _, v in pairs for n in v.dims}) > 4 or name in ("polygamma", "complex"):
+            return None
+        # In (0, 1), where all functions are defined.
+        mine = [(px.math.sigmoid(a.astype("float64")), 1 / (1 + np.exp(-v.astype(float)))) for a, v in pairs]
+        if is_bool or name in ("where", "switch"):
+            mine = [(a > 0.5, v > 0.5) if is_bool or k == 0 else (a, v) for k, (a, v) in enumerate(mine)]
+        if name == "hyp2f1":  # converges slowly near 1
+            mine[3] = mine[3][0] / 2, mine[3][1] / 2
+        result = xr.apply_ufunc(lambda *arrays: getattr(pt, name)(*arrays).eval(), *(v for _, v in mine))
+        return getattr(px.math, name)(*(a for a, _ in mine)), result
+
+    def matrix(self):
+        x, value = self.pick(self.nodes)
+        if not value.dims or 0 in value.shape:
+            return None
+        rows, columns = self.pick(value.dims), f"n{next(self.counter)}"
+        x, value = px.math.tanh(x.astype("float64")), np.tanh(value.astype(float)).fillna(0.0)
+        x = x.fillna(0.0)
+        summed = [each for each in value.dims if each != rows][:1]
+        eye = np.eye(value.sizes[rows])
+        a = px.dot(x, x.rename({rows: columns}), summed) + px.as_xtensor(eye, dims=(rows, columns))
+        b = xr.dot(value, value.rename({rows: columns}), dim=summed) + xr.DataArray(eye, dims=(rows, columns))
+        if b.ndim > 4:
+            return None
+        core = {"input_core_dims": [[rows, columns]]}
+        of_matrix = {"output_core_dims": [[rows, columns]], **core}
+        name = self.pick(["cholesky", "inv", "det", "slogdet", "trace", "eigvalsh", "svdvals", "expm", "matrix_power", "norm", "diagonal", "solve"])
+        if name == "inv":  # the rows of an inverse are columns
+            return px.linalg.inv(a, dims=(rows, columns)), xr.apply_ufunc(np.linalg.inv, b, output_core_dims=[[columns, rows]], **core)
+        if name == "slogdet":
+            return px.linalg.slogdet(a, dims=(rows, columns))[1], xr.apply_ufunc(lambda m: np.linalg.slogdet(m)[1], b, **core)
+        if name in ("eigvalsh", "svdvals", "diagonal"):
+            by_numpy = {"eigvalsh": np.linalg.eigvalsh, "svdvals": lambda m: np.linalg.svd(m, compute_uv=False), "diagonal": lambda m: np.diagonal(m, axis1=-2, axis2=-1)}
+            mode = f"n{next(self.counter)}"
+            return getattr(px.linalg, name)(a, dims=(rows, columns), mode=mode), xr.apply_ufunc(by_numpy[name], b, output_core_dims=[[mode]], **core)
+        if name == "solve":
+            right, numbers = px.as_xtensor(eye[0], dims=columns), xr.DataArray(eye[0], dims=columns)
+            found = xr.apply_ufunc(lambda m, v: np.linalg.solve(m, np.broadcast_to(v, m.shape[:-1])[..., None])[..., 0], b, numbers,
+                                   input_core_dims=[[rows, columns], [columns]], output_core_dims=[[rows]])  # fmt: skip
+            return px.linalg.solve(a, right, dims=(rows, columns)), found
+        if name == "matrix_power":
+            return px.linalg.matrix_power(a, 2, dims=(rows, columns)), xr.apply_ufunc(lambda m: m @ m, b, **of_matrix)
+        scalars = {"det": np.linalg.det, "trace": lambda m: np.trace(m, axis1=-2, axis2=-1), "norm": lambda m: np.linalg.norm(m, axis=(-2, -1))}
+        if name in scalars:
+            return getattr(px.linalg, name)(a, dims=(rows, columns)), xr.apply_ufunc(scalars[name], b, **core)
+        by_scipy = {"cholesky": np.linalg.cholesky, "expm": scipy.linalg.expm}
+        return getattr(px.linalg, name)(a, dims=(rows, columns)), xr.apply_ufunc(by_scipy[name], b, **of_matrix)
+
+    def convolution(self):
+        x, value = self.pick(self.nodes)
+        dims = [name for name in value.dims if value.sizes[name] > 1]
+        if not dims:
+            return None
+        dim, kernel, mode = self.pick(dims), self.rng.normal(size=2), self.pick(["full", "valid", "same"])
+        x, value = px.math.tanh(x.astype("float64")), np.tanh(value.astype(float))
+        of_last = np.vectorize(lambda row: np.convolve(row, kernel, mode), signature="(n)->(m)")
+        found = xr.apply_ufunc(of_last, value, input_core_dims=[[dim]], output_core_dims=[[dim]], exclude_dims={dim})
+        return px.signal.convolve1d(x, px.as_xtensor(kernel, dims="tap"), mode, dims=(dim, "tap")), found
+
+    def loop(self):
+        x, value = self.pick(self.nodes)
+        if not value.dims or 0 in value.shape:
+            return None
+        dim = self.pick(value.dims)
+        x, value = px.math.tanh(x.astype("float64")), np.tanh(value.astype(float))
+        start = px.zeros_like(x.isel({dim: 0}))
+        sums = px.scan(lambda now, last: now + 0.5 * last, x, start, dim=dim, return_updates=False)
+        parts, last = [], 0.0
+        for k in range(value.sizes[dim]):
+            last = value.isel({dim: [k]}).drop_vars(dim, errors="ignore") + 0.5 * last
+            parts.append(last)
+        expected = xr.concat(parts, dim).transpose(dim, ...)
+        return sums, expected.assign_coords({dim: value[dim]}) if dim in value.indexes else expected
+
+    def missing(self):
+        x, value = self.pick(self.nodes)
+        if not value.dims:
+            return None
+        dim, x, value = self.pick(value.dims), x.astype("float64"), value.astype(float)
+        gaps, expected = x.where(x > 0), value.where(value > 0)
+        return self.pick([
+            (gaps.fillna(0.25), expected.fillna(0.25)), (gaps.isnull(), expected.isnull()), (gaps.notnull(), expected.notnull()), (gaps.count(dim), expected.count(dim)),
+            (gaps.fillna(x.isel({dim: 0})) if value.sizes[dim] else x, expected.fillna(value.isel({dim: 0}).drop_vars(dim, errors="ignore")) if value.sizes[dim] else value),
+            (px.math.tanh(x).round(1) * 0 + 1, np.tanh(value).round(1) * 0 + 1),
+        ])  # fmt: skip
+
+    def stacked_index(self):
+        x, value = self.pick(self.nodes)
+        dims = [name for name in value.dims if name in value.indexes and value.indexes[name].is_unique and value.sizes[name]]
+        if len(dims) < 2:
+            return None
+        names, new = [str(each) for each in self.rng.permutation(dims)[:2]], f"n{next(self.counter)}"
+        mine, theirs = x.stack({new: names}, create_index=True), value.stack({new: names})
+        if self.rng.integers(2):
+            label = self.pick(value.indexes[names[0]].tolist())
+            return mine.sel({names[0]: label}), theirs.sel({names[0]: label}).reset_coords(names[0], drop=True)
+        some = sorted(self.rng.permutation(theirs.sizes[new])[: self.rng.integers(1, 5)].tolist())
+        return mine.isel({new: some}).unstack(new), theirs.isel({new: some}).unstack(new)
+
     def step(self):
         kinds = [self.window, self.group, self.interpolate] * (3 if self.is_smooth else 1)
         kinds += [self.unary, self.binary, self.where, self.reduction, self.cumulative, self.transpose, self.rename, self.expand, self.stack, self.index,
-                 self.select, self.dot, self.concat, self.broadcast, self.part, self.mask, self.along, self.update, self.nearest]  # fmt: skip
+                 self.select, self.dot, self.concat, self.broadcast, self.part, self.mask, self.along, self.update, self.nearest, self.convolution, self.loop, self.matrix]  # fmt: skip
+        if not self.is_smooth:
+            kinds += [self.elementwise] * 3 + [self.missing, self.stacked_index]
         with np.errstate(all="ignore"):
             pair = self.pick(kinds)()
         if pair is not None and pair[1].size <= 3000 and pair[1].ndim <= 5:
