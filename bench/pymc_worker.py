@@ -20,7 +20,7 @@ from pytensor.compile.maker import FunctionMaker
 from compare import density_graph, points
 from models import MODELS
 
-DRAWS, TUNE, CHAINS = 500, 500, 4
+DRAWS, TUNE, CHAINS = {"JAX": 500}, 500, 4  # 2000 draws where JAX, which is slow, has 500
 ROUNDS, ROUNDS_END = 3, 5.0  # of draws, of which the median counts; none begins after so many seconds
 linking = 0.0
 create = FunctionMaker.create
@@ -103,7 +103,7 @@ def nutpies_draws(model, mode):
     nutpie.sample(compiled, draws=10, seed=1, **options)
 
     def draw(seed):
-        posterior = nutpie.sample(compiled, draws=DRAWS, seed=seed, **options).posterior
+        posterior = nutpie.sample(compiled, draws=DRAWS.get(mode, 2000), seed=seed, **options).posterior
         return {name: posterior[name].values for name in posterior.data_vars}
 
     effective(draw, model)
@@ -111,7 +111,7 @@ def nutpies_draws(model, mode):
 
 def stanlis_draws(stan, model):
     def draw(seed):
-        fit = stan.sample(chains=CHAINS, seed=seed + 1, warmup=TUNE, samples=DRAWS, parallel_chains=1, refresh=0)
+        fit = stan.sample(chains=CHAINS, seed=seed + 1, warmup=TUNE, samples=2000, parallel_chains=1, refresh=0)
         # A parameter whose name is a word of Stan's has a line below it.
         return {name.rstrip("_"): fit.draws(name) for name in fit.variables}
 
