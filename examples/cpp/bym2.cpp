@@ -3,6 +3,7 @@
 // theta), where phi is an intrinsic autoregression over the map, and theta is not smooth. s scales phi so that its
 // elements have a geometric mean of variances of 1 (Riebler and others 2016); the variances are elements of an inverse,
 // of which only those at the positions of the precision are computed.
+#include <algorithm>
 #include <bitale/sparse/cholesky.hpp>
 #include <chrono>
 #include <cmath>
@@ -74,13 +75,24 @@ int main() {
     good &= std::abs(numeric - gradient[k]) < 1e-4 * (1 + std::abs(numeric));
   }
 
-  // With the scales given the density has one maximum, to which steps of Barzilai and Borwein (1988) lead.
+  // With the scales given the density has one maximum, to which steps of Barzilai and Borwein (1988) lead; the density
+  // may fall, but not below the last ten values (Raydan 1997).
   gradient[1] = gradient[2] = 0;
+  std::vector<double> values{f({bt::Array(point)})[0].item()};
   double length = 1e-5;
   for (int step = 0; step < 3000; ++step) {
+    const double worst = *std::min_element(values.size() > 10 ? values.end() - 10 : values.begin(), values.end());
     auto next = point;
-    for (std::size_t k = 0; k < next.size(); ++k) next[k] += length * gradient[k];
-    auto slope = gradient_at(next);
+    bt::Array slopes;
+    for (int halvings = 0; halvings < 60; ++halvings, length /= 2) {
+      for (std::size_t k = 0; k < next.size(); ++k) next[k] = point[k] + length * gradient[k];
+      const auto out = f({bt::Array(next)});
+      slopes = out[1];
+      if (out[0].item() < worst || std::isnan(out[0].item())) continue;
+      values.push_back(out[0].item());
+      break;
+    }
+    std::vector<double> slope(slopes.data_as<double>(), slopes.data_as<double>() + count);
     slope[1] = slope[2] = 0;
     double moved = 0, turned = 0;
     for (std::size_t k = 0; k < next.size(); ++k) {
