@@ -100,7 +100,7 @@ Index index_at(const Dim& dim, const nb::object& location) {
   return XVariable(Operand::number(nb::cast<std::int64_t>(nb::int_(location))), {});
 }
 
-bool is_text(nb::handle object) { return PyUnicode_Check(object.ptr()); }
+bool is_label_text(nb::handle object) { return PyUnicode_Check(object.ptr()); }
 
 bool has_dates(const Dim& dim) {
   if (!dim.coordinates()) return false;
@@ -114,7 +114,8 @@ bool has_dates(const Dim& dim) {
 std::optional<Index> index_of_dates(const Dim& dim, nb::handle item, const LookupOptions& options) {
   if (!has_dates(dim) || options.method != Inexact::None) return {};
   const bool is_range = PySlice_Check(item.ptr());
-  if (!is_text(item) && !(is_range && (is_text(item.attr("start")) || is_text(item.attr("stop"))))) return {};
+  if (!is_label_text(item) && !(is_range && (is_label_text(item.attr("start")) || is_label_text(item.attr("stop")))))
+    return {};
   const nb::object index = import_pandas("sel: texts beside dates").attr("Index")(labels_of(dim.coordinates()));
   return index_at(dim, looked_up(dim, item, [&]() -> nb::object {
                     if (!is_range) return index.attr("get_loc")(item);
@@ -189,7 +190,8 @@ const Dim* dimension_of_level(const XVariable& x, nb::handle name) {
 nb::dict by_dimension(const XVariable& x, const nb::dict& indexers) {
   nb::dict out;
   for (auto [name, item] : indexers) {
-    const Dim* dim = is_text(name) && x.find(nb::cast<std::string>(name)) < 0 ? dimension_of_level(x, name) : nullptr;
+    const Dim* dim =
+        is_label_text(name) && x.find(nb::cast<std::string>(name)) < 0 ? dimension_of_level(x, name) : nullptr;
     if (!dim) {
       out[name] = item;
       continue;

@@ -249,7 +249,7 @@ XVariable tail(const XOperand& x, const std::optional<Counts>& counts) {
     const auto known = known_integer(count.variable);
     if (known && *known > 0) return Slice{.start = Operand(-*known)};
     if (known) return Slice{.stop = Operand(std::int64_t(0))};
-    return Slice{.start = Operand(maximum(sub(length, count), 0))};
+    return Slice{.start = Operand(bitale::maximum(bitale::sub(length, count), 0))};
   });
 }
 

@@ -447,7 +447,7 @@ def test_derivatives(seed):
     made = Generator(seed, is_smooth=True)
     for _ in range(20):
         made.step()
-    loss = sum((px.math.tanh(x.astype("float64")).mean() for x, _ in made.nodes[4:]), px.as_xtensor(0.0))
+    loss = sum((px.math.tanh(x.astype("float64")).mean() for x, value in made.nodes[4:] if value.size), px.as_xtensor(0.0))
     variables = [x for x, _ in made.inputs]
     gradients = bt.grad(loss, variables, disconnected_inputs="ignore")
     assert [g.dims for g in gradients] == [x.dims for x in variables]
