@@ -6,7 +6,7 @@
 cmake_path(GET BITALE_LLVM_INCLUDE_DIR PARENT_PATH llvm_dir)
 file(GLOB llvm_archives ${llvm_dir}/lib/libLLVM*.a)
 set(have_archives OFF)
-if(llvm_archives AND NOT CMAKE_CROSSCOMPILING)
+if(llvm_archives AND BITALE_LLVM_INCLUDE_DIR MATCHES "^${CMAKE_SYSROOT}/")  # not this machine's, for another processor
   set(have_archives ON)
 endif()
 option(BITALE_BUNDLE_LLVM "Link LLVM's archives into libbitale_llvm" ${have_archives})

@@ -15,9 +15,18 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-set(BITALE_LLD "" CACHE FILEPATH "None: the cross compiler brings its own linker and finds no other")
-# LLVM's headers are the same on every platform.
-set(BITALE_LLVM_INCLUDE_DIR /usr/lib/llvm-19/include CACHE PATH "The folder that holds llvm-c/")
+set(BITALE_LLVM_INCLUDE_DIR ${CMAKE_SYSROOT}/usr/lib/llvm-19/include CACHE PATH "The folder that holds llvm-c/")
+
+# lld links for every processor. A cross compiler looks for it under another name, except in folders that -B names; the one
+# of lld itself has no other tools that the compiler would take.
+find_program(BITALE_LLD ld.lld)
+if(BITALE_LLD)
+  file(REAL_PATH ${BITALE_LLD} lld)
+  cmake_path(GET lld PARENT_PATH lld_folder)
+  foreach(kind EXE SHARED MODULE)
+    set(CMAKE_${kind}_LINKER_FLAGS_INIT -B${lld_folder})
+  endforeach()
+endif()
 
 find_program(BITALE_AARCH64_EMULATOR NAMES qemu-aarch64-static qemu-aarch64)
 if(BITALE_AARCH64_EMULATOR)

@@ -1,6 +1,6 @@
 """Installs the wheels of dist/ and tries them: in a fresh virtual environment of each Python, in chroots of other Debian
 releases with their own Python, and the library alone, called from C++, in one whose Python is too old; then the packages for
-C++ (`./dev package`), if dist/ has them.
+C++ (`./dev package`), if dist/ has them; and wheels for another processor in an emulated system.
 
 python run.py [--only REGEX]. Systems are made by debootstrap in build/roots and kept; NumPy's wheels are fetched once into
 build/wheelhouse, and everything is installed from there and from dist/, without a network. Prints the time from
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import glob
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -25,6 +26,11 @@ ROOT = Path(__file__).resolve().parents[2]
 DIST, HOUSE, ROOTS = ROOT / "dist", ROOT / "build" / "wheelhouse", ROOT / "build" / "roots"
 BESIDE = ["llvmlite"]  # another LLVM in the same process
 SUITES = {"bookworm": "3.11", "trixie": "3.13"}
+MACHINE = platform.machine()
+EMULATED = {"aarch64": "arm64"}  # and Debian's name
+FOR_TESTS = ["scipy", "mpmath", "pytest", "iniconfig", "packaging", "pluggy", "pygments"]
+# In an emulator all Python tests would take hours: each function of the tables, and random graphs of every op.
+EMULATED_TESTS = ["tensor/test_function_table.py", "tensor/test_accuracy.py", "test_fuzz.py"]
 sys.path.insert(0, str(ROOT / "tools"))
 
 
@@ -35,16 +41,17 @@ def run(*command: object, **more: object) -> str:
     return answer.stdout
 
 
-def fetch(version: str) -> None:
+def fetch(version: str, packages: tuple[str, ...] = ("numpy", *BESIDE), machine: str = MACHINE) -> None:
     """NumPy, and what is imported beside Bitale, for that Python."""
-    for package in ("numpy", *BESIDE):
+    for package in packages:
         into, tag = HOUSE / package, f"cp{version.replace('.', '')}"
-        if not list(into.glob(f"*{tag}*.whl")):
+        if not list(into.glob(f"*-{tag}-*{machine}.whl")) and not list(into.glob("*-none-any.whl")):
             pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", into]
-            run(*pip, "--only-binary=:all:", "--python-version", version, package)
+            platforms = [word for policy in ("2_28", "2_27", "2_17") for word in ("--platform", f"manylinux_{policy}_{machine}")]
+            run(*pip, "--only-binary=:all:", "--python-version", version, *platforms, package)
 
 
-def install_and_try(environment: Path, make: list[object], within: list[object] = (), checkout: Path = ROOT) -> str:
+def install_and_try(environment: Path, make: list[object], within: list[object] = (), checkout: Path = ROOT, beside: bool = True) -> str:
     """`make` makes the environment; `within` goes before each command: chroot."""
     run(*within, *make)
     python = [*within, environment / "bin" / "python"]
@@ -58,16 +65,22 @@ def install_and_try(environment: Path, make: list[object], within: list[object] 
     assert run(*python, "-c", first, env=own, cwd="/") == "2.0\n"
     done = time.monotonic()
     steps = run(*python, checkout / "tests" / "wheel" / "first_steps.py", checkout, env=own, cwd="/")
-    run(*python, *offline, *houses, *BESIDE)
-    for order in ("--before", "--after"):  # Bitale is imported before and after the other library
+    if beside:
+        run(*python, *offline, *houses, *BESIDE)
+    for order in ("--before", "--after") if beside else ():  # Bitale is imported before and after the other library
         steps += run(*python, checkout / "tests" / "wheel" / "first_steps.py", checkout, order, env=own, cwd="/").splitlines()[-1] + f", {order[2:]}\n"
     return f"installed in {installed - start:.1f} s, first result {done - start:.1f} s after the beginning\n{steps}"
+
+
+def tags(machine: str = MACHINE) -> list[str]:
+    """The minor version of Python of each wheel for that processor."""
+    return sorted({re.search(r"-cp3(\d+)-", wheel.name)[1] for wheel in DIST.glob(f"*_{machine}.whl")}, key=int)
 
 
 def pythons() -> dict[str, str]:
     """An interpreter of each version for which dist/ has a wheel."""
     found = {}
-    for tag in sorted({re.search(r"-cp3(\d+)-", wheel.name)[1] for wheel in DIST.glob("*.whl")}, key=int):
+    for tag in tags():
         names = [*sorted(glob.glob(os.path.expanduser(f"~/.pyenv/versions/3.{tag}.*/bin/python3"))), shutil.which(f"python3.{tag}")]
         found |= {f"3.{tag}": next(name for name in names if name)} if any(names) else {}
     return found
@@ -79,30 +92,67 @@ def in_environment(version: str, python: str) -> str:
         return install_and_try(Path(folder) / "env", [python, "-m", "venv", Path(folder) / "env"])
 
 
-def root_of(suite: str, packages: list[str]) -> Path:
+def root_of(suite: str, packages: list[str], machine: str = MACHINE) -> Path:
     """A system of that Debian release, with nothing but the packages."""
-    root = ROOTS / suite
+    root = ROOTS / (suite if machine == MACHINE else f"{suite}-{machine}")
+    other = [] if machine == MACHINE else [f"--arch={EMULATED[machine]}"]
     if not (root / "bin" / "sh").exists() or (root / "debootstrap").exists():
         shutil.rmtree(root, ignore_errors=True)
         ROOTS.mkdir(parents=True, exist_ok=True)
         include = [f"--include={','.join(packages)}"] if packages else []
-        run("debootstrap", "--variant=minbase", *include, suite, root)
+        run("debootstrap", "--variant=minbase", *other, *include, suite, root)
     return root
 
 
-def in_system(suite: str, version: str) -> str:
-    fetch(version)
-    root = root_of(suite, ["python3", "python3-venv"])
+def copy_to(root: Path, parts: tuple[str, ...]) -> None:
     checkout = root / "bitale"
     shutil.rmtree(checkout, ignore_errors=True)
-    for part in ("README.md", "tests/wheel", "examples/data", "dist", "build/wheelhouse"):
+    for part in parts:
         (checkout / part).parent.mkdir(parents=True, exist_ok=True)
         if (ROOT / part).is_dir():
             shutil.copytree(ROOT / part, checkout / part)
         else:
             shutil.copy(ROOT / part, checkout / part)
     shutil.rmtree(root / "env", ignore_errors=True)
+
+
+def in_system(suite: str, version: str) -> str:
+    fetch(version)
+    root = root_of(suite, ["python3", "python3-venv"])
+    copy_to(root, ("README.md", "tests/wheel", "examples/data", "dist", "build/wheelhouse"))
     return install_and_try(Path("/env"), ["python3", "-m", "venv", "/env"], ["chroot", root], Path("/bitale"))
+
+
+def in_emulated_system(suite: str, version: str, machine: str) -> str:
+    """The same steps on another processor."""
+    fetch(version, ("numpy",), machine)
+    root = root_of(suite, ["python3", "python3-venv"], machine)
+    copy_to(root, ("README.md", "tests/wheel", "examples/data", "dist", "build/wheelhouse"))
+    return install_and_try(Path("/env"), ["python3", "-m", "venv", "/env"], ["chroot", root], Path("/bitale"), beside=False)
+
+
+def tests_in_emulated_system(suite: str, version: str, machine: str) -> str:
+    """The pages of the tutorial, and a part of the Python tests."""
+    packages = ("numpy", *FOR_TESTS)
+    fetch(version, packages, machine)
+    root = root_of(suite, ["python3", "python3-venv"], machine)
+    copy_to(root, ("tests", "tools", "docs", "dist", "build/wheelhouse"))
+    python, said = ["chroot", root, "/env/bin/python"], []
+    run("chroot", root, "python3", "-m", "venv", "/env")
+    houses = ["--find-links=/bitale/dist", *(f"--find-links=/bitale/build/wheelhouse/{name}" for name in packages)]
+    run(*python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", *houses, "bitale", *FOR_TESTS)
+    own = {**os.environ, "HOME": "/env", "BITALE_FLAGS": "", "PYTHONPATH": "", "BITALE_TEST_FUZZ_GRAPHS": "100"}
+    pages = [Path("/bitale") / page.relative_to(ROOT) for page in sorted((ROOT / "docs" / "tutorial").glob("*.md"))]
+    for page in pages:
+        try:
+            run(*python, "/bitale/tools/tutorial.py", "python", page, env=own, cwd="/")
+        except RuntimeError as differs:
+            said.append(str(differs))
+    if said:
+        raise AssertionError("\n".join(said))
+    tests = [f"/bitale/tests/python/{name}" for name in EMULATED_TESTS]
+    said.append(run(*python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, env=own, cwd="/").splitlines()[-1])
+    return f"{len(pages)} pages of the tutorial show what they print\n" + "\n".join(said)
 
 
 def build_consumer(package: Path, libraries: Path, folder: Path) -> str:
@@ -186,7 +236,7 @@ def refusals(python: str, version: str) -> str:
         run(python, "-m", "venv", folder / "env")
         own = folder / "env" / "bin" / "python"
         pip = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--no-deps"]
-        [wheel] = DIST.glob(f"*-cp{version.replace('.', '')}-cp{version.replace('.', '')}-*.whl")
+        [wheel] = DIST.glob(f"*-cp{version.replace('.', '')}-cp{version.replace('.', '')}-*_{MACHINE}.whl")
         lines = []
         for what, name in (
             ("another processor", re.sub(r"x86_64|aarch64", lambda found: {"x86_64": "aarch64", "aarch64": "x86_64"}[found[0]], wheel.name)),
@@ -215,7 +265,7 @@ def library_alone(suite: str) -> str:
     folder = root / "bitale"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    with zipfile.ZipFile(sorted(DIST.glob("*.whl"))[-1]) as archive:
+    with zipfile.ZipFile(sorted(DIST.glob(f"*_{MACHINE}.whl"))[-1]) as archive:
         for name in archive.namelist():
             if re.match(r"bitale/lib[^/]*\.so$", name):
                 (folder / Path(name).name).write_bytes(archive.read(name))
@@ -245,9 +295,17 @@ def main() -> int:
     if list(DIST.glob("libbitale*.deb")):
         trials["C++ by Debian's packages"] = (consumer_of_debian,)
     if os.geteuid() == 0 and shutil.which("debootstrap"):
-        tags = {"3." + re.search(r"-cp3(\d+)-", wheel.name)[1] for wheel in DIST.glob("*.whl")}
-        trials |= {f"Debian {suite}": (in_system, suite, version) for suite, version in SUITES.items() if version in tags}
+        trials |= {f"Debian {suite}": (in_system, suite, version) for suite, version in SUITES.items() if version[2:] in tags()}
         trials["Debian bullseye, C++"] = (library_alone, "bullseye")
+        for machine in EMULATED:
+            there = {suite: version for suite, version in SUITES.items() if machine != MACHINE and version[2:] in tags(machine)}
+            if there and not Path(f"/proc/sys/fs/binfmt_misc/qemu-{machine}").exists():
+                print(f"skipped: systems of {machine} need an emulator that Linux starts by itself (qemu-user-static, binfmt-support)")
+                continue
+            for suite, version in there.items():
+                trials[f"Debian {suite}, {machine}"] = (in_emulated_system, suite, version, machine)
+            for suite, version in [*there.items()][:1]:
+                trials[f"Debian {suite}, {machine}, tutorial and tests"] = (tests_in_emulated_system, suite, version, machine)
     else:
         print("skipped: systems of other Debian releases need root and debootstrap")
     failed = 0

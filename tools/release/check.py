@@ -49,6 +49,13 @@ def problems(wheel: Path, glibc: str) -> list[str]:
     found = []
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
         names = archive.namelist()
+        found += [
+            f"{wheel.name} is for glibc {of}: at most {glibc} was asked for"
+            for of in (tag.replace("_", ".") for tag in re.findall(r"manylinux_(\d+_\d+)_", wheel.name))
+            if number(of) > number(glibc)
+        ]
+        if "manylinux" not in wheel.name:
+            found.append(f"{wheel.name} is for no policy of Linux systems")
         if wheel.stat().st_size > MAX_BYTES:
             found.append(f"{wheel.name} has {wheel.stat().st_size / 1e6:.1f} MB: at most {MAX_BYTES / 1e6:.0f} were meant")
         parts = archive.read("bitale/licences/parts.txt").decode().split() if "bitale/licences/parts.txt" in names else []
