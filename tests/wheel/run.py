@@ -29,8 +29,8 @@ SUITES = {"bookworm": "3.11", "trixie": "3.13"}
 MACHINE = platform.machine()
 EMULATED = {"aarch64": "arm64"}  # and Debian's name
 FOR_TESTS = ["scipy", "mpmath", "pytest", "iniconfig", "packaging", "pluggy", "pygments"]
-# In an emulator all Python tests would take hours: each function of the tables, and random graphs of every op.
-EMULATED_TESTS = ["tensor/test_function_table.py", "tensor/test_accuracy.py", "test_fuzz.py"]
+# In an emulator all Python tests would take hours: functions one by one, and random graphs of all ops.
+EMULATED_TESTS = ["tensor/test_function_table.py", "test_fuzz.py::test_random_graphs"]
 sys.path.insert(0, str(ROOT / "tools"))
 
 
@@ -41,14 +41,18 @@ def run(*command: object, **more: object) -> str:
     return answer.stdout
 
 
+def of_system(version: str, machine: str) -> list[str]:
+    """pip's options for another system than this."""
+    return ["--only-binary=:all:", "--python-version", version, *(f"--platform=manylinux_{policy}_{machine}" for policy in ("2_28", "2_27", "2_17"))]
+
+
 def fetch(version: str, packages: tuple[str, ...] = ("numpy", *BESIDE), machine: str = MACHINE) -> None:
     """NumPy, and what is imported beside Bitale, for that Python."""
     for package in packages:
         into, tag = HOUSE / package, f"cp{version.replace('.', '')}"
         if not list(into.glob(f"*-{tag}-*{machine}.whl")) and not list(into.glob("*-none-any.whl")):
             pip = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--dest", into]
-            platforms = [word for policy in ("2_28", "2_27", "2_17") for word in ("--platform", f"manylinux_{policy}_{machine}")]
-            run(*pip, "--only-binary=:all:", "--python-version", version, *platforms, package)
+            run(*pip, *of_system(version, machine), package)
 
 
 def install_and_try(environment: Path, make: list[object], within: list[object] = (), checkout: Path = ROOT, beside: bool = True) -> str:
@@ -136,14 +140,18 @@ def tests_in_emulated_system(suite: str, version: str, machine: str) -> str:
     packages = ("numpy", *FOR_TESTS)
     fetch(version, packages, machine)
     root = root_of(suite, ["python3", "python3-venv"], machine)
-    copy_to(root, ("tests", "tools", "docs", "dist", "build/wheelhouse"))
-    python, said = ["chroot", root, "/env/bin/python"], []
-    run("chroot", root, "python3", "-m", "venv", "/env")
-    houses = ["--find-links=/bitale/dist", *(f"--find-links=/bitale/build/wheelhouse/{name}" for name in packages)]
-    run(*python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", *houses, "bitale", *FOR_TESTS)
-    own = {**os.environ, "HOME": "/env", "BITALE_FLAGS": "", "PYTHONPATH": "", "BITALE_TEST_FUZZ_GRAPHS": "100"}
-    pages = [Path("/bitale") / page.relative_to(ROOT) for page in sorted((ROOT / "docs" / "tutorial").glob("*.md"))]
-    for page in pages:
+    copy_to(root, ("tests", "tools", "docs", "README.md"))
+    shutil.rmtree(root / "site", ignore_errors=True)
+    # By this machine's pip: the emulated one takes minutes.
+    houses = [f"--find-links={DIST}", *(f"--find-links={HOUSE / name}" for name in packages)]
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", *houses]
+    run(*pip, "--target", root / "site", *of_system(version, machine), "bitale", *FOR_TESTS)
+    python, said = ["chroot", root, "python3"], []
+    own = {**os.environ, "HOME": "/tmp", "BITALE_FLAGS": "", "PYTHONPATH": "/site", "BITALE_TEST_FUZZ_GRAPHS": "60"}
+    pages = [Path("/bitale") / page.relative_to(ROOT) for page in sorted((ROOT / "docs" / "tutorial").glob("*.md")) if page.name != "labels.md"]  # needs xarray
+    for page in pages:  # they show programs for vectors of 256 bits; the other processor has 128
+        copy = root / page.relative_to("/")
+        copy.write_text(re.sub(r"\bvector of (\d+)", lambda found: f"vector of {int(found[1]) // 2}", copy.read_text()))
         try:
             run(*python, "/bitale/tools/tutorial.py", "python", page, env=own, cwd="/")
         except RuntimeError as differs:

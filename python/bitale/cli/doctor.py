@@ -78,7 +78,7 @@ def _platform() -> dict[str, str]:
     if (system, machine) in _TESTED and library == "glibc":
         return _check("platform", "ok", text, "")
     if (system, machine) in _BUILT:
-        return _check("platform", "note", text, "built for it; only parts of the tests have been run, in an emulator")
+        return _check("platform", "note", text, "wheels are built for it; only parts of the tests have been run, in an emulator")
     return _check("platform", "note", text, "not supported: Bitale has not been tested here")
 
 
