@@ -63,8 +63,10 @@ class Products {
     switch (row->meaning) {
       case runtime::SourceCall::matrix_product: {
         const Expr n = number("n");
+        const bool may_add = std::any_of(row->parameters.begin(), row->parameters.end(),
+                                         [](const runtime::Parameter& each) { return each.name == "add"; });
         return product(m, n, k, matrix("A", number("lda"), flag("transA")), matrix("B", number("ldb"), flag("transB")),
-                       matrix("C", n));
+                       matrix("C", n), may_add ? number("add") : Expr());
       }
       case runtime::SourceCall::matrix_vector_product: {
         const Matrix a = matrix("A", number("lda"), flag("transA"));
@@ -111,18 +113,19 @@ class Products {
     return pool_.load(matrix.buffer, dtype, at(matrix, row, column));
   }
 
-  // c[m, n] = a[m, k] b[k, n], with the inner loop along the contiguous axis of b.
-  Steps product(Expr m, Expr n, Expr k, const Matrix& a, const Matrix& b, const Matrix& c) {
+  // c[m, n] = a[m, k] b[k, n], plus c where `add` is not 0, with the inner loop along the contiguous axis of b.
+  Steps product(Expr m, Expr n, Expr k, const Matrix& a, const Matrix& b, const Matrix& c, Expr add = {}) {
     const DType dtype = program_.buffers[std::size_t(c.buffer)].dtype;
-    const Expr i = index("i"), j = index("j"), l = index("l");
+    const Expr i = index("i"), j = index("j"), l = index("l"), zero = pool_.number(0, dtype);
     const Expr term = element(a, i, l) * element(b, l, j);
+    const Expr start = add.defined() ? select(not_equal(add, pool_.integer(0)), element(c, i, j), zero) : zero;
     if (b.transposed) {
       const Expr sum = pool_.var(next_variable_++, dtype);
       Steps sums{loop(l, k, {{program::Update{sum, Combiner::add, term}}}, true, {{sum}})};
-      sums.push_back({program::Store{c.buffer, at(c, i, j), sum}});
+      sums.push_back({program::Store{c.buffer, at(c, i, j), add.defined() ? start + sum : sum}});
       return {loop(i, m, {loop(j, n, std::move(sums))})};
     }
-    Steps row{loop(j, n, {{program::Store{c.buffer, at(c, i, j), pool_.number(0, dtype)}}}, true)};
+    Steps row{loop(j, n, {{program::Store{c.buffer, at(c, i, j), start}}}, true)};
     const Expr again = index("j");
     const Expr next_term = element(a, i, l) * element(b, l, again);
     row.push_back(loop(

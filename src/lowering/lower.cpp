@@ -49,7 +49,8 @@ constexpr Pass passes_of_steps[] = {
 constexpr Pass passes_of_programs[] = {
     {"lanes", [](Program& program, const PassContext& with) { batch_lanes(program, with.declare, with.lengths); }},
     {"promote", [](Program& program, const PassContext& with) { promote_elements(program, with.declare); }},
-    {"blocks", [](Program& program, const PassContext& with) { block_products(program, with.declare, with.lengths); }},
+    {"blocks", [](Program& program,
+                  const PassContext& with) { block_products(program, with.declare, with.lengths, with.parallel); }},
     {"collapse",
      [](Program& program, const PassContext& with) { collapse_loops(program, with.declare, with.lengths); }},
     {"tile", [](Program& program, const PassContext& with) { tile_loops(program, with.declare); }},

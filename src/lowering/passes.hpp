@@ -19,8 +19,8 @@ void batch_lanes(Program& program, Declarations& declare, const Lengths& lengths
 bool suits_lanes(const program::Steps& steps);
 // Turns small buffers in serial loops into variables.
 void promote_elements(Program& program, Declarations& declare);
-// Runs large products, and the loops that read them, in blocks of rows.
-void block_products(Program& program, Declarations& declare, const Lengths& lengths);
+// Runs large products, and the loops that read them, in blocks of rows. Sums have the same bits if `parallel`.
+void block_products(Program& program, Declarations& declare, const Lengths& lengths, bool parallel);
 // Merges loops over rows and columns into one loop over elements.
 void collapse_loops(Program& program, Declarations& declare, const Lengths& lengths);
 // Makes loops that read along both rows and columns go through tiles.

@@ -1,16 +1,17 @@
 // Products in blocks of rows. A large product of matrices whose readers go through its rows is computed a block of rows
-// at a time, and its readers (loops over its rows, and further products with it as their left factor) run over that
-// block before the next one is computed. So min(x @ c.T, axis=1) or softmax(q @ k.T) @ v never store the product as a
-// whole; a block stays in the cache. The members of such a group must meet row by row: what one writes, the others use
-// in the same row only. Steps between them move before the group, or behind it.
+// at a time, and its readers (loops over its rows, further products with it as their left factor, and sums over rows of
+// its outer products with others) run over that block before the next one is computed. So min(x @ c.T, axis=1),
+// softmax(q @ k.T) @ v and its gradient never store the product as a whole; a block stays in the cache. The same for a
+// large matrix that a loop computes and only products and loops read by rows. The members of such a group must meet row
+// by row: what one writes, the others use in the same row only. Steps between them move before the group, or behind it.
 #include <algorithm>
 #include <set>
 
 #include "bitale/core/text.hpp"
 #include "lowering/effects.hpp"
 #include "lowering/passes.hpp"
+#include "lowering/row_products.hpp"
 #include "program/steps.hpp"
-#include "runtime/functions.hpp"
 
 namespace bitale::lowering {
 
@@ -34,103 +35,59 @@ bool touches(const Effects& effects, std::int64_t buffer) {
   return effects.reads.contains(buffer) || effects.writes.contains(buffer);
 }
 
-// A call that computes the rows of a product one by one: its `rows` argument, and how far apart the rows of its left
-// factor and of its result are. Rows are matrices in a stack of products.
-struct Product {
-  std::size_t rows_at, left_at, right_at, result_at;
-  Expr rows, left_step, right_step, result_step;
-  Expr inner, bytes_of_row;
-  bool is_stack;
-};
-
 class Blocker {
  public:
-  Blocker(Program& program, Declarations& declare, const Lengths& lengths)
-      : program_(program), pool_(*program.pool), declare_(declare), lengths_(lengths) {}
+  Blocker(Program& program, Declarations& declare, const Lengths& lengths, bool parallel)
+      : program_(program), pool_(*program.pool), declare_(declare), lengths_(lengths), parallel_(parallel) {}
 
   void run() {
     Steps& steps = program_.steps;
-    if (std::none_of(steps.begin(), steps.end(), [&](auto& step) { return is_large(product_of(step)); })) return;
+    if (std::none_of(steps.begin(), steps.end(), [&](auto& step) { return row_product(step, pool_); })) return;
     note_effects();
     for (std::size_t at = 0; at < steps.size(); ++at)
-      if (is_large(product_of(steps[at])) && block(at)) note_effects();
+      if (block(at)) note_effects();
   }
 
  private:
   // ---- products ----
 
-  std::optional<Product> product_of(const Step& step) const {
-    const auto* call = std::get_if<Call>(&step.what);
-    if (!call) return std::nullopt;
-    const runtime::RuntimeFunction* row = runtime::find_function(call->function);
-    if (!row) return std::nullopt;
-    const auto at = [&](std::string_view name) { return row->argument_index(name); };
-    const auto scalar = [&](std::string_view name) { return std::get<Expr>(call->arguments[at(name)]); };
-    const auto left_step = [&] {
-      const Expr transposed = scalar("transA");
-      return transposed.is_constant(0) ? scalar("lda") : transposed.is_constant(1) ? pool_.integer(1) : Expr();
-    };
-    Product out{};
-    const std::int64_t item = row->of_float32 ? 4 : 8;
-    switch (row->meaning) {
-      case runtime::SourceCall::matrix_product:
-        out = {at("m"),          at("A"),     at("B"),     at("C"), scalar("m"), left_step(),
-               pool_.integer(0), scalar("n"), scalar("k"), {},      false};
-        break;
-      case runtime::SourceCall::matrix_vector_product:
-        out = {at("m"),          at("A"),          at("x"),     at("y"), scalar("m"), left_step(),
-               pool_.integer(0), pool_.integer(1), scalar("k"), {},      false};
-        break;
-      case runtime::SourceCall::batched_matrix_product:
-        out = {at("batch"),
-               at("A"),
-               at("B"),
-               at("C"),
-               scalar("batch"),
-               scalar("strideA"),
-               scalar("strideB"),
-               scalar("m") * scalar("n"),
-               scalar("k"),
-               {},
-               true};
-        break;
-      case runtime::SourceCall::other: return std::nullopt;
-    }
-    if (!out.left_step.defined()) return std::nullopt;
-    out.bytes_of_row = out.result_step * item;
-    return out;
-  }
-
   // Whether its result may be larger than the caches.
-  bool is_large(const std::optional<Product>& product) const {
-    if (!product) return false;
-    const Expr bytes = product->rows * product->bytes_of_row, inner = product->inner;
-    if (bytes.is_constant() && bytes.payload() < smallest) return false;
-    return product->is_stack || !inner.is_constant() || inner.payload() <= longest_inner;
+  bool is_large(const RowProduct& product) const {
+    const Expr inner = product.inner;
+    return may_be_large(product.rows, product.bytes_of_row) &&
+           (product.is_stack || !inner.is_constant() || inner.payload() <= longest_inner);
   }
-
-  // The number of rows in a block: all where the product is small, or takes much longer than storing it.
-  Expr rows_in_block(const Product& product) const {
-    const Expr one = pool_.integer(1), all = max(product.rows, one);
-    const Expr fitting = pool_.integer(block_bytes) / max(product.bytes_of_row, one);
-    Expr rows = max(fitting, one), is_worth_it = product.rows * product.bytes_of_row >= smallest;
-    if (!product.is_stack) {
-      constexpr std::int64_t unit = 16;  // rows that kernels of libraries take together
-      rows = max(fitting / unit * unit, pool_.integer(fewest_rows));
-      is_worth_it = is_worth_it & (product.inner <= longest_inner);
-    }
-    return min(select(is_worth_it, rows, all), all);
+  bool may_be_large(Expr rows, Expr bytes_of_row) const {
+    const Expr bytes = rows * bytes_of_row;
+    return !bytes.is_constant() || bytes.payload() >= smallest;
   }
 
   // ---- a group ----
 
   struct Group {
-    Product product;
-    std::vector<std::size_t> members;  // steps that run block by block
-    Numbers by_row;                    // buffers that members write, all by rows
-    Effects effects, of_later;         // of members, and of the steps that run behind the group
+    Expr rows, row_length, bytes_of_row;        // of the large matrix, whose rows are matrices in a stack of products
+    bool is_stack = false, by_product = false;  // whether a product computes it
+    std::vector<Expr> limits;                   // what must hold for blocks to be worth it
+    std::vector<std::size_t> members;           // steps that run block by block
+    std::set<std::size_t> sums;                 // members that are sums over rows
+    bool has_product = false;
+    Numbers by_row;             // buffers that members write, all by rows
+    Effects effects, of_later;  // of members, and of the steps that run behind the group
     std::vector<std::size_t> earlier, later;
   };
+
+  // The number of rows in a block: all where the matrix is small, or its products take much longer than storing it.
+  Expr rows_in_block(const Group& group) const {
+    const Expr one = pool_.integer(1), all = max(group.rows, one);
+    const Expr fitting = pool_.integer(block_bytes) / max(group.bytes_of_row, one);
+    Expr rows = max(fitting, one), is_worth_it = group.rows * group.bytes_of_row >= smallest;
+    if (!group.is_stack) {
+      constexpr std::int64_t unit = 16;  // rows that kernels of libraries take together
+      rows = max(fitting / unit * unit, pool_.integer(fewest_rows));
+      for (const Expr limit : group.limits) is_worth_it = is_worth_it & limit;
+    }
+    return min(select(is_worth_it, rows, all), all);
+  }
 
   void note_effects() {
     effects_.assign(program_.steps.size(), {});
@@ -161,13 +118,11 @@ class Blocker {
     return std::get<BufferArgument>(call.arguments[at]);
   }
 
-  // Builds the group of the product at this step, and puts it into the program. Returns whether there is one.
+  // Builds the group of the matrix that this step computes, and puts it into the program. Returns whether there is one.
   bool block(std::size_t begin) {
     Group group;
-    group.product = *product_of(program_.steps[begin]);
-    const std::int64_t result = memory(std::get<Call>(program_.steps[begin].what), group.product.result_at).buffer;
-    if (!is_temporary(result) || first_use_[std::size_t(result)] != begin) return false;
-    if (!add_product(group, begin, true)) return false;
+    const auto large = begin_with(group, begin);
+    if (!large) return false;
     const auto end = [&] {
       std::size_t last = begin;
       for (const std::int64_t buffer : group.by_row)
@@ -176,7 +131,7 @@ class Blocker {
     };
     for (std::size_t at = begin + 1; at <= end(); ++at) {
       if (add(group, at)) continue;
-      if (touches(effects_[at], result)) return false;
+      if (touches(effects_[at], *large)) return false;
       const bool stays_behind = depend(effects_[at], group.effects) || depend(effects_[at], group.of_later) ||
                                 (effects_[at].may_fail && group.of_later.may_fail);
       if (!stays_behind) {
@@ -186,15 +141,67 @@ class Blocker {
       group.later.push_back(at);
       group.of_later.add(effects_[at]);
     }
-    if (group.members.size() < 2 || stores_as_much(group)) return false;
+    if (group.members.size() < 2 || !group.has_product || stores_as_much(group)) return false;
     replace(group, begin);
     return true;
+  }
+
+  // The large matrix with which a group begins, of which the step is the first member.
+  std::optional<std::int64_t> begin_with(Group& group, std::size_t at) {
+    const Step& step = program_.steps[at];
+    const auto product = row_product(step, pool_);
+    if (product && !is_large(*product)) return std::nullopt;
+    if (product) {
+      group.rows = product->rows, group.row_length = product->result_step, group.bytes_of_row = product->bytes_of_row;
+      group.is_stack = product->is_stack, group.by_product = true;
+      const std::int64_t result = memory(std::get<Call>(step.what), product->result_at).buffer;
+      if (!is_new(result, at) || !add_product(group, at, *product, true)) return std::nullopt;
+      return result;
+    }
+    const auto* loop = program::as_loop(step);
+    if (!loop || loop->until.defined() || !loop->carries.empty() || effects_[at].may_fail) return std::nullopt;
+    const Numbers others = buffers_not_by_row(step, loop->index);
+    for (const std::int64_t buffer : effects_[at].writes) {
+      const auto& written = program_.buffers[std::size_t(buffer)];
+      if (written.shape.size() < 2 || others.contains(buffer) || !is_new(buffer, at) || !is_factor(buffer, at))
+        continue;
+      if (!lengths_.same(written.shape[0], loop->extent)) continue;
+      group.rows = loop->extent, group.row_length = length_of_row(buffer);
+      group.bytes_of_row = group.row_length * std::int64_t(itemsize(written.dtype));
+      // Where lengths are not known, loops over independent elements may be short, and then run fastest as one loop.
+      const bool is_known = (group.rows * group.bytes_of_row).is_constant();
+      if (!may_be_large(group.rows, group.bytes_of_row) || !(is_known || carries_within_rows(*loop))) continue;
+      add_rows(group, at, loop->extent, others);
+      return buffer;
+    }
+    return std::nullopt;
+  }
+
+  bool is_new(std::int64_t buffer, std::size_t at) const {
+    return is_temporary(buffer) && first_use_[std::size_t(buffer)] == at;
+  }
+  static bool carries_within_rows(const Loop& loop) {
+    bool found = false;
+    program::visit_steps(loop.body, [&](const Step& step) {
+      const auto* inner = program::as_loop(step);
+      found |= inner && !inner->carries.empty();
+    });
+    return found;
+  }
+  // Whether a later product has it as a factor.
+  bool is_factor(std::int64_t buffer, std::size_t at) const {
+    for (std::size_t later = at + 1; later <= last_use_[std::size_t(buffer)]; ++later) {
+      if (!effects_[later].reads.contains(buffer)) continue;
+      const Step& step = program_.steps[later];
+      if (row_product(step, pool_) || sum_over_rows(step, pool_)) return true;
+    }
+    return false;
   }
 
   // Whether something as large as the product is stored as a whole anyway.
   bool stores_as_much(const Group& group) const {
     return std::any_of(group.by_row.begin(), group.by_row.end(), [&](std::int64_t buffer) {
-      return has_rows(buffer, group.product.result_step, group) && !is_within(group, buffer);
+      return has_rows(buffer, group.row_length, group) && !is_within(group, buffer);
     });
   }
 
@@ -203,34 +210,64 @@ class Blocker {
     if (effects_[at].may_fail || group.of_later.may_fail || depend(effects_[at], group.of_later)) return false;
     const Numbers &used = effects_[at].used, &defined = group.effects.defined;
     if (std::any_of(used.begin(), used.end(), [&](std::int64_t var) { return defined.contains(var); })) return false;
-    return add_product(group, at, false) || add_loop(group, at);
+    const auto product = row_product(program_.steps[at], pool_);
+    return (product && add_product(group, at, *product, false)) || add_sum(group, at) || add_loop(group, at);
   }
 
-  bool add_product(Group& group, std::size_t at, bool is_first) {
-    const auto product = product_of(program_.steps[at]);
-    if (!product || !lengths_.same(product->rows, group.product.rows)) return false;
-    if (product->is_stack != group.product.is_stack) return false;
+  bool add_product(Group& group, std::size_t at, const RowProduct& product, bool is_first) {
+    if (!lengths_.same(product.rows, group.rows) || product.is_stack != group.is_stack) return false;
     const Call& call = std::get<Call>(program_.steps[at].what);
-    const BufferArgument &left = memory(call, product->left_at), &right = memory(call, product->right_at),
-                         &result = memory(call, product->result_at);
+    const BufferArgument &left = memory(call, product.left_at), &right = memory(call, product.right_at),
+                         &result = memory(call, product.result_at);
     const Numbers& written = group.effects.writes;
     if (result.offset.defined() || touches(group.effects, result.buffer) ||
-        !has_rows(result.buffer, product->result_step, group))
+        !has_rows(result.buffer, product.result_step, group))
       return false;
     if (result.buffer == left.buffer || result.buffer == right.buffer) return false;
     if (!is_first) {
       // Another product joins where it reads rows of the group, or is as large, and read with them.
       const bool reads_rows = group.by_row.contains(left.buffer);
-      if (reads_rows && (left.offset.defined() || !has_rows(left.buffer, product->left_step, group))) return false;
+      if (reads_rows && (left.offset.defined() || !has_rows(left.buffer, product.left_step, group))) return false;
       if (!reads_rows && (!is_large(product) || !is_temporary(result.buffer) || written.contains(left.buffer)))
         return false;
       const bool reads_right = written.contains(right.buffer);
-      if (reads_right && !(group.by_row.contains(right.buffer) && !right.offset.defined() && product->is_stack &&
-                           has_rows(right.buffer, product->right_step, group)))
+      if (reads_right && !(group.by_row.contains(right.buffer) && !right.offset.defined() && product.is_stack &&
+                           has_rows(right.buffer, product.right_step, group)))
         return false;
-      if (left.buffer == right.buffer && !product->is_stack) return false;
+      if (left.buffer == right.buffer && !product.is_stack) return false;
     }
     group.by_row.insert(result.buffer);
+    group.has_product = true;
+    if (is_first) group.limits.push_back(product.inner <= longest_inner);
+    if (!group.by_product && !product.is_vector) group.limits.push_back(product.result_step <= longest_inner);
+    join(group, at);
+    return true;
+  }
+
+  // A sum over rows is added up block by block. It joins where a factor is of the group, and its result is small.
+  bool add_sum(Group& group, std::size_t at) {
+    const auto sum = sum_over_rows(program_.steps[at], pool_);
+    if (!sum || group.is_stack || !lengths_.same(sum->rows, group.rows)) return false;
+    const Call& call = std::get<Call>(program_.steps[at].what);
+    const BufferArgument &left = memory(call, sum->left_at), &right = memory(call, sum->right_at),
+                         &result = memory(call, sum->result_at);
+    const auto& buffer = program_.buffers[std::size_t(result.buffer)];
+    const Expr bytes = sum->m * sum->n * std::int64_t(itemsize(buffer.dtype));
+    if (result.offset.defined() || touches(group.effects, result.buffer) || result.buffer == left.buffer ||
+        result.buffer == right.buffer || first_use_[std::size_t(result.buffer)] != at ||
+        !lengths_.same(elements_of(buffer.shape), sum->m * sum->n) ||
+        (bytes.is_constant() && bytes.payload() > block_bytes))
+      return false;
+    const auto is_by_row = [&](const BufferArgument& factor, Expr step) {
+      return group.by_row.contains(factor.buffer) && !factor.offset.defined() && has_rows(factor.buffer, step, group);
+    };
+    const bool left_is = is_by_row(left, sum->left_step), right_is = is_by_row(right, sum->right_step);
+    const auto is_outside = [&](std::int64_t factor) { return !group.effects.writes.contains(factor); };
+    if (!(left_is || right_is) || !(left_is || is_outside(left.buffer)) || !(right_is || is_outside(right.buffer)))
+      return false;
+    group.has_product = true;
+    group.limits.push_back(bytes <= block_bytes);
+    group.sums.insert(at);
     join(group, at);
     return true;
   }
@@ -238,20 +275,29 @@ class Blocker {
   // Whether the buffer consists of as many rows as the group has, of this length.
   bool has_rows(std::int64_t buffer, Expr length, const Group& group) const {
     const auto& shape = program_.buffers[std::size_t(buffer)].shape;
-    if (shape.empty() || !lengths_.same(shape[0], group.product.rows)) return false;
-    Expr row = pool_.integer(1);
-    for (std::size_t k = 1; k < shape.size(); ++k) row = row * lengths_.fixed(shape[k]);
+    if (shape.empty() || !lengths_.same(shape[0], group.rows)) return false;
+    const Expr row = length_of_row(buffer);
     return lengths_.same(row, length) || row == lengths_.fixed(length);
+  }
+  Expr length_of_row(std::int64_t buffer) const {
+    return elements_of(std::span(program_.buffers[std::size_t(buffer)].shape).subspan(1));
+  }
+  Expr elements_of(std::span<const Expr> shape) const {
+    Expr out = pool_.integer(1);
+    for (const Expr length : shape) out = out * lengths_.fixed(length);
+    return out;
   }
 
   bool add_loop(Group& group, std::size_t at) {
     const auto* loop = program::as_loop(program_.steps[at]);
-    if (!loop || loop->until.defined() || !lengths_.same(loop->extent, group.product.rows)) return false;
+    if (!loop || loop->until.defined() || !lengths_.same(loop->extent, group.rows)) return false;
     const auto can_be_split = [](const program::Carry& carry) { return carry.kind == program::CarryKind::reduce; };
     if (!std::all_of(loop->carries.begin(), loop->carries.end(), can_be_split)) return false;
-    // A sum of numbers, rather than of results of rows, is added in lanes.
-    if (!loop->carries.empty() && std::all_of(loop->body.begin(), loop->body.end(), program::is_simple)) return false;
     const Effects& own = effects_[at];
+    // A sum of numbers, rather than of results of rows, is added in lanes.
+    if (!loop->carries.empty() && own.writes.empty() &&
+        std::all_of(loop->body.begin(), loop->body.end(), program::is_simple))
+      return false;
     const Numbers others = buffers_not_by_row(program_.steps[at], loop->index);
     const auto fits = [&](std::int64_t buffer, bool writes) {
       const bool is_by_row = !others.contains(buffer);
@@ -266,11 +312,14 @@ class Blocker {
     for (const std::int64_t buffer : own.writes)
       if (!fits(buffer, true)) return false;
     if (!reads_rows) return false;
-    for (const std::int64_t buffer : own.writes)
-      if (!others.contains(buffer) && lengths_.same(program_.buffers[std::size_t(buffer)].shape[0], loop->extent))
+    add_rows(group, at, loop->extent, others);
+    return true;
+  }
+  void add_rows(Group& group, std::size_t at, Expr rows, const Numbers& others) {
+    for (const std::int64_t buffer : effects_[at].writes)
+      if (!others.contains(buffer) && lengths_.same(program_.buffers[std::size_t(buffer)].shape[0], rows))
         group.by_row.insert(buffer);
     join(group, at);
-    return true;
   }
 
   void join(Group& group, std::size_t at) {
@@ -298,22 +347,39 @@ class Blocker {
   // ---- the program of a group ----
 
   void replace(Group& group, std::size_t begin) {
-    const Expr rows = group.product.rows, in_block = rows_in_block(group.product);
+    const Expr rows = group.rows, in_block = rows_in_block(group);
     const Expr count = (rows + (in_block - 1)) / in_block;
     const Expr block = declare_.index("b", count), first = block * in_block;
     const Expr size = min(in_block, rows - first), row = declare_.index("i", size);
 
+    // Threads share the loop that a group begins with as a whole. Sums have the same blocks, and the same bits.
+    const bool first_is_whole = parallel_ && !group.by_product;
     Numbers narrowed;
     for (const std::int64_t buffer : group.by_row)
-      if (is_within(group, buffer)) narrowed.insert(buffer);
+      if (is_within(group, buffer) && !(first_is_whole && effects_[begin].writes.contains(buffer)))
+        narrowed.insert(buffer);
     for (const std::int64_t buffer : narrowed) program_.buffers[std::size_t(buffer)].shape[0] = in_block;
 
     Loop blocks{block, count, {}, {}, false};
-    Steps deferred;
+    Steps before, deferred;
     for (const std::size_t at : group.members) {
       Step step = std::move(program_.steps[at]);
-      if (auto* call = std::get_if<Call>(&step.what)) {
-        const Product product = *product_of(step);
+      if (first_is_whole && at == begin) {
+        before.push_back(std::move(step));
+        continue;
+      }
+      if (group.sums.contains(at)) {
+        const auto sum = sum_over_rows(step, pool_);
+        before.push_back(zeros(memory(std::get<Call>(step.what), sum->result_at).buffer, in_block < rows));
+        const auto first_of = [&](std::size_t factor, Expr distance) {
+          return narrowed.contains(memory(std::get<Call>(step.what), factor).buffer) ? Expr()
+                                                                                     : block * (in_block * distance);
+        };
+        step = part_of_sum(step, pool_, size, first_of(sum->left_at, sum->left_step),
+                           first_of(sum->right_at, sum->right_step),
+                           select(in_block < rows, pool_.integer(1), pool_.integer(0)));
+      } else if (auto* call = std::get_if<Call>(&step.what)) {
+        const RowProduct product = *row_product(step, pool_);
         call->arguments[product.rows_at] = size;
         move_to_block(*call, product.left_at, product.left_step, block, in_block, narrowed);
         move_to_block(*call, product.right_at, product.right_step, block, in_block, narrowed);
@@ -334,12 +400,31 @@ class Blocker {
                                       group.later.empty() ? 0 : group.later.back()});
     Steps together;
     for (const std::size_t at : group.earlier) together.push_back(std::move(program_.steps[at]));
+    for (auto& each : before) together.push_back(std::move(each));
     together.push_back({std::move(blocks)});
     for (auto& each : deferred) together.push_back(std::move(each));
     for (const std::size_t at : group.later) together.push_back(std::move(program_.steps[at]));
     const auto from = program_.steps.begin() + std::ptrdiff_t(begin);
     const auto behind = program_.steps.erase(from, program_.steps.begin() + std::ptrdiff_t(end) + 1);
     program_.steps.insert(behind, std::make_move_iterator(together.begin()), std::make_move_iterator(together.end()));
+  }
+
+  // The elements of a sum over rows before the first block, if there are several.
+  Step zeros(std::int64_t buffer, Expr several) {
+    const auto& shape = program_.buffers[std::size_t(buffer)].shape;
+    const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
+    std::vector<Expr> at, extents;
+    for (const Expr length : shape) {
+      extents.push_back(at.empty() ? select(several, length, pool_.integer(0)) : length);
+      at.push_back(declare_.index("i", extents.back()));
+    }
+    Step out{program::Store{buffer, at, pool_.number(0, dtype)}};
+    for (std::size_t k = shape.size(); k-- > 0;) {
+      Loop loop{at[k], extents[k], {}, {}, false};
+      loop.body.push_back(std::move(out));
+      out = {std::move(loop)};
+    }
+    return out;
   }
 
   // What each row gives once to a reduction is stored, and combined by a loop behind the group, which can run in lanes,
@@ -417,6 +502,7 @@ class Blocker {
   program::ExprPool& pool_;
   Declarations& declare_;
   const Lengths& lengths_;
+  bool parallel_;
   std::vector<Effects> effects_;  // by top-level step
   int deferred_count_ = 0;
   std::vector<std::size_t> first_use_, last_use_;  // by buffer: top-level steps
@@ -424,8 +510,8 @@ class Blocker {
 
 }  // namespace
 
-void block_products(Program& program, Declarations& declare, const Lengths& lengths) {
-  Blocker(program, declare, lengths).run();
+void block_products(Program& program, Declarations& declare, const Lengths& lengths, bool parallel) {
+  Blocker(program, declare, lengths, parallel).run();
 }
 
 }  // namespace bitale::lowering

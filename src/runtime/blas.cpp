@@ -179,14 +179,14 @@ bool fit_int(Lengths... lengths) {
   return ((lengths <= std::numeric_limits<int>::max()) && ...);
 }
 
-// Row-major C = op(A) op(B) row by row, in blocks of k that keep B's rows in cache; op(A) and op(B) are read through
-// strides.
+// Row-major C = op(A) op(B), or C += op(A) op(B), row by row, in blocks of k that keep B's rows in cache; op(A) and
+// op(B) are read through strides.
 template <class T>
 void plain_product(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* A,
-                   std::int64_t lda, const T* B, std::int64_t ldb, T* C) {
+                   std::int64_t lda, const T* B, std::int64_t ldb, T* C, bool add = false) {
   constexpr std::int64_t block = 64;
   const std::int64_t a_row = transA ? 1 : lda, a_column = transA ? lda : 1;
-  std::fill(C, C + m * n, T(0));
+  if (!add) std::fill(C, C + m * n, T(0));
   for (std::int64_t start = 0; start < k; start += block) {
     const std::int64_t end = std::min(k, start + block);
     for (std::int64_t i = 0; i < m; ++i) {
@@ -258,24 +258,24 @@ std::vector<T> transposed(std::int64_t rows, std::int64_t columns, const T* B, s
 
 template <class T>
 [[gnu::noinline]] void any_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* A,
-                                std::int64_t lda, const T* B, std::int64_t ldb, T* C) {
+                                std::int64_t lda, const T* B, std::int64_t ldb, T* C, bool add = false) {
   if (m <= 0 || n <= 0) return;
   if (k <= 0) {
-    std::fill(C, C + m * n, T(0));
+    if (!add) std::fill(C, C + m * n, T(0));
     return;
   }
   const auto function = blas().of<T>().gemm;
-  if (!function || !fit_int(m, n, k, lda, ldb)) return plain_product(m, n, k, transA, transB, A, lda, B, ldb, C);
-  const bool own_transpose = A == B && m == n && lda == ldb && transA != transB;
+  if (!function || !fit_int(m, n, k, lda, ldb)) return plain_product(m, n, k, transA, transB, A, lda, B, ldb, C, add);
+  const bool own_transpose = A == B && m == n && lda == ldb && transA != transB && !add;
   if (own_transpose && n >= min_own_rows && n < rows_per_block &&
       double(n) * double(n) * double(k) >= double(min_own_work))
     return times_own_transpose(n, k, transA, A, lda, C);
   const bool in_pieces = splits_into_pieces(m, n, k);
-  if (in_pieces && transB) return any_gemm(m, n, k, transA, false, A, lda, transposed(k, n, B, ldb).data(), n, C);
+  if (in_pieces && transB) return any_gemm(m, n, k, transA, false, A, lda, transposed(k, n, B, ldb).data(), n, C, add);
   const auto multiply = [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
     function(CblasRowMajor, flag(transA), flag(transB), int(rows), int(columns), int(k), T(1),
              A + row * (transA ? 1 : lda), leading(lda, transA ? m : k), B + column * (transB ? ldb : 1),
-             leading(ldb, transB ? k : n), T(0), C + row * n + column, int(n));
+             leading(ldb, transB ? k : n), T(add), C + row * n + column, int(n));
   };
   for_each_block(m, n, k, [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
     const std::int64_t step = in_pieces ? rows_of_piece(rows, n, k) : rows;
@@ -295,16 +295,26 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool tran
 }
 
 template <class T>
-void gemv(std::int64_t m, std::int64_t k, bool transA, const T* A, std::int64_t lda, const T* x, T* y) {
+void gemv(std::int64_t m, std::int64_t k, bool transA, const T* A, std::int64_t lda, const T* x, T* y,
+          bool add = false) {
   if (m <= 0) return;
   if (k <= 0) {
-    std::fill(y, y + m, T(0));
+    if (!add) std::fill(y, y + m, T(0));
     return;
   }
   const auto function = blas().of<T>().gemv;
-  if (!function || !fit_int(m, k, lda)) return plain_product(m, std::int64_t(1), k, transA, false, A, lda, x, 1, y);
+  if (!function || !fit_int(m, k, lda))
+    return plain_product(m, std::int64_t(1), k, transA, false, A, lda, x, 1, y, add);
   const std::int64_t rows = transA ? k : m, columns = transA ? m : k;  // as stored
-  function(CblasRowMajor, flag(transA), int(rows), int(columns), T(1), A, leading(lda, columns), x, 1, T(0), y, 1);
+  function(CblasRowMajor, flag(transA), int(rows), int(columns), T(1), A, leading(lda, columns), x, 1, T(add), y, 1);
+}
+
+// The terms of a product that is computed in parts: C += op(A) op(B).
+template <class T>
+void gemm_add(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* A, std::int64_t lda,
+              const T* B, std::int64_t ldb, T* C) {
+  if (n == 1 && (transB || ldb == 1)) return gemv(m, k, transA, A, lda, B, C, true);
+  any_gemm(m, n, k, transA, transB, A, lda, B, ldb, C, true);
 }
 
 // Products of one left matrix with thin right ones are computed side by side, a block of columns at a time: BLAS
@@ -365,6 +375,11 @@ void plain_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, boo
                         const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T* C) {                            \
     bitale::runtime::gemm(m, n, k, transA != 0, transB != 0, A, lda, B, ldb, C);                                       \
   }                                                                                                                    \
+  void bt_gemm_add_##suffix(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t transA, std::int64_t transB,  \
+                            std::int64_t add, const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T* C) {      \
+    const auto function = add ? &bitale::runtime::gemm_add<T> : &bitale::runtime::gemm<T>;                             \
+    function(m, n, k, transA != 0, transB != 0, A, lda, B, ldb, C);                                                    \
+  }                                                                                                                    \
   void bt_gemv_##suffix(std::int64_t m, std::int64_t k, std::int64_t transA, const T* A, std::int64_t lda, const T* x, \
                         T* y) {                                                                                        \
     bitale::runtime::gemv(m, k, transA != 0, A, lda, x, y);                                                            \
@@ -397,6 +412,27 @@ static void bt_gemm_$S(int64_t m, int64_t n, int64_t k, int64_t ta, int64_t tb, 
 #else
   for (int64_t i = 0; i < m; ++i)
     for (int64_t l = 0; l < k; ++l) {
+      const $T a = ta ? A[l * lda + i] : A[i * lda + l];
+      for (int64_t j = 0; j < n; ++j) C[i * n + j] += a * (tb ? B[j * ldb + l] : B[l * ldb + j]);
+    }
+#endif
+}
+)";
+
+constexpr std::string_view gemm_add_c = R"(// C[m, n] = op(A)[m, k] op(B)[k, n], plus C if `add` is not 0.
+static void bt_gemm_add_$S(int64_t m, int64_t n, int64_t k, int64_t ta, int64_t tb, int64_t add, const $T *A,
+                            int64_t lda, const $T *B, int64_t ldb, $T *restrict C) {
+  if (m <= 0 || n <= 0) return;
+  if (!add)
+    for (int64_t i = 0; i < m * n; ++i) C[i] = 0;
+  if (k <= 0) return;
+#ifdef BITALE_CBLAS
+  cblas_$Cgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, 1,
+              A, (int)(lda > (ta ? m : k) ? lda : (ta ? m : k)), B, (int)(ldb > (tb ? k : n) ? ldb : (tb ? k : n)), 1,
+              C, (int)n);
+#else
+  for (int64_t l = 0; l < k; ++l)
+    for (int64_t i = 0; i < m; ++i) {
       const $T a = ta ? A[l * lda + i] : A[i * lda + l];
       for (int64_t j = 0; j < n; ++j) C[i * n + j] += a * (tb ? B[j * ldb + l] : B[l * ldb + j]);
     }
@@ -458,6 +494,8 @@ RuntimeFunction product_row(std::string_view name, F* function, std::string_view
 #define ROWS(suffix, T)                                                                                               \
   product_row<T>("bt_gemm_" #suffix, bt_gemm_##suffix, "m n k transA transB A lda B ldb C",                           \
                  SourceCall::matrix_product, {2, {"m", "n", "k"}}, gemm_c),                                           \
+      product_row<T>("bt_gemm_add_" #suffix, bt_gemm_add_##suffix, "m n k transA transB add A lda B ldb inout:C",     \
+                     SourceCall::matrix_product, {2, {"m", "n", "k"}}, gemm_add_c),                                   \
       product_row<T>("bt_gemv_" #suffix, bt_gemv_##suffix, "m k transA A lda x y", SourceCall::matrix_vector_product, \
                      {2, {"m", "k"}}, gemv_c),                                                                        \
       product_row<T>("bt_batched_gemm_" #suffix, bt_batched_gemm_##suffix, "batch m n k A strideA B strideB C",       \

@@ -19,6 +19,12 @@ void bt_gemm_f64(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t tr
 void bt_gemm_f32(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t transA, std::int64_t transB,
                  const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float* C);
 
+// The same, and C's elements are added where `add` is not 0: a product in parts.
+void bt_gemm_add_f64(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t transA, std::int64_t transB,
+                     std::int64_t add, const double* A, std::int64_t lda, const double* B, std::int64_t ldb, double* C);
+void bt_gemm_add_f32(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t transA, std::int64_t transB,
+                     std::int64_t add, const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float* C);
+
 // y[m] = op(A)[m, k] · x[k]; x and y contiguous.
 void bt_gemv_f64(std::int64_t m, std::int64_t k, std::int64_t transA, const double* A, std::int64_t lda,
                  const double* x, double* y);

@@ -186,6 +186,8 @@ std::deque<Case> whole_graphs(const std::string& folder, const Machine& machine)
        {m, numbers({33}, 0.4), numbers({7}, 0.2)}, false);
   make("network", {X, Y, wide}, {dot(X, transpose(Y)), dot(transpose(X), Y), dot(wide, transpose(wide))},
        {m, k, numbers({5, 37}, 0.8, DType::Float32)}, false);
+  make("products in blocks of rows", {X, Y}, with_gradients(sum(sqr(tanh(dot(X, Y)))), {X, Y}),
+       {numbers({3000, 16}, 0.7), numbers({16, 100}, 0.3)}, false);
   const Variable third = tensor("third", DType::Float64, {unknown_length, unknown_length, unknown_length});
   const Variable whole = lvector("whole"), power = lvector("power");
   make("runtime functions in the object", {x, f, whole, power},

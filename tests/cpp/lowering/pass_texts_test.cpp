@@ -22,7 +22,11 @@ void collapse(Program& program) {
 }
 void blocks(Program& program) {
   lowering::Declarations declare(program);
-  lowering::block_products(program, declare, {});
+  lowering::block_products(program, declare, {}, false);
+}
+void blocks_with_threads(Program& program) {
+  lowering::Declarations declare(program);
+  lowering::block_products(program, declare, {}, true);
 }
 void lanes(Program& program) {
   lowering::Declarations declare(program);
@@ -418,12 +422,88 @@ TEST_CASE("blocks: a large product and the loops and products that read its rows
 )");
 }
 
+TEST_CASE("blocks: sums over rows of outer products are added up block by block") {
+  const std::string text =
+      after(blocks,
+            R"(program p(q: f64[?, ?], k: f64[?, ?], d: f64[?, ?]) -> dq: f64[4096, 32], dk: f64[2048, 32]
+  buffer s: f64[4096, 2048]
+  call bt_gemm_f64(4096, 2048, 32, 0, 1, in q, 32, in k, 32, out s)
+  for i in 4096:
+    for j in 2048:
+      s[i, j] = (s[i, j] * d[i, 0])
+  call bt_gemm_f64(4096, 32, 2048, 0, 0, in s, 2048, in k, 32, out dq)
+  call bt_gemm_f64(2048, 32, 4096, 1, 0, in s, 2048, in q, 32, out dk)
+)");
+  CHECK(text == R"(program p(q: f64[?, ?], k: f64[?, ?], d: f64[?, ?]) -> dq: f64[4096, 32], dk: f64[2048, 32]
+  buffer s: f64[64, 2048]
+  for i4 in 2048:
+    for i5 in 32:
+      dk[i4, i5] = 0.0
+  for b in 64:
+    call bt_gemm_f64(min(64, (4096 - (b * 64))), 2048, 32, 0, 1, in q from (b * 2048), 32, in k, 32, out s)
+    for i3 in min(64, (4096 - (b * 64))):
+      for j in 2048:
+        s[i3, j] = (s[i3, j] * d[((b * 64) + i3), 0])
+    call bt_gemm_f64(min(64, (4096 - (b * 64))), 32, 2048, 0, 0, in s, 2048, in k, 32, out dq from (b * 2048))
+    call bt_gemm_add_f64(2048, 32, min(64, (4096 - (b * 64))), 1, 0, 1, in s, 2048, in q from (b * 2048), 32, inout dk)
+)");
+}
+
+TEST_CASE("blocks: a matrix that a loop computes for products is computed in blocks of rows") {
+  const char* const given = R"(program p(x: f64[128], t: f64[16384]) -> g: f64[128]
+  buffer w: f64[16384, 128]
+  buffer y: f64[16384]
+  buffer r: f64[16384]
+  for i in 16384:
+    for j in 128, prefix prod v0:
+      v0 *= t[i]
+      w[i, j] = v0
+  call bt_gemv_f64(16384, 128, 0, in w, 128, in x, out y)
+  for i in 16384:
+    r[i] = (y[i] - t[i])
+  call bt_gemv_f64(128, 16384, 1, in w, 128, in r, out g)
+)";
+  CHECK(after(blocks, given) == R"(program p(x: f64[?], t: f64[?]) -> g: f64[128]
+  buffer w: f64[512, 128]
+  buffer y: f64[512]
+  buffer r: f64[512]
+  for i4 in 128:
+    g[i4] = 0.0
+  for b in 32:
+    for i3 in min(512, (16384 - (b * 512))):
+      for j in 128, prefix prod v0:
+        v0 *= t[((b * 512) + i3)]
+        w[i3, j] = v0
+    call bt_gemv_f64(min(512, (16384 - (b * 512))), 128, 0, in w, 128, in x, out y)
+    for i3 in min(512, (16384 - (b * 512))):
+      r[i3] = (y[i3] - t[((b * 512) + i3)])
+    call bt_gemm_add_f64(128, 1, min(512, (16384 - (b * 512))), 1, 0, 1, in w, 128, in r, 1, inout g)
+)");
+  CHECK(after(blocks_with_threads, given) == R"(program p(x: f64[?], t: f64[?]) -> g: f64[128]
+  buffer w: f64[16384, 128]
+  buffer y: f64[512]
+  buffer r: f64[512]
+  for i in 16384:
+    for j in 128, prefix prod v0:
+      v0 *= t[i]
+      w[i, j] = v0
+  for i4 in 128:
+    g[i4] = 0.0
+  for b in 32:
+    call bt_gemv_f64(min(512, (16384 - (b * 512))), 128, 0, in w from (b * 65536), 128, in x, out y)
+    for i3 in min(512, (16384 - (b * 512))):
+      r[i3] = (y[i3] - t[((b * 512) + i3)])
+    call bt_gemm_add_f64(128, 1, min(512, (16384 - (b * 512))), 1, 0, 1, in w from (b * 65536), 128, in r, 1, inout g)
+)");
+}
+
 TEST_CASE("blocks: a product stays whole where it is small, read by columns, returned, or stored again as a whole") {
   for (const auto& [rows, body] : std::vector<std::pair<std::string, std::string>>{
            {"64", "  for i in 64:\n    for j in 2048:\n      y[j] += s[i, j]\n"},
            {"4096", "  for j in 2048:\n    for i in 4096:\n      y[j] += s[i, j]\n"},
            {"4096", "  for i in 4096:\n    for j in 2048:\n      y[j] += s[(4095 - i), j]\n"},
            {"4096", "  call bt_gemm_f64(1, 2048, 4096, 0, 0, in w, 4096, in s, 2048, out y)\n"},
+           {"4096", "  call bt_gemm_f64(2048, 1, 4096, 1, 0, in s, 2048, in s, 2049, out y)\n"},
            {"4096", "  for i in 4096, prefix sum v0:\n    v0 += s[i, 0]\n    y[0] = v0\n"},
            {"4096",
             "  for i in 4096:\n    for j in 2048:\n      t[i, j] = (s[i, j] + 1.0)\n  for j in 2048:\n    y[j] += t[j, "

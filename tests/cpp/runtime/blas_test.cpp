@@ -128,6 +128,36 @@ TEST_CASE("a matrix times its transpose") {
   check_own_transpose<float>(bt_gemm_f32);
 }
 
+// A product in parts: the terms up to k / 2, and the others added.
+template <class T, class Gemm, class GemmAdd>
+void check_gemm_add(Gemm gemm, GemmAdd gemm_add) {
+  for (std::int64_t m : {0, 1, 5, 130})
+    for (std::int64_t n : {0, 1, 3, 33})
+      for (std::int64_t k : {0, 1, 6, 200})
+        for (int flags = 0; flags < 4; ++flags) {
+          CAPTURE(m);
+          CAPTURE(n);
+          CAPTURE(k);
+          CAPTURE(flags);
+          const bool transA = flags & 1, transB = flags & 2;
+          const std::int64_t lda = (transA ? m : k) + 3, ldb = transB ? k + 2 : n, half = k / 2;
+          const auto a = stored<T>(transA ? k : m, transA ? m : k, 3, 1),
+                     b = stored<T>(transB ? n : k, transB ? k : n, transB ? 2 : 0, 2);
+          std::vector<T> c(std::size_t(m * n + 1), std::numeric_limits<T>::quiet_NaN()), expected(std::size_t(m * n));
+          gemm(m, n, k, transA, transB, a.data(), lda, b.data(), ldb, expected.data());
+          gemm_add(m, n, half, transA, transB, 0, a.data(), lda, b.data(), ldb, c.data());
+          gemm_add(m, n, k - half, transA, transB, 1, a.data() + half * (transA ? lda : 1), lda,
+                   b.data() + half * (transB ? 1 : ldb), ldb, c.data());
+          for (std::size_t i = 0; i < expected.size(); ++i) REQUIRE(c[i] == expected[i]);
+          CHECK(std::isnan(c.back()));
+        }
+}
+
+TEST_CASE("a product in parts") {
+  check_gemm_add<double>(bt_gemm_f64, bt_gemm_add_f64);
+  check_gemm_add<float>(bt_gemm_f32, bt_gemm_add_f32);
+}
+
 TEST_CASE("matrix times matrix") {
   check_gemm<double>(bt_gemm_f64);
   check_gemm<float>(bt_gemm_f32);
