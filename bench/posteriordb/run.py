@@ -9,9 +9,14 @@ FOLDER is `posterior_database` of a checkout of posteriordb: `posteriors/*.json`
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import math
+import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
@@ -27,6 +32,16 @@ from models import CENTRES, MODELS, log_density
 from page import machine, replace_section
 
 POINTS = 3  # at which values and gradients are compared
+
+# What a sampler in C does.
+CALLS = """#include <stddef.h>
+typedef int function(size_t, const double *, double *, double *, const void *);
+int repeat(function *f, size_t calls, size_t n, const double *x, double *gradient, double *value) {
+  for (size_t call = 0; call < calls; ++call)
+    if (f(n, x, gradient, value, NULL)) return 1;
+  return 0;
+}
+"""
 
 
 def posteriors(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -51,18 +66,61 @@ def seconds_of(function: Callable[[], Any], turns: int = 7, span: float = 0.004)
     return best
 
 
+def caller_in_c() -> Any:
+    """`repeat` of CALLS, or None without a C compiler."""
+    compiler = shutil.which("cc")
+    if not compiler:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder, "calls.c"), Path(folder, "calls.so")
+        source.write_text(CALLS)
+        subprocess.run([compiler, "-O2", "-shared", "-fPIC", source, "-o", library], check=True)
+        return ctypes.CDLL(str(library)).repeat
+
+
+def seconds_by_address(repeat: Any, function: Any, at: np.ndarray) -> float:
+    """Processor time of a call of the C function, from C."""
+    x, gradient, value = np.array(at), np.empty(at.size), np.empty(1)
+    address = ctypes.c_void_p(function.address("value_and_grad"))
+    count = 100
+
+    def calls() -> None:
+        sizes, arrays = map(ctypes.c_size_t, (count, x.size)), (ctypes.c_void_p(each.ctypes.data) for each in (x, gradient, value))
+        if repeat(address, *sizes, *arrays):
+            raise RuntimeError("the call by address failed")
+
+    return seconds_of(calls) / count
+
+
+def most_memory() -> float:
+    """Of this program so far, in bytes; getrusage() would count the process that started it, too."""
+    return int(re.search(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text()).group(1)) * 1024  # type: ignore[union-attr]
+
+
+def megabytes_of_process(folder: Path, name: str) -> float:
+    """The most memory that a process takes which does no more than prepare this posterior and call it."""
+    run = subprocess.run([sys.executable, __file__, str(folder), "--memory", name], check=True, capture_output=True, text=True)
+    return float(run.stdout)
+
+
 def points(name: str, size: int) -> list[np.ndarray]:
     centre = np.array(CENTRES.get(name, [0.0] * size))
     return [centre + np.random.default_rng(seed).uniform(-0.5, 0.5, size) for seed in range(POINTS)]
 
 
-def prepared(name: str, data: dict[str, Any]) -> tuple[Any, int, float]:
-    """The compiled value and gradient, the number of unconstrained parameters, and the processor time until the first result."""
-    begin = time.process_time()
+def prepared(name: str, data: dict[str, Any], mode: str = "FAST_RUN", clock: Callable[[], float] = time.process_time) -> tuple[Any, int, float]:
+    """The compiled value and gradient, the number of unconstrained parameters, and the time until the first result."""
+    begin = clock()
     q, total, size = log_density(name, data)
-    function = bt.function([q], [total, bt.grad(total, q)])
+    function = bt.function([q], [total, bt.grad(total, q)], mode=mode)
     function(points(name, size)[0])
-    return function, size, time.process_time() - begin
+    return function, size, clock() - begin
+
+
+def quickly_prepared(name: str, data: dict[str, Any]) -> float:
+    """The time until the first result in mode FAST_START, cold. It is wall time: another thread makes better code meanwhile."""
+    with bt.config.change_flags(cache=False):
+        return prepared(name, data, "FAST_START", time.perf_counter)[2]
 
 
 def differences(ours: list[Any], theirs: list[Any]) -> tuple[float, float]:
@@ -78,12 +136,17 @@ def measure(folder: Path) -> list[dict[str, Any]]:
         import stanli
     except ImportError:
         stanli = None
+    repeat = caller_in_c()
     rows = []
     for name, model, data in posteriors(folder):
         function, size, cold = prepared(model, data)
         _, _, warm = prepared(model, data)
         at = points(model, size)
-        row = {"name": name, "size": size, "cold": cold, "warm": warm, "call": seconds_of(lambda: function(at[0]))}
+        quick = quickly_prepared(model, data)
+        row = {"name": name, "size": size, "cold": cold, "quick": quick, "warm": warm, "call": seconds_of(lambda: function(at[0]))}
+        row["memory"] = megabytes_of_process(folder, name)
+        if repeat:
+            row["by_address"] = seconds_by_address(repeat, function, at[0])
         program = folder / "models" / "stan" / f"{model}.stan"
         if stanli and program.is_file():
             begin = time.process_time()
@@ -103,7 +166,10 @@ def geometric_mean(values: list[float]) -> float:
 
 def table(rows: list[dict[str, Any]]) -> str:
     compared = [row for row in rows if "their_call" in row]
-    lines = ["| posterior | parameters | preparation, ms: cold | warm | stanli | gradient, µs | stanli | ratio | difference |", "|---|---|---|---|---|---|---|---|---|"]
+    lines = [
+        "| posterior | parameters | preparation, ms: cold | FAST_START | warm | stanli | memory, MB | gradient, µs: in C | from Python | stanli | ratio | difference |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
     for row in rows:
         theirs = ["", "", "", ""]
         if "their_call" in row:
@@ -111,13 +177,14 @@ def table(rows: list[dict[str, Any]]) -> str:
                 f"{row['their_preparation'] * 1e3:.0f}", f"{row['their_call'] * 1e6:.1f}", f"{row['call'] / row['their_call']:.2f}",
                 f"{max(row['values'], row['gradients']):.0e}",
             ]  # fmt: skip
+        in_c = f"{row['by_address'] * 1e6:.1f}" if "by_address" in row else ""
         lines.append(
-            f"| {row['name']} | {row['size']} | {row['cold'] * 1e3:.0f} | {row['warm'] * 1e3:.0f} | {theirs[0]} "
-            f"| {row['call'] * 1e6:.1f} | {theirs[1]} | {theirs[2]} | {theirs[3]} |"
+            f"| {row['name']} | {row['size']} | {row['cold'] * 1e3:.0f} | {row['quick'] * 1e3:.0f} | {row['warm'] * 1e3:.0f} | {theirs[0]} | {row['memory']:.0f} "
+            f"| {in_c} | {row['call'] * 1e6:.1f} | {theirs[1]} | {theirs[2]} | {theirs[3]} |"
         )
     median = lambda key: sorted(row[key] for row in rows)[len(rows) // 2]  # noqa: E731
     lines.append("")
-    lines.append(f"Median of preparation: {median('cold') * 1e3:.0f} ms cold, {median('warm') * 1e3:.0f} ms warm.")
+    lines.append(f"Median of preparation: {median('cold') * 1e3:.0f} ms cold, {median('quick') * 1e3:.0f} ms in mode FAST_START, {median('warm') * 1e3:.0f} ms warm. Most memory of a process: {max(row['memory'] for row in rows):.0f} MB.")
     if compared:
         ratios = [row["call"] / row["their_call"] for row in compared]
         lines.append(
@@ -129,10 +196,16 @@ def table(rows: list[dict[str, Any]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--memory", metavar="NAME", help="prints the memory in MB of this process after it has called this posterior")
     parser.add_argument("--page", type=Path, help="a page whose table, between two comments, is replaced")
     arguments = parser.parse_args()
     if not (arguments.folder / "posteriors").is_dir():
         parser.error(f"{arguments.folder} has no folder `posteriors`: name `posterior_database` of a checkout of posteriordb")
+    if arguments.memory:
+        [(model, data)] = [(model, data) for name, model, data in posteriors(arguments.folder) if name == arguments.memory]
+        prepared(model, data)
+        print(most_memory() / 1e6)
+        return
     measured_on = machine(f"Bitale {bt.__version__}")
     text = f"{measured_on}.\n\n{table(measure(arguments.folder))}\n"
     if arguments.page:

@@ -8,7 +8,7 @@
 #include <atomic>
 
 #include "bitale/core/interruption.hpp"
-#include "codegen/llvm/background.hpp"
+#include "codegen/background.hpp"
 #include "progress.hpp"
 
 namespace bitale::python {
@@ -41,7 +41,7 @@ void begin_interruption() {
   set_interruption_check(raise_for_signals);
   nb::module_::import_("atexit").attr("register")(nb::cpp_function([] {
     const nb::gil_scoped_release unlocked;
-    codegen::wait_for_background_work();
+    codegen::end_background_work();
   }));
 }
 

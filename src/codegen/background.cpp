@@ -1,4 +1,4 @@
-#include "codegen/llvm/background.hpp"
+#include "codegen/background.hpp"
 
 #include <pthread.h>
 #include <signal.h>
@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -20,8 +21,9 @@ namespace bitale::codegen {
 
 namespace {
 
-// How many pieces of work are running. Where the host does not wait for them, a function does that is called at exit:
-// it is registered after LLVM was loaded, and so runs before the destructors of what loading has made.
+// How many threads are running, and the work that one of them takes in turn. Where the host does not wait for them, a
+// function does that is called at exit: it is registered after LLVM was loaded, and so runs before the destructors of
+// what loading has made.
 class Running {
  public:
   void begin() {
@@ -37,10 +39,35 @@ class Running {
     idle_.wait(lock, [this] { return count_ == 0; });
   }
 
+  // Returns whether no thread takes work from the queue yet: the caller starts one.
+  bool add(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(std::move(work));
+    return !std::exchange(has_worker_, true);
+  }
+  // Empty where there is none, and the worker ends.
+  std::function<void()> next() {
+    const std::lock_guard lock(mutex_);
+    if (queue_.empty()) {
+      has_worker_ = false;
+      return nullptr;
+    }
+    std::function<void()> work = std::move(queue_.front());
+    queue_.pop_front();
+    return work;
+  }
+  void drop() {
+    std::deque<std::function<void()>> dropped;
+    const std::lock_guard lock(mutex_);
+    dropped.swap(queue_);
+  }
+
  private:
   std::mutex mutex_;
   std::condition_variable idle_;
+  std::deque<std::function<void()>> queue_;
   int count_ = 0;
+  bool has_worker_ = false;
 };
 
 // Replaced in a child process, which has none of its parent's threads.
@@ -50,7 +77,7 @@ Running& running() {
   [[maybe_unused]] static const bool is_set_up = [] {
     current = new Running;
     pthread_atfork(nullptr, nullptr, [] { current = new Running; });
-    std::atexit(wait_for_background_work);
+    std::atexit(end_background_work);
     return true;
   }();
   return *current.load();
@@ -100,12 +127,13 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-bool begin_task(const std::shared_ptr<Task>& task) {
-  Running& among = running();
+// Whether there is a thread that runs `body`, which ends with Running::end().
+template <class Body>
+bool begin_thread(Running& among, Body body) {
   among.begin();
   try {
     const SignalsBlocked blocked;
-    std::thread([task, &among] { task->run(among); }).detach();
+    std::thread(std::move(body)).detach();
     return true;
   } catch (const std::system_error&) {  // the system has no more threads
     among.end();
@@ -113,17 +141,44 @@ bool begin_task(const std::shared_ptr<Task>& task) {
   }
 }
 
+void work_in_turn(Running& among) {
+  while (auto work = among.next()) {
+    try {
+      work();
+    } catch (...) {  // nobody waits for it
+    }
+  }
+}
+
 }  // namespace
+
+void run_later(std::function<void()> work) {
+  Running& among = running();
+  if (!among.add(std::move(work))) return;
+  const auto body = [&among] {
+    work_in_turn(among);
+    among.end();
+  };
+  if (!begin_thread(among, body)) work_in_turn(among);
+}
 
 void wait_for_background_work() {
   if (Running* const running = current.load()) running->wait();
+}
+
+void end_background_work() {
+  if (Running* const running = current.load()) {
+    running->drop();
+    running->wait();
+  }
 }
 
 std::string in_background(std::function<std::string()> work) {
   using namespace std::chrono_literals;
   const auto task = std::make_shared<Task>();
   task->work = std::move(work);
-  if (!begin_task(task)) return task->work();
+  Running& among = running();
+  if (!begin_thread(among, [task, &among] { task->run(among); })) return task->work();
   std::unique_lock lock(task->mutex);
   // By the system's clock: waiting by another one needs glibc 2.30, and packages are made for older ones.
   while (!task->changed.wait_until(lock, std::chrono::system_clock::now() + 20ms, [&] { return task->is_done; })) {

@@ -10,6 +10,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "cache/claim.hpp"
+#include "codegen/background.hpp"
 #include "codegen/key.hpp"
 #include "runtime/functions.hpp"
 
@@ -73,17 +74,45 @@ struct Generated {
   double milliseconds = 0;  // in the generator
 };
 
-Generated generate(const Generator& generator, const program::Program& program, const Target& target) {
-  Generated out;
-  const auto start = std::chrono::steady_clock::now();
-  out.file = generator.generate(program, target);
-  out.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+Shared link_generated(const std::string& file) {
   try {
-    out.object = link(out.file);
-    return out;
+    return link(file);
   } catch (const ValueError& error) {
     throw InternalError(cat("the code generated for a program can't be loaded: ", error.what()));
   }
+}
+
+using Clock = std::chrono::steady_clock;
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+Generated generate(const Generator& generator, const program::Program& program, const Target& target) {
+  Generated out;
+  const auto start = Clock::now();
+  out.file = generator.generate(program, target);
+  out.milliseconds = milliseconds_since(start);
+  out.object = link_generated(out.file);
+  return out;
+}
+
+// Code of the first tier, which the second one replaces some time later, unless no function is left that uses it.
+// `keep` gets the second one.
+template <class Keep>
+std::unique_ptr<MachineCode> in_tiers(const Generator& generator, const program::Program& program, const Target& target,
+                                      Keep keep) {
+  const auto start = Clock::now();
+  Tiers tiers = generator.generate_in_tiers(program, target);
+  auto code = std::make_unique<MachineCode>(link_generated(tiers.quick), Origin::generated, milliseconds_since(start));
+  run_later([full = std::move(tiers.full), used = std::weak_ptr(code->tier()), keep = std::move(keep)] {
+    if (used.expired()) return;
+    Generated made;
+    made.file = full();
+    made.object = link_generated(made.file);
+    keep(made);
+    if (const auto tier = used.lock()) tier->replace(made.object);
+  });
+  return code;
 }
 
 }  // namespace
@@ -91,6 +120,7 @@ Generated generate(const Generator& generator, const program::Program& program, 
 std::unique_ptr<MachineCode> compile(const program::Program& program, const Target& target, const Generator& generator,
                                      bool cached) {
   if (!cached || !config::get_bool("cache")) {
+    if (generator.generate_in_tiers) return in_tiers(generator, program, target, [](const Generated&) {});
     const Generated made = generate(generator, program, target);
     return std::make_unique<MachineCode>(made.object, Origin::generated, made.milliseconds);
   }
@@ -101,6 +131,11 @@ std::unique_ptr<MachineCode> compile(const program::Program& program, const Targ
   Origin origin = Origin::store;
   double generating = 0;
   Shared object = load(store, key);
+  if (!object && generator.generate_in_tiers)
+    return in_tiers(generator, program, target, [store, key](const Generated& made) {
+      store.save(key, made.file);
+      loaded().insert(key, made.object);
+    });
   if (!object) {
     const cache::Claim claim(store, key);
     object = load(store, key);  // another process may have been quicker

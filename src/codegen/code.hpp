@@ -2,6 +2,7 @@
 // Program is reused; a code generator is loaded and run only otherwise.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -20,18 +21,32 @@ std::string_view name_of(Origin origin);
 
 class MachineCode {
  public:
+  // The code that calls run: the first one, or the better one that has come since. Calls may still be running the first
+  // one, so that it is kept.
+  class Tier {
+   public:
+    explicit Tier(std::shared_ptr<const Object> object) : first_(std::move(object)), entry_(entry_of(*first_)) {}
+    runtime::Entry entry() const { return entry_.load(std::memory_order_acquire); }
+    void replace(std::shared_ptr<const Object> object) {  // once
+      second_ = std::move(object);
+      entry_.store(entry_of(*second_), std::memory_order_release);
+    }
+
+   private:
+    static runtime::Entry entry_of(const Object& object) { return reinterpret_cast<runtime::Entry>(object.entry()); }
+    std::shared_ptr<const Object> first_, second_;
+    std::atomic<runtime::Entry> entry_;
+  };
+
   MachineCode(std::shared_ptr<const Object> object, Origin origin, double generating = 0)
-      : object_(std::move(object)),
-        entry_(reinterpret_cast<runtime::Entry>(object_->entry())),
-        origin_(origin),
-        generating_(generating) {}
-  runtime::Entry entry() const { return entry_; }  // valid as long as this
+      : tier_(std::make_shared<Tier>(std::move(object))), origin_(origin), generating_(generating) {}
+  runtime::Entry entry() const { return tier_->entry(); }  // valid as long as this
+  const std::shared_ptr<Tier>& tier() const { return tier_; }
   Origin origin() const { return origin_; }
   double generating() const { return generating_; }  // milliseconds that the generator took
 
  private:
-  std::shared_ptr<const Object> object_;
-  runtime::Entry entry_;
+  std::shared_ptr<Tier> tier_;
   Origin origin_;
   double generating_;
 };

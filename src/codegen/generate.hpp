@@ -1,6 +1,7 @@
 // The code generators behind `compile`, which turn a Program into an object file.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,12 @@ class MissingGenerator : public NotImplementedError {
   using NotImplementedError::NotImplementedError;
 };
 
+// Two object files of one Program, with the same results to the last bit.
+struct Tiers {
+  std::string quick;                  // takes less time to make, and more to run
+  std::function<std::string()> full;  // makes the other one, in any thread
+};
+
 // A generator of object files, all of which have the same entry point.
 struct Generator {
   std::string_view linker;  // the name of the linker that uses it
@@ -26,9 +33,12 @@ struct Generator {
   std::string (*identity)();
   // Throws MissingGenerator when what it needs is not found.
   std::string (*generate)(const program::Program& program, const Target& target);
+  // Tiered compilation: functions begin with the quick code, and go over to the full one when it is ready. Null: none.
+  Tiers (*generate_in_tiers)(const program::Program& program, const Target& target) = nullptr;
 };
-const Generator& llvm_generator();  // by means of the LLVM library
-const Generator& c_generator();     // as C, compiled by the system's compiler
+const Generator& llvm_generator();         // by means of the LLVM library
+const Generator& llvm_tiered_generator();  // the same code in the end
+const Generator& c_generator();            // as C, compiled by the system's compiler
 
 // For example "LLVM 19.1.7, libLLVM.so.19.1". Throws MissingGenerator.
 const std::string& generator_version();

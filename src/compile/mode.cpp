@@ -24,6 +24,7 @@ std::shared_ptr<const MakerFactory> debug_maker() { return debug_mode().maker();
 // An empty linker or optimizer: the value of the config flag.
 constexpr NamedMode modes[] = {
     {"FAST_RUN", "", "fast_run"},
+    {"FAST_START", "tiered", "fast_run"},
     {"FAST_COMPILE", "vm", "fast_compile"},
     {"Mode", "", ""},
     {"C", "c", "fast_run"},

@@ -56,14 +56,17 @@ const std::vector<Flag>& declarations() {
 
       {"mode",
        "enum",
-       {"FAST_RUN", "FAST_COMPILE", "Mode", "C", "JAX", "VM", "CVM", "NanGuardMode", "DebugMode", "DEBUG_MODE"},
+       {"FAST_RUN", "FAST_START", "FAST_COMPILE", "Mode", "C", "JAX", "VM", "CVM", "NanGuardMode", "DebugMode",
+        "DEBUG_MODE"},
        "FAST_RUN",
        "How function() compiles when no mode is given."},
       {"linker",
        "enum",
-       {"auto", "jit", "c", "jax", "opwise", "vm", "dual", "py", "c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc"},
+       {"auto", "jit", "tiered", "c", "jax", "opwise", "vm", "dual", "py", "c|py", "c|py_nogc", "cvm", "cvm_nogc",
+        "vm_nogc"},
        "auto",
-       "What runs a compiled graph: native code by LLVM (jit) or by the system's C compiler (c), native code for each "
+       "What runs a compiled graph: native code by LLVM (jit; tiered: at first quickly made code, which the other one "
+       "replaces in time) or by the system's C compiler (c), native code for each "
        "node (opwise), each op's perform (vm), or both, compared (dual). auto leaves the choice to the mode."},
       {"allow_gc",
        "bool",

@@ -13,7 +13,8 @@
 namespace bitale::link {
 
 std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const FunctionGraph& graph,
-                                         runtime::Entry entry, std::int64_t stream_from) {
+                                         std::shared_ptr<const codegen::MachineCode::Tier> code,
+                                         std::int64_t stream_from) {
   const program::Program& program = lowered.program;
   const auto offsets = program::length_offsets(program);
   const bool needs_workspace = std::any_of(program.buffers.begin(), program.buffers.end(), [](auto& buffer) {
@@ -24,7 +25,7 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
   if (graph.inputs().size() + graph.outputs().size() > max_views) return {};
 
   DirectCode out;
-  out.entry_ = entry;
+  out.code_ = std::move(code);
   out.stream_from_ = stream_from;
   out.output_of_.assign(program.buffers.size(), -1);
   out.inputs_.resize(graph.inputs().size());
@@ -161,7 +162,7 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
   if (!good) return false;
   if (stages_) return run_staged(outputs, memory);
   Call call(*this, outputs, memory);
-  return entry_(&call.frame) == 0;
+  return code_->entry()(&call.frame) == 0;
 }
 
 // Results are staged on the stack until the code has succeeded.
@@ -180,7 +181,7 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
     ++output;
   }
   Call call(*this, outputs, memory);
-  if (entry_(&call.frame) != 0) return false;
+  if (code_->entry()(&call.frame) != 0) return false;
   for (std::size_t k = 0; k < outputs.size(); ++k)
     std::memcpy(outputs[k].data, memory.data[outputs_[k].buffer], sizes[k]);
   return true;
@@ -199,7 +200,7 @@ std::optional<std::int32_t> DirectCode::run(std::span<const View> inputs, Receiv
         results.allocate(output++, argument.dtype, std::span(shape).first(std::size_t(argument.ndim)));
   }
   Call call(*this, {}, memory);
-  return entry_(&call.frame);
+  return code_->entry()(&call.frame);
 }
 
 }  // namespace bitale::link

@@ -12,8 +12,8 @@
 #include "bitale/core/receiver.hpp"
 #include "bitale/core/view.hpp"
 #include "bitale/graph/function_graph.hpp"
+#include "codegen/code.hpp"
 #include "lowering/lower.hpp"
-#include "runtime/frame.hpp"
 
 namespace bitale::link {
 
@@ -22,7 +22,7 @@ class DirectCode {
   // std::nullopt when the code needs more than addresses and lengths (temporaries, callbacks), when it can fail after
   // writing results whose lengths only it knows, or when it has more buffers than belong on a stack.
   static std::optional<DirectCode> of(const lowering::Lowered& lowered, const FunctionGraph& graph,
-                                      runtime::Entry entry, std::int64_t stream_from);
+                                      std::shared_ptr<const codegen::MachineCode::Tier> code, std::int64_t stream_from);
 
   // Takes views of the types' ranks. Returns false when nothing has been written and the caller must make the general
   // call. This happens for memory that is not C-contiguous, badly aligned, overlapping, or of another shape than its
@@ -62,7 +62,7 @@ class DirectCode {
   bool run_staged(std::span<const View> outputs, Memory& memory) const;
   std::int64_t known(const Length& length, const Memory& memory) const;
 
-  runtime::Entry entry_ = nullptr;
+  std::shared_ptr<const codegen::MachineCode::Tier> code_;
   std::int64_t stream_from_ = 0;  // as in Frame
   std::vector<Constant> constants_;
   std::vector<Argument> inputs_, outputs_;

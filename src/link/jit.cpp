@@ -94,7 +94,7 @@ class JitThunk final : public Thunk {
     for (std::size_t b = 0; b < buffers().size(); ++b)
       if (buffers()[b].role == Role::output) results_.push_back(b);
     writes_last_ = link::writes_last(lowered_.program);
-    if (threads_ == 1 && !profiler_) direct_ = DirectCode::of(lowered_, *graph, code_->entry(), stream_from_);
+    if (threads_ == 1 && !profiler_) direct_ = DirectCode::of(lowered_, *graph, code_->tier(), stream_from_);
     short_call_length_ = link::short_call_length(lowered_.program, !calls_back_for_scalars(lowered_.callbacks));
     for (auto& node : lowered_.callbacks) host_nodes_.insert(node.node());
     for (auto& step : lowered_.program.steps)
@@ -544,6 +544,10 @@ std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& 
 
 std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& options) {
   return link_native(graph, options, codegen::llvm_generator());
+}
+
+std::unique_ptr<Thunk> link_tiered(const LinkedGraph& graph, const LinkOptions& options) {
+  return link_native(graph, options, codegen::llvm_tiered_generator());
 }
 
 std::unique_ptr<Thunk> link_c(const LinkedGraph& graph, const LinkOptions& options) {

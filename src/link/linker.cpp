@@ -28,6 +28,7 @@ struct Entry {
 const std::vector<Entry>& linkers() {
   static const std::vector<Entry> table = {
       {"jit", "vm", link::link_jit, {}},
+      {"tiered", "vm", link::link_tiered, {}},
       {"c", "jit", link::link_c, {}},
       {"jax", "", link::link_jax, {}},
       {"opwise", "vm", nullptr, {"opwise"}},

@@ -79,6 +79,7 @@ struct LinkOptions {
 };
 std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph, const LinkOptions& options = {});
 std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& options = {});
+std::unique_ptr<Thunk> link_tiered(const LinkedGraph& graph, const LinkOptions& options);
 std::unique_ptr<Thunk> link_c(const LinkedGraph& graph, const LinkOptions& options = {});
 std::unique_ptr<Thunk> link_jax(const LinkedGraph& graph, const LinkOptions& options = {});
 // The graph that a StableHLO module is written from (stablehlo/module.hpp): nodes that only one side of a choice needs

@@ -72,7 +72,7 @@ __all__ = [
 
 # Where names are that few programs need, or that differ with the configuration.
 _LATER = {
-    **dict.fromkeys(("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM", "predefined_modes", "predefined_linkers"), "bitale.compile.mode"),
+    **dict.fromkeys(("FAST_RUN", "FAST_START", "FAST_COMPILE", "C", "VM", "CVM", "predefined_modes", "predefined_linkers"), "bitale.compile.mode"),
     **dict.fromkeys(("MonitorMode", "NanGuardError", "NanGuardMode", "detect_nan"), "bitale.compile.monitor"),
     "ProfileStats": "bitale.profile",
 }

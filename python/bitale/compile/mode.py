@@ -58,7 +58,7 @@ def _linkers() -> dict[str, Linker]:
 def __getattr__(name: str) -> Any:
     if name == "predefined_linkers":
         return _linkers()
-    if name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM"):  # created at each access, with the current configuration
+    if name in ("FAST_RUN", "FAST_START", "FAST_COMPILE", "C", "VM", "CVM"):  # created at each access, with the current configuration
         return _core.get_mode(name)
     if name == "predefined_modes":
         return {**{each: _core.get_mode(each) for each in mode_names()}, **_core.registered_modes()}

@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "codegen/background.hpp"
 #include "codegen/code.hpp"
-#include "codegen/llvm/background.hpp"
 #include "codegen/llvm/pieces.hpp"
 
 namespace bitale::codegen {
@@ -14,17 +14,42 @@ namespace {
 // Instructions that take LLVM longer than some tens of milliseconds.
 constexpr std::size_t takes_long = 2000;
 
+std::string identity() { return {}; }
+
+std::shared_ptr<Module> module_of(const program::Program& program, const Target& target) {
+  const auto module = std::make_shared<Module>(program.name, target);
+  module->add(program, entry_name);
+  return module;
+}
+
+std::string generate(const program::Program& program, const Target& target) {
+  const auto module = module_of(program, target);
+  const auto make = [module] { return object_of(*module, function_passes); };
+  return module->instruction_count() < takes_long ? make() : in_background(make);
+}
+
+Tiers generate_in_tiers(const program::Program& program, const Target& target) {
+  const auto module = module_of(program, target);
+  const auto bitcode = std::make_shared<const std::string>(module->bitcode());
+  const auto make = [module] {
+    module->optimise(quick_passes);
+    return module->object(Module::Effort::least);
+  };
+  return {module->instruction_count() < takes_long ? make() : in_background(make), [module, bitcode] {
+            Module full(*module, *bitcode);
+            return object_of(full, function_passes);
+          }};
+}
+
 }  // namespace
 
 const Generator& llvm_generator() {
-  static constexpr Generator it{"jit", [] { return std::string(); },
-                                [](const program::Program& program, const Target& target) {
-                                  const auto module = std::make_shared<Module>(program.name, target);
-                                  module->add(program, entry_name);
-                                  const auto generate = [module] { return object_of(*module, function_passes); };
-                                  return module->instruction_count() < takes_long ? generate()
-                                                                                  : in_background(generate);
-                                }};
+  static constexpr Generator it{"jit", identity, generate};
+  return it;
+}
+
+const Generator& llvm_tiered_generator() {
+  static constexpr Generator it{"tiered", identity, generate, generate_in_tiers};
   return it;
 }
 

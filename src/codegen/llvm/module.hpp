@@ -47,7 +47,8 @@ class Module {
   void memory_is_given() { info_.memory_is_given = true; }
 
   std::string text() const;
-  std::string object() const;
+  enum class Effort : std::uint8_t { usual, least };
+  std::string object(Effort effort = Effort::usual) const;
 
   // ---- pieces (pieces.hpp) ----
   struct Function {
@@ -82,5 +83,7 @@ class Module {
 // Expressions are emitted hoisted and shared, so that passes need only promote variables to registers and clean up.
 inline constexpr const char* function_passes =
     "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
+// What machine code of least effort gains time from, by having less to translate.
+inline constexpr const char* quick_passes = "function(mem2reg,early-cse)";
 
 }  // namespace bitale::codegen
