@@ -103,7 +103,12 @@ std::unique_ptr<MachineCode> in_tiers(const Generator& generator, const program:
                                       Keep keep) {
   const auto start = Clock::now();
   Tiers tiers = generator.generate_in_tiers(program, target);
-  auto code = std::make_unique<MachineCode>(link_generated(tiers.quick), Origin::generated, milliseconds_since(start));
+  Generated first{link_generated(tiers.quick), std::move(tiers.quick), milliseconds_since(start)};
+  auto code = std::make_unique<MachineCode>(first.object, Origin::generated, first.milliseconds);
+  if (!tiers.full) {
+    keep(first);
+    return code;
+  }
   run_later([full = std::move(tiers.full), used = std::weak_ptr(code->tier()), keep = std::move(keep)] {
     if (used.expired()) return;
     Generated made;

@@ -22,7 +22,7 @@ class MissingGenerator : public NotImplementedError {
 // Two object files of one Program, with the same results to the last bit.
 struct Tiers {
   std::string quick;                  // takes less time to make, and more to run
-  std::function<std::string()> full;  // makes the other one, in any thread
+  std::function<std::string()> full;  // makes the other one, in any thread; empty: the first one is both
 };
 
 // A generator of object files, all of which have the same entry point.

@@ -65,11 +65,11 @@ class Blocker {
   // ---- a group ----
 
   struct Group {
-    Expr rows, row_length, bytes_of_row;        // of the large matrix, whose rows are matrices in a stack of products
-    bool is_stack = false, by_product = false;  // whether a product computes it
-    std::vector<Expr> limits;                   // what must hold for blocks to be worth it
-    std::vector<std::size_t> members;           // steps that run block by block
-    std::set<std::size_t> sums;                 // members that are sums over rows
+    Expr rows, row_length, bytes_of_row;  // of the large matrix, whose rows are matrices in a stack of products
+    bool is_stack = false, is_vector = false, by_product = false;  // whether a product computes it
+    std::vector<Expr> limits;                                      // what must hold for blocks to be worth it
+    std::vector<std::size_t> members;                              // steps that run block by block
+    std::set<std::size_t> sums;                                    // members that are sums over rows
     bool has_product = false;
     Numbers by_row;             // buffers that members write, all by rows
     Effects effects, of_later;  // of members, and of the steps that run behind the group
@@ -153,7 +153,7 @@ class Blocker {
     if (product && !is_large(*product)) return std::nullopt;
     if (product) {
       group.rows = product->rows, group.row_length = product->result_step, group.bytes_of_row = product->bytes_of_row;
-      group.is_stack = product->is_stack, group.by_product = true;
+      group.is_stack = product->is_stack, group.is_vector = product->is_vector, group.by_product = true;
       const std::int64_t result = memory(std::get<Call>(step.what), product->result_at).buffer;
       if (!is_new(result, at) || !add_product(group, at, *product, true)) return std::nullopt;
       return result;
@@ -244,10 +244,11 @@ class Blocker {
     return true;
   }
 
-  // A sum over rows is added up block by block. It joins where a factor is of the group, and its result is small.
+  // A sum over rows is added up block by block. It joins where a factor is of the group and as large as its matrix, and
+  // its result is small.
   bool add_sum(Group& group, std::size_t at) {
     const auto sum = sum_over_rows(program_.steps[at], pool_);
-    if (!sum || group.is_stack || !lengths_.same(sum->rows, group.rows)) return false;
+    if (!sum || group.is_stack || group.is_vector || !lengths_.same(sum->rows, group.rows)) return false;
     const Call& call = std::get<Call>(program_.steps[at].what);
     const BufferArgument &left = memory(call, sum->left_at), &right = memory(call, sum->right_at),
                          &result = memory(call, sum->result_at);
@@ -263,8 +264,9 @@ class Blocker {
     };
     const bool left_is = is_by_row(left, sum->left_step), right_is = is_by_row(right, sum->right_step);
     const auto is_outside = [&](std::int64_t factor) { return !group.effects.writes.contains(factor); };
-    if (!(left_is || right_is) || !(left_is || is_outside(left.buffer)) || !(right_is || is_outside(right.buffer)))
-      return false;
+    const bool is_large = (left_is && has_rows(left.buffer, group.row_length, group)) ||
+                          (right_is && has_rows(right.buffer, group.row_length, group));
+    if (!is_large || !(left_is || is_outside(left.buffer)) || !(right_is || is_outside(right.buffer))) return false;
     group.has_product = true;
     group.limits.push_back(bytes <= block_bytes);
     group.sums.insert(at);

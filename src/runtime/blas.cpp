@@ -309,11 +309,12 @@ void gemv(std::int64_t m, std::int64_t k, bool transA, const T* A, std::int64_t 
   function(CblasRowMajor, flag(transA), int(rows), int(columns), T(1), A, leading(lda, columns), x, 1, T(add), y, 1);
 }
 
-// The terms of a product that is computed in parts: C += op(A) op(B).
+// A part of the terms of a product: C = op(A) op(B), or C += op(A) op(B).
 template <class T>
-void gemm_add(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* A, std::int64_t lda,
-              const T* B, std::int64_t ldb, T* C) {
-  if (n == 1 && (transB || ldb == 1)) return gemv(m, k, transA, A, lda, B, C, true);
+void gemm_add(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, bool add, const T* A,
+              std::int64_t lda, const T* B, std::int64_t ldb, T* C) {
+  if (n == 1 && (transB || ldb == 1)) return gemv(m, k, transA, A, lda, B, C, add);
+  if (!add) return gemm(m, n, k, transA, transB, A, lda, B, ldb, C);
   any_gemm(m, n, k, transA, transB, A, lda, B, ldb, C, true);
 }
 
@@ -377,8 +378,7 @@ void plain_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, boo
   }                                                                                                                    \
   void bt_gemm_add_##suffix(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t transA, std::int64_t transB,  \
                             std::int64_t add, const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T* C) {      \
-    const auto function = add ? &bitale::runtime::gemm_add<T> : &bitale::runtime::gemm<T>;                             \
-    function(m, n, k, transA != 0, transB != 0, A, lda, B, ldb, C);                                                    \
+    bitale::runtime::gemm_add(m, n, k, transA != 0, transB != 0, add != 0, A, lda, B, ldb, C);                         \
   }                                                                                                                    \
   void bt_gemv_##suffix(std::int64_t m, std::int64_t k, std::int64_t transA, const T* A, std::int64_t lda, const T* x, \
                         T* y) {                                                                                        \

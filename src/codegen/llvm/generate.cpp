@@ -30,6 +30,7 @@ std::string generate(const program::Program& program, const Target& target) {
 
 Tiers generate_in_tiers(const program::Program& program, const Target& target) {
   const auto module = module_of(program, target);
+  if (module->is_huge()) return {in_background([module] { return object_of(*module, function_passes); }), nullptr};
   const auto bitcode = std::make_shared<const std::string>(module->bitcode());
   const auto make = [module] {
     module->optimise(quick_passes);

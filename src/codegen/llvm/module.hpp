@@ -47,6 +47,8 @@ class Module {
   void memory_is_given() { info_.memory_is_given = true; }
 
   std::string text() const;
+  // Whether machine code is made with least effort in any case.
+  bool is_huge() const { return is_huge_; }
   enum class Effort : std::uint8_t { usual, least };
   std::string object(Effort effort = Effort::usual) const;
 
