@@ -88,11 +88,13 @@ bool reads_in_place(void* library) {
 
 // OpenBLAS chooses its kernels by the processor's name, and uses those of 2004 for a name that it does not know: 0.3.21
 // on a processor of 2024 was 4 times slower than it can be. In that case the processor's features determine which
-// kernels fit. Null if OpenBLAS's own choice is good, or if the user has made one.
+// kernels fit. Its kernels for SME (AArch64) give wrong products, silently: 0.3.34 as PyPI has it was compiled without
+// some of them and calls them all the same. Null if OpenBLAS's own choice is good, or if the user has made one.
 const char* better_kernels(void* library) {
   const char* (*core_name)() = nullptr;
   if (std::getenv("OPENBLAS_CORETYPE") || !find(library, "openblas_get_corename", core_name)) return nullptr;
   const std::string name = core_name();
+  if (name == "armv9sme") return "OPENBLAS_CORETYPE=NEOVERSEN1";
   constexpr std::string_view old[] = {"Generic", "Katmai", "Coppermine", "Northwood", "Prescott",
                                       "Banias",  "Atom",   "Core2",      "Penryn",    "Dunnington"};
   if (std::find(std::begin(old), std::end(old), name) == std::end(old)) return nullptr;
