@@ -83,7 +83,7 @@ TEST_CASE("tiers: results have the same bits before and after, and as without ti
   }
 }
 
-TEST_CASE("tiers: a child process keeps the quick code, and compiles on") {
+TEST_CASE("tiers: a child made by fork keeps the quick code, and compiles on") {
   const config::Change off("cache", "off");
   const auto x = vector("x");
   const auto f = function({x}, {sum(exp(x))}, {.mode = get_mode("FAST_START")});
