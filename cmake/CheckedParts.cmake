@@ -77,7 +77,7 @@ add_checked_entries(memory bitale_checked "${files}" "the generator reaches*,eve
 
 # Thread checks. ThreadSanitizer allows no threads after a fork; only one thread at a time profiles the registry.
 add_checked_tests(bitale_raced "${shared_parts}" -fsanitize=thread -Wno-tsan)  # GCC warns about fences
-set(files "codegen/detach" "compile/(address|export|function|shared)" "core/(big_blocks|config|location|resident)"
+set(files "codegen/(detach|tiers)" "compile/(address|export|function|shared)" "core/(big_blocks|config|location|resident)"
   "link/(callers|profile|threads)" "runtime/(added_variable|threads)")
 list(JOIN files "|" files)
 add_checked_entries(races bitale_raced "${files}" "*child made by fork*,profile: every op of the registry*")
