@@ -93,7 +93,7 @@ LISTED = {
 
 # Modules that programs have no reason to import: parts of the command line and of the modules above.
 INTERNAL = (
-    r"bitale\.cli(\.\w+)?|bitale\.jax\.(linker|primitive|processes|sharding)|bitale\.graph\.(python_op|storing)|bitale\.scalar\.user_ops|"
+    r"bitale\.cli(\.\w+)?|bitale\.compile\.wrapped|bitale\.jax\.(linker|primitive|processes|sharding)|bitale\.graph\.(python_op|storing)|bitale\.scalar\.user_ops|"
     r"bitale\.sparse\.(function|variable)|bitale\.tensor\.random\.(documentation|generators|state)|"
     r"bitale\.xtensor\.(function|type|variable)"
 )

@@ -220,7 +220,12 @@ def test_backward_errors_of_hard_matrices_are_of_the_order_of_rounding(name, kin
     for n in (5, 24):
         a, b = hard_matrix(kind, n, dtype), draw(np.random.default_rng(1), dtype, n, 2)
         h = a / 2 + adjoint(a) / 2
-        for residual, size in BACKWARD[name][1](a, b, h, *compiled(name, dtype)(a, b, h)):
+        try:
+            got = compiled(name, dtype)(a, b, h)
+        except np.linalg.LinAlgError as error:  # rounding may make a pivot 0 where a matrix is as good as singular
+            assert "singular" in str(error) and max(np.linalg.cond(a), np.linalg.cond(h)) > 0.1 / EPS
+            continue
+        for residual, size in BACKWARD[name][1](a, b, h, *got):
             assert norm(residual) <= 40 * n * EPS * size, (n, norm(residual) / (n * EPS * size))
 
 
