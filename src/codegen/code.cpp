@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
@@ -96,25 +97,38 @@ Generated generate(const Generator& generator, const program::Program& program, 
   return out;
 }
 
-// Code of the first tier, which the second one replaces some time later, unless no function is left that uses it.
-// `keep` gets the second one.
-template <class Keep>
+// Where the code of a Program is stored.
+struct CacheEntry {
+  cache::Store store;
+  Digest key;
+
+  void save(const Generated& made) const {
+    store.save(key, made.file);
+    loaded().insert(key, made.object);
+  }
+};
+
+// Code of the first tier, which the second one replaces some time later, unless no function is left that uses it. The
+// second one is made once for all functions of the same Program, where it is kept.
 std::unique_ptr<MachineCode> in_tiers(const Generator& generator, const program::Program& program, const Target& target,
-                                      Keep keep) {
+                                      const std::optional<CacheEntry>& entry) {
   const auto start = Clock::now();
   Tiers tiers = generator.generate_in_tiers(program, target);
   Generated first{link_generated(tiers.quick), std::move(tiers.quick), milliseconds_since(start)};
   auto code = std::make_unique<MachineCode>(first.object, Origin::generated, first.milliseconds);
   if (!tiers.full) {
-    keep(first);
+    if (entry) entry->save(first);
     return code;
   }
-  run_later([full = std::move(tiers.full), used = std::weak_ptr(code->tier()), keep = std::move(keep)] {
+  run_later([full = std::move(tiers.full), used = std::weak_ptr(code->tier()), entry] {
     if (used.expired()) return;
     Generated made;
-    made.file = full();
-    made.object = link_generated(made.file);
-    keep(made);
+    if (entry) made.object = loaded().find(entry->key);
+    if (!made.object) {
+      made.file = full();
+      made.object = link_generated(made.file);
+      if (entry) entry->save(made);
+    }
     if (const auto tier = used.lock()) tier->replace(made.object);
   });
   return code;
@@ -125,7 +139,7 @@ std::unique_ptr<MachineCode> in_tiers(const Generator& generator, const program:
 std::unique_ptr<MachineCode> compile(const program::Program& program, const Target& target, const Generator& generator,
                                      bool cached) {
   if (!cached || !config::get_bool("cache")) {
-    if (generator.generate_in_tiers) return in_tiers(generator, program, target, [](const Generated&) {});
+    if (generator.generate_in_tiers) return in_tiers(generator, program, target, {});
     const Generated made = generate(generator, program, target);
     return std::make_unique<MachineCode>(made.object, Origin::generated, made.milliseconds);
   }
@@ -136,11 +150,7 @@ std::unique_ptr<MachineCode> compile(const program::Program& program, const Targ
   Origin origin = Origin::store;
   double generating = 0;
   Shared object = load(store, key);
-  if (!object && generator.generate_in_tiers)
-    return in_tiers(generator, program, target, [store, key](const Generated& made) {
-      store.save(key, made.file);
-      loaded().insert(key, made.object);
-    });
+  if (!object && generator.generate_in_tiers) return in_tiers(generator, program, target, CacheEntry{store, key});
   if (!object) {
     const cache::Claim claim(store, key);
     object = load(store, key);  // another process may have been quicker

@@ -217,11 +217,12 @@ int leading(std::int64_t distance, std::int64_t row_length) {
   return int(std::max<std::int64_t>({distance, row_length, 1}));
 }
 
-// C = op(A) op(A)^T, [n, n]: one half is computed, and copied to the other half in blocks that fit into the cache.
+// C = op(A) op(A)^T, [n, n], or C += it where C is symmetric: one half is computed, and copied to the other half in
+// blocks that fit into the cache.
 template <class T>
-void times_own_transpose(std::int64_t n, std::int64_t k, bool trans, const T* A, std::int64_t lda, T* C) {
+void times_own_transpose(std::int64_t n, std::int64_t k, bool trans, const T* A, std::int64_t lda, T* C, bool add) {
   blas().of<T>().syrk(CblasRowMajor, CblasUpper, flag(trans), int(n), int(k), T(1), A, leading(lda, trans ? n : k),
-                      T(0), C, int(n));
+                      T(add), C, int(n));
   constexpr std::int64_t block = 16;
   for (std::int64_t p = 0; p < n; p += block)
     for (std::int64_t q = p; q < n; q += block)
@@ -268,10 +269,10 @@ template <class T>
   }
   const auto function = blas().of<T>().gemm;
   if (!function || !fit_int(m, n, k, lda, ldb)) return plain_product(m, n, k, transA, transB, A, lda, B, ldb, C, add);
-  const bool own_transpose = A == B && m == n && lda == ldb && transA != transB && !add;
+  const bool own_transpose = A == B && m == n && lda == ldb && transA != transB;
   if (own_transpose && n >= min_own_rows && n < rows_per_block &&
-      double(n) * double(n) * double(k) >= double(min_own_work))
-    return times_own_transpose(n, k, transA, A, lda, C);
+      (add || double(n) * double(n) * double(k) >= double(min_own_work)))
+    return times_own_transpose(n, k, transA, A, lda, C, add);
   const bool in_pieces = splits_into_pieces(m, n, k);
   if (in_pieces && transB) return any_gemm(m, n, k, transA, false, A, lda, transposed(k, n, B, ldb).data(), n, C, add);
   const auto multiply = [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {

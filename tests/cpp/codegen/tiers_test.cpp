@@ -43,8 +43,10 @@ TEST_CASE("tiers: the usual code replaces the quick one, and is what the store k
     const auto code = in_tiers(program);
     CHECK(code->origin() == codegen::Origin::generated);
     const auto quick = code->entry();
+    const auto other = in_tiers(program);
     codegen::wait_for_background_work();
     CHECK_FALSE((code->entry() == quick));
+    CHECK((other->entry() == code->entry()));  // made once
     const auto usual = codegen::compile(program);
     CHECK(usual->origin() == codegen::Origin::memory);
     CHECK((usual->entry() == code->entry()));

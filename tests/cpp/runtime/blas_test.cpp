@@ -123,9 +123,33 @@ void check_own_transpose(Gemm gemm) {
       }
 }
 
+// The same of a sum over blocks of rows, of numbers whose sums are rounded.
+template <class T, class GemmAdd>
+void check_sum_of_own_transposes(GemmAdd gemm_add) {
+  for (std::int64_t n : {64, 100}) {
+    const std::int64_t rows = 300, block = 128;
+    std::vector<T> a(std::size_t(rows * n)), c(std::size_t(n * n));
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = T(std::sin(double(i) * 1.7));
+    for (std::int64_t first = 0; first < rows; first += block)
+      gemm_add(n, n, std::min(block, rows - first), 1, 0, first > 0, a.data() + first * n, n, a.data() + first * n, n,
+               c.data());
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < n; ++j) {
+        REQUIRE(c[std::size_t(i * n + j)] == c[std::size_t(j * n + i)]);
+        double expected = 0;
+        for (std::int64_t k = 0; k < rows; ++k)
+          expected += double(a[std::size_t(k * n + i)]) * double(a[std::size_t(k * n + j)]);
+        REQUIRE(std::abs(double(c[std::size_t(i * n + j)]) - expected) <=
+                double(rows * rows) * std::numeric_limits<T>::epsilon());
+      }
+  }
+}
+
 TEST_CASE("a matrix times its transpose") {
   check_own_transpose<double>(bt_gemm_f64);
   check_own_transpose<float>(bt_gemm_f32);
+  check_sum_of_own_transposes<double>(bt_gemm_add_f64);
+  check_sum_of_own_transposes<float>(bt_gemm_add_f32);
 }
 
 // A product in parts: the terms up to k / 2, and the others added.
