@@ -42,7 +42,7 @@ class until:
         self.condition = condition
 
 
-def _as_list(given: Any) -> list[Any]:
+def as_list(given: Any) -> list[Any]:
     if given is None:
         return []
     return list(given) if isinstance(given, (list, tuple)) else [given]
@@ -148,9 +148,9 @@ def _loop(
 ) -> tuple[list[TensorVariable], list[Any], Variable, SharedUpdates]:
     """The values of each result after each step, the last ones (None where no later step reads them), the number of steps and the updates."""
     builder = _core.ScanBuilder(
-        [sequence_and_taps(each) for each in _as_list(sequences)],
-        [initial_and_taps(each) for each in _as_list(outputs_info)],
-        _as_list(non_sequences),
+        [sequence_and_taps(each) for each in as_list(sequences)],
+        [initial_and_taps(each) for each in as_list(outputs_info)],
+        as_list(non_sequences),
         n_steps,
         bool(go_backwards),
         int(truncate_gradient),
@@ -683,7 +683,7 @@ def filter(
     map, scan
     """
     kept, updates = map(fn, sequences, non_sequences, -1, go_backwards, mode, name)
-    given = [_core.as_tensor_variable(sequence_and_taps(each)[0]) for each in _as_list(sequences)]
+    given = [_core.as_tensor_variable(sequence_and_taps(each)[0]) for each in as_list(sequences)]
     mask = _core.neq(kept, 0)
     chosen = [(each[::-1] if go_backwards else each)[mask] for each in given]
     return _answer(chosen, updates, return_updates)
@@ -727,7 +727,7 @@ def fori_loop(lower: Length, upper: Length, body: Callable[..., Any], *initial: 
     count = _core.maximum(_core.cast(_core.as_tensor_variable(upper), "int64") - lower, 0)
 
     def step(i: Any, *states: Any) -> list[Any]:
-        return [i + 1, *_as_list(body(i, *states))]
+        return [i + 1, *as_list(body(i, *states))]
 
     _, finals, _, _ = _loop(step, None, [lower, *initial], None, count)
     return _packed(finals[1:])
@@ -774,7 +774,7 @@ def while_loop(
     start = condition(*[_core.as_tensor_variable(each) for each in given])
 
     def step(*states: Any) -> tuple[list[Any], until]:
-        after = [_core.as_tensor_variable(each) for each in _as_list(body(*states))]
+        after = [_core.as_tensor_variable(each) for each in as_list(body(*states))]
         return after, until(_core.eq(condition(*after), 0))
 
     count = _core.switch(start, _core.cast(_core.as_tensor_variable(max_steps), "int64"), 0)
@@ -830,12 +830,12 @@ def scan_checkpoints(
     --------
     scan
     """
-    inputs = [_core.as_tensor_variable(each) for each in _as_list(sequences)]
+    inputs = [_core.as_tensor_variable(each) for each in as_list(sequences)]
     initial = [
         _core.constant(each, dtype=config.floatX) if isinstance(each, float) else each
-        for each in _as_list(outputs_info)
+        for each in as_list(outputs_info)
     ]
-    for each in [*initial, *_as_list(sequences)]:
+    for each in [*initial, *as_list(sequences)]:
         if isinstance(each, Mapping):
             raise ValueError("scan_checkpoints: taps are not supported")
         if each is None:
@@ -857,7 +857,7 @@ def scan_checkpoints(
             each = _core.concatenate([each, rest])
         stacks.append(_core.reshape(each, [blocks, every, *[each.shape[k] for k in range(1, each.ndim)]]))
     numbers = _core.arange(blocks) * every
-    others = _as_list(non_sequences)
+    others = as_list(non_sequences)
 
     def block(first: Any, *arguments: Any) -> list[Any]:
         own, states = arguments[: len(stacks)], arguments[len(stacks) :]

@@ -6,13 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from bitale import _core
-from bitale.scan import built, initial_and_taps, sequence_and_taps
+from bitale.scan import as_list, built, initial_and_taps, sequence_and_taps
 
 __all__ = ["scan"]
-
-
-def _listed(given: Any) -> list[Any]:
-    return [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
 
 
 def scan(
@@ -104,7 +100,7 @@ def scan(
     (('time', 'unit'), array([ 6., 15.]))
     """
     builder = _core.XTensorScanBuilder(
-        [sequence_and_taps(each) for each in _listed(sequences)], [initial_and_taps(each) for each in _listed(outputs_info)], _listed(non_sequences), n_steps,
+        [sequence_and_taps(each) for each in as_list(sequences)], [initial_and_taps(each) for each in as_list(outputs_info)], as_list(non_sequences), n_steps,
         bool(go_backwards), int(truncate_gradient), bool(strict), name or "", dim,
     )  # fmt: skip
     found, _, _, updates = built(builder, fn, name)
