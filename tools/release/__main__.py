@@ -65,13 +65,15 @@ def build(python: str, out: Path, machine: str) -> Path:
     start, version = time.monotonic(), version_of(python)
     print(f"wheel: building for Python {version} ({python})", flush=True)
     interpreter, other = environment(python), f"-{machine}" if cross.is_needed(machine) else ""
-    raw, tag, own = ROOT / "build" / "raw" / f"{version}{other}", f"cp{version.replace('.', '')}", {}
+    raw, tag = ROOT / "build" / "raw" / f"{version}{other}", f"cp{version.replace('.', '')}"
     shutil.rmtree(raw, ignore_errors=True)
     stubs = glibc.stubs(ROOT / "build" / f"glibc-{GLIBC}{other}", GLIBC, machine)
     defined = {"BITALE_GLIBC_STUBS": stubs, "BITALE_OPENBLAS": cross.openblas(ROOT / "build", machine) if other else openblas()}
     if other:
         own = cross.environment(interpreter, machine)
         defined |= {"CMAKE_TOOLCHAIN_FILE": ROOT / "cmake" / f"{machine}.cmake", "BITALE_CORE_STUB": cross.stub(tag, out, ROOT)}
+    else:  # a Python's configuration names the compiler that built it, and the compiler's cache compares that name
+        own = {name: os.environ.get(name, compiler) for name, compiler in (("CC", "gcc"), ("CXX", "g++"))}
     settings = [f"build-dir=build/{tag}{other}", *(f"cmake.define.{name}={value}" for name, value in defined.items())]
     pip = [interpreter, "-m", "pip", "wheel", "--disable-pip-version-check", "--no-build-isolation", "--no-deps"]
     run(*pip, "--wheel-dir", raw, *(f"--config-settings={setting}" for setting in settings), ".", **own)
