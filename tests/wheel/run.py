@@ -96,6 +96,30 @@ def in_environment(version: str, python: str) -> str:
         return install_and_try(Path(folder) / "env", [python, "-m", "venv", Path(folder) / "env"])
 
 
+def models_of_pymc(version: str, python: str) -> str:
+    """Eight schools by nutpie, from PyPI's packages; then the first steps with the LLVM of Numba and of JAX in the process."""
+    wanted, house = ["pymc>=6.4", "nutpie>=0.16.11", "jax>=0.8"], HOUSE / f"pymc-{version}"
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        run(python, "-m", "venv", folder / "env")
+        own = folder / "env" / "bin" / "python"
+        pip = [own, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+        if not (house / "complete").exists():
+            run(*pip, "download", "--only-binary=:all:", "--dest", house, *wanted)
+            (house / "complete").touch()
+        start = time.monotonic()
+        run(*pip, "install", "--no-index", f"--find-links={DIST}", f"--find-links={house}", "bitale", *wanted)
+        installed = time.monotonic()
+        clean = {**os.environ, "HOME": scratch, "BITALE_FLAGS": "", "PYTHONPATH": "", "PYTENSOR_FLAGS": f"cxx=,base_compiledir={scratch}"}
+        said = run(own, ROOT / "tests" / "wheel" / "eight_schools.py", env=clean, cwd=scratch)
+        done = time.monotonic()
+        for order in ("--before", "--after"):
+            lines = run(own, ROOT / "tests" / "wheel" / "first_steps.py", ROOT, order, env=clean, cwd="/").splitlines()
+            assert "llvmlite" in lines[-1] and "jaxlib" in lines[-1], lines[-1]
+            said += f"{lines[-1]}, {order[2:]}\n"
+        return f"installed with PyMC, nutpie and JAX in {installed - start:.1f} s, eight schools sampled in {done - installed:.1f} s\n{said}"
+
+
 def root_of(suite: str, packages: list[str], machine: str = MACHINE) -> Path:
     """A system of that Debian release, with nothing but the packages."""
     root = ROOTS / (suite if machine == MACHINE else f"{suite}-{machine}")
@@ -296,6 +320,7 @@ def main() -> int:
     for version, python in [*pythons().items()][-1:]:
         trials["C++ by CMake"] = (consumer, python)
         trials["bad input"] = (refusals, python, version)
+        trials["PyMC"] = (models_of_pymc, version, python)
         if shutil.which("qemu-x86_64-static"):
             trials["processor without AVX2"] = (old_processor, python)
     if list(DIST.glob("bitale-*-linux-*.tar.gz")):
