@@ -1,6 +1,7 @@
 // Triangles of sparse matrices, and systems with them.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/sparse/functions.hpp"
 #include "ops/analysis/lengths.hpp"
@@ -40,6 +41,12 @@ Variable solve_triangular(const Matrix& a, const Operand& b, bool lower) {
   const auto height = known_integer(a.length(0)), width = known_integer(a.length(1));
   if (height && width && *height != *width)
     throw ShapeError(cat("sparse: solve_triangular: expected a square matrix, got ", a.str()));
+  if (is_complex(a.dtype()))
+    throw NotImplementedError(
+        "sparse: solve_triangular: systems with triangles of complex matrices are not implemented; "
+        "lu(tril(A)).solve(b) "
+        "solves one with a static pattern");
+  if (is_complex(b.dtype())) return complex(solve_triangular(a, real(b), lower), solve_triangular(a, imag(b), lower));
   // An upper triangle is the transpose of a lower one.
   const Matrix columns = (lower ? tril(a) : triu(a).transpose()).to(Format::csc);
   const Variable& bounds = columns.pattern().indptr();

@@ -170,7 +170,8 @@ def layout_text(given: Input) -> str:
 
 def script(case: Case, how: str = "") -> str:
     """The case as a standalone program."""
-    lines = ["import numpy as np, bitale as bt, bitale.tensor as pt", "from numpy import inf, nan", ""]
+    modules = ", bitale.sparse" if any("bt.sparse" in step.text for step in case.steps) else ""
+    lines = [f"import numpy as np, bitale as bt, bitale.tensor as pt{modules}", "from numpy import inf, nan", ""]
     for given in case.inputs:
         if given.shared:
             lines.append(f"{given.name} = bt.shared({array_text(given.value)}, name={given.name!r}, shape={given.static})")

@@ -7,7 +7,7 @@ from typing import Any, Iterable
 
 import numpy as np
 
-from . import complex_graphs, known
+from . import complex_graphs, known, sparse_graphs
 from .case import Case, build, evaluate, evaluate_by_ops
 from .compare import Ensemble, difference
 from .coverage import Coverage
@@ -93,7 +93,7 @@ def configurations_for(rng: np.random.Generator) -> list[Configuration]:
 
 def check_seed(seed: int, bt: Any, kinds: Any, coverage: Coverage) -> Failure | None:
     """Checks the graph of a seed in some of the configurations; one seed in eight gets an expression that must raise, another one
-    a graph of complex numbers."""
+    a graph of complex numbers, and another one a graph of sparse values."""
     coverage.counts["graphs"] += 1
     if seed % 8 == 7:
         from .invalid import check_invalid
@@ -107,6 +107,10 @@ def check_seed(seed: int, bt: Any, kinds: Any, coverage: Coverage) -> Failure | 
     if seed % 8 == 3:
         coverage.counts["of complex numbers"] += 1
         found = complex_graphs.check(seed, bt)
+        return Failure(found[0], None, found[1], seed) if found else None
+    if seed % 8 == 5:
+        coverage.counts["of sparse values"] += 1
+        found = sparse_graphs.check(seed, bt)
         return Failure(found[0], None, found[1], seed) if found else None
     try:
         case = random_case(seed, bt, kinds)

@@ -14,6 +14,7 @@ from typing import Any, Callable
 
 import numpy as np
 import scipy.linalg
+from oracle import sparse
 
 from .case import Case, Input, Step, build, define, evaluate_text
 from .data import layouts
@@ -72,6 +73,7 @@ _pt = types.SimpleNamespace(
 )
 _bt = types.SimpleNamespace(
     tensor=_pt,
+    sparse=sparse,
     ifelse=lambda condition, a, b: a if condition else b,
     compile=types.SimpleNamespace(OpFromGraph=lambda inputs, outputs, inline: lambda *_: outputs[0]),
     scan=_scan,
@@ -85,10 +87,12 @@ def _value(text: str, env: dict[str, Any]) -> np.ndarray:
     text = _of_index.sub(r"_subtensor((\1, \2), ", text)
     with np.errstate(all="ignore"):
         out = evaluate_text(text, _bt, env)
-    return np.asarray(out)
+    return out if isinstance(out, (sparse.Stored, tuple)) else np.asarray(out)
 
 
-def _moved(value: np.ndarray, rng: np.random.Generator | None) -> np.ndarray:
+def _moved(value: Any, rng: np.random.Generator | None) -> Any:
+    if isinstance(value, sparse.Stored):
+        return sparse.Stored(_moved(value.value, rng), value.mask)
     if rng is None or value.dtype.kind not in "fc":
         return value
     eps = np.finfo(value.dtype).eps * 3
@@ -421,14 +425,23 @@ def wrong(case: Case, bt: Any, configurations: list[Configuration]) -> tuple[Con
                     return configuration, f"{name}: the gradient is wrong: {got!r}, by differences {expected!r}"
                 continue
             expected = reference[name]
+            if isinstance(expected, sparse.Stored):
+                message = expected.difference(got)
+                if message:
+                    return configuration, f"{name}: {message}"
+                got, expected = got.toarray(), expected.value
             if got.dtype != expected.dtype or got.shape != expected.shape:
                 return configuration, f"{name}: {got.dtype} {got.shape}, expected {expected.dtype} {expected.shape}"
             if expected.dtype.kind not in "fc":
                 continue  # boolean and integer results may flip with a rounding error
-            others = [each[name] for each in noisy if each[name].shape == expected.shape]
+            others = [_dense(each[name]) for each in noisy if each[name].shape == expected.shape]
             if not (np.abs(got - expected) <= _allowed(expected, others)).all():
                 return configuration, f"{name}: elements are wrong: {got!r}, expected {expected!r}"
     return None
+
+
+def _dense(value: Any) -> np.ndarray:
+    return value.value if isinstance(value, sparse.Stored) else value
 
 
 def shrunk(case: Case, fails: Callable[[Case], bool]) -> Case:
@@ -444,7 +457,7 @@ def shrunk(case: Case, fails: Callable[[Case], bool]) -> Case:
         values = evaluate(case)
         for step in case.steps:
             name = step.names[0]
-            if step.text.startswith(GRADIENT) or name in case.outputs:
+            if step.text.startswith(GRADIENT) or name in case.outputs or not isinstance(values[name], np.ndarray):
                 continue
             given = Input("x" + name[1:] + "9", np.ascontiguousarray(values[name]).reshape(values[name].shape), (None,) * values[name].ndim)
             steps = tuple(Step(other.names, _renamed(other.text, name, given.name)) for other in case.steps if other is not step)
@@ -461,7 +474,11 @@ def _renamed(text: str, old: str, new: str) -> str:
 
 def check(seed: int, bt: Any) -> tuple[Case, str] | None:
     """What is wrong with the graph of a seed: a smaller failing case, with the configuration and the difference."""
-    case, configurations = random_case(seed), configurations_for(seed)
+    return examined(random_case(seed), configurations_for(seed), bt)
+
+
+def examined(case: Case, configurations: list[Configuration], bt: Any) -> tuple[Case, str] | None:
+    """What is wrong with a graph: a smaller failing case, with the configuration and the difference."""
     found = wrong(case, bt, configurations)
     if found is None:
         return None

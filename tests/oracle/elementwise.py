@@ -360,6 +360,8 @@ def true_div(x: Any, y: Any) -> Val:
 
 @formula()
 def switch(condition: Any, x: Any, y: Any) -> Val:
+    if all(isinstance(each, int) and not isinstance(each, bool) for each in (x, y)):  # of Python integers only
+        x, y = (Val(np.asarray(each, np.int64)) for each in (x, y))
     condition, x, y = aligned([condition, x, y])
     dtype = promoted(x, y)
     return Val(np.where(condition.array != 0, to_working(x, dtype), to_working(y, dtype)), dtype)

@@ -18,7 +18,7 @@ sys.path.insert(0, str(tests))
 import bitale as bt
 from fuzz import case as cases
 from fuzz import derivatives
-from fuzz import compare, coverage, kinds, known, loops, shrink, configurations
+from fuzz import compare, coverage, kinds, known, loops, shrink, configurations, sparse_graphs
 from fuzz.check import Failure, again, check, check_seed, fails_alike, run
 from fuzz.compare import Ensemble
 from fuzz.generate import random_case
@@ -55,6 +55,25 @@ def test_random_graphs():
     if graphs >= 2000:
         missing = [op for op in coverage.all_ops() if not seen.ops[op]]
         assert not missing, "no generator reaches these ops"
+
+
+def test_graphs_of_sparse_values_draw_every_form():
+    import re
+
+    texts = " ".join(step.text for seed in range(2000) for step in sparse_graphs.random_case(seed).steps)
+    named = set(re.findall(r"\bsparse\.((?:linalg\.)?\w+)", texts))
+    written = (tests / "fuzz" / "sparse_graphs.py").read_text()
+    expected = set(re.findall(r"bt\.sparse\.((?:linalg\.)?[a-z]\w+)\(\{", written)) | {"CSR", "CSC", "from_elements", *sparse_graphs.smooth, *sparse_graphs.real_only}
+    assert expected - named - {"linalg.lu", "linalg.cholesky"} == set()
+    assert texts.count("bt.grad") > 100 and texts.count("linalg.") > 50 and texts.count("np.array([], ") > 50
+
+
+def test_python_integers_as_both_sides_are_int64():
+    """As switch(c, 2, 2) of the library: the narrowest dtype is that beside a tensor."""
+    inputs = (cases.Input("x0", np.array([0.5, 0.0]), (None,)), cases.Input("x1", np.array([1, 2], "int8"), (None,)))
+    steps = (cases.Step(("v0",), "pt.switch(x0, 2, 2)"), cases.Step(("v1",), "pt.switch(x0 > 0, 2, 3)"), cases.Step(("v2",), "pt.switch(x0, x1, 2)"))
+    assert [cases.evaluate(cases.Case(inputs, steps, ("v0",)))[name].dtype.name for name in ("v0", "v1", "v2")] == ["int64", "int64", "int8"]
+    assert check(cases.Case(inputs, steps, ("v0", "v1", "v2")), bt, configurations.ALL) is None
 
 
 def test_every_public_function_is_drawn_or_has_a_reason():

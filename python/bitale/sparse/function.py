@@ -183,7 +183,7 @@ def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unu
     made = [_SparseOutput(_bare(one)) if isinstance(_bare(one), SparseVariable) else None for one in found]
     expressions = [x for one, output in zip(found, made) for x in (output.expressions if output else [one])]
     pairs, replaced = _expanded_pairs(updates, "updates"), _expanded_pairs(givens, "givens")
-    needed = {id(x) for x in ancestors([_bare(x) for x in expressions] + [after for _, after in [*pairs, *replaced] if isinstance(after, Variable)])}
+    needed = set(ancestors([_bare(x) for x in expressions] + [after for _, after in [*pairs, *replaced] if isinstance(after, Variable)]))
 
     plain: list[Any] = []
     described: list[_Described] = []
@@ -200,9 +200,9 @@ def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unu
         expanded = _SparseInput(one)
         used = []
         for part, variable in expanded.parts.items():
-            if part != "data" and id(variable) not in needed:
+            if part != "data" and variable not in needed:
                 continue
-            if part == "data" and id(variable) not in needed and any(id(x) in needed for x in expanded.parts.values()):
+            if part == "data" and variable not in needed and any(x in needed for x in expanded.parts.values()):
                 continue  # only the positions are used
             keyword = f"{one.name or f'_input_{position}'}_{part}"
             while keyword in taken:

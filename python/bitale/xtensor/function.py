@@ -86,9 +86,9 @@ class XTensorFunction(WrappedFunction):
         return None if swap is None else dict(_tensor_pairs(swap, "copy: swap"))
 
     def _wrapping(self, function: Any, swap: Any = None) -> XTensorFunction:
-        after = {id(_tensor(old)): new for old, new in dict(swap or {}).items()}
+        after = {_tensor(old): new for old, new in dict(swap or {}).items()}
         out = super()._wrapping(function)
-        out._states = {name: after.get(id(state.values), state) for name, state in self._states.items()}
+        out._states = {name: after.get(state.values, state) for name, state in self._states.items()}
         return out
 
     def __call__(self, *given: Any, **named: Any) -> Any:

@@ -162,3 +162,15 @@ def test_what_has_no_factor_is_named():
         for factor in (sparse.linalg.cholesky(A), sparse.linalg.lu(A)):
             with pytest.raises((ValueError, TypeError)):
                 factor.solve(bad)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_triangles_of_real_matrices_solve_complex_vectors(lower):
+    value = sp.csr_array(general().real + 5 * sp.eye_array(9))
+    A, b = sparse.matrix("csr", "A"), pt.zvector("b")
+    triangle = np.tril(value.toarray()) if lower else np.triu(value.toarray())
+    right = complex_values(9, "complex128")
+    x = bt.function([A, b], sparse.linalg.solve_triangular(A, b, lower=lower))(value, right)
+    np.testing.assert_allclose(triangle @ x, right, rtol=1e-12)
+    with pytest.raises(NotImplementedError, match=r"solve_triangular: systems with triangles of complex matrices.*lu\(tril"):
+        sparse.linalg.solve_triangular(sparse.constant(general()), b)
