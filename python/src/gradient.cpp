@@ -21,6 +21,7 @@
 #include "hooks.hpp"
 #include "labelled.hpp"
 #include "numpy_bridge.hpp"
+#include "ops/control/batched_graph.hpp"
 
 namespace bitale::python {
 
@@ -254,9 +255,12 @@ Any bound_subgraph_grad(Any wrt, Any end, Any start, Any cost) {
   return nb::make_tuple(nb::cast(to_wrt), nb::cast(to_end));
 }
 
-Any bound_vectorize(Any outputs, Any replace) {
-  return in_form_of(outputs, vectorize_graph(require_variables(outputs, "vectorize_graph: outputs"),
-                                             as_replacements(replace, "vectorize_graph")));
+Any bound_vectorize(Any outputs, Any replace, int batch_axis) {
+  if (batch_axis != 0 && batch_axis != -1)
+    throw ValueError(cat("vectorize_graph: batch_axis must be 0 or -1, got ", batch_axis));
+  const Variables of = require_variables(outputs, "vectorize_graph: outputs");
+  const Replacements by = as_replacements(replace, "vectorize_graph");
+  return in_form_of(outputs, batch_axis == 0 ? vectorize_graph(of, by) : batched_graph(of, by, BatchAxis::last));
 }
 
 void bound_verify_grad(nb::callable fun, Any pt, int n_tests, std::uint64_t seed, double eps, double abs_tol,
@@ -336,7 +340,7 @@ array([ 6., 12.]))");
 array([2., 4.]))");
   m.def("subgraph_grad", bound_subgraph_grad, "wrt"_a, "end"_a, "start"_a = nb::none(), "cost"_a = nb::none(),
         at_caller, "Gradients through a part of a graph: of wrt, and of `end`, where the next part begins.");
-  m.def("vectorize_graph", bound_vectorize, "outputs"_a, "replace"_a, at_caller,
+  m.def("vectorize_graph", bound_vectorize, "outputs"_a, "replace"_a, nb::kw_only(), "batch_axis"_a = 0, at_caller,
         R"(>>> x, rows = pt.dvector("x"), pt.dmatrix("rows")
 >>> sums = bt.vectorize_graph((x**2).sum(), {x: rows})
 >>> bt.function([rows], sums)([[1.0, 2.0], [3.0, 4.0]])

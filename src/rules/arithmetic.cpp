@@ -258,6 +258,30 @@ void signs_of_quotients(Rules& rules) {
       .sample([] { return sign(sample_vector() / -0.5); });
 }
 
+// ---- divisors of rows ----
+
+// Rows over one row of divisors, x / d of shapes (n, b) and (1, b): with reciprocals of d, one division per column.
+std::optional<Variables> reciprocal_of_row(FunctionGraph&, const Apply& node) {
+  const Variable &x = node.input(0), &d = node.input(1), &out = node.output();
+  if (!is_float(out.dtype()) || d.dtype() != out.dtype() || out.ndim() < 2) return std::nullopt;
+  const bool is_row = !d.tensor().broadcasts(out.ndim() - 1) && d.tensor().broadcasts(0) && !out.tensor().broadcasts(0);
+  if (!is_row || is_elemwise(d, "reciprocal")) return std::nullopt;
+  return one(fit(cast(x, out.dtype()) * reciprocal(d), out));
+}
+
+void divisors(Rules& rules) {
+  rules.function("reciprocal_of_row", Root::scalar({"true_div"}), reciprocal_of_row)
+      .doc(
+          "Divides the rows of a matrix by a row of divisors as products with their reciprocals. Opt-in, since the "
+          "last "
+          "bits differ; `times_reciprocal` has to be excluded.")
+      .tags(specialize, opt_in)
+      .differs_at({1e-310})  // whose reciprocal is infinite
+      .sample([] {
+        return sample_leaf(DType::Float64, {3, 4}) / sample_leaf(DType::Float64, {1, 4});
+      });
+}
+
 // ---- products of sums -----------------------------------------------------------------------------------------------
 
 // Distributing a product over a sum pays off when a factor cancels: (x / y + z) * y is x + z * y. A term may then
@@ -287,6 +311,7 @@ void distributing(Rules& rules) {
 
 void declare_arithmetic(Rules& rules) {
   signs_of_quotients(rules);
+  divisors(rules);
   distributing(rules);
   signs(rules);
   neutral_on_the_right(rules);

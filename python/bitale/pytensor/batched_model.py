@@ -20,9 +20,10 @@ class BatchedModel:
 
     chains: int | None
     graph: ModelGraph
-    function: bt.Function
+    function: bt.Function  # of points in columns if `in_columns`, else in rows; so is `density`
     density: bt.Function
     expand: bt.Function
+    in_columns: bool
 
     @property
     def size(self) -> int:
@@ -31,13 +32,21 @@ class BatchedModel:
 
     def __call__(self, points: Any) -> tuple[np.ndarray, np.ndarray]:
         """The log density of each point, and its gradient. TypeError where `points` is no matrix of numbers of shape (chains, size)."""
-        values, gradients = self.function(points)
-        return values, gradients
+        values, gradients = self.function(self._arranged(points))
+        return values, gradients.T if self.in_columns else gradients
 
     def logp(self, points: Any) -> np.ndarray:
         """The log density of each point."""
-        values: np.ndarray = self.density(points)
+        values: np.ndarray = self.density(self._arranged(points))
         return values
+
+    def _arranged(self, points: Any) -> Any:
+        if not self.in_columns:
+            return points
+        points = np.asarray(points)
+        if points.ndim != 2 or points.shape[1] != self.size or self.chains not in (None, len(points)):
+            raise TypeError(f"points: expected a matrix of shape ({self.chains or 'any'}, {self.size}), got one of shape {points.shape}")
+        return np.ascontiguousarray(points.T)
 
     def initial_points(self, seed: Any = None, chains: int | None = None) -> np.ndarray:
         """Start values, jittered as PyMC does, one row for each chain."""
@@ -66,13 +75,28 @@ def batched_model(
         raise ValueError(f"batched: chains must be a positive number, or None for any, got {chains!r}")
     with pytensor.config.change_flags(mode=BITALE):
         graph = model_graph(model, initial_values(model, initial_points, jitter_rvs), var_names)
-    points = pt.tensor("points", dtype="float64", shape=(None if chains is None else int(chains), graph.free.size))
+    count = None if chains is None else int(chains)
+    values, gradients, points, in_columns = _at_many_points(graph, count)
     any_number = pt.tensor("points", dtype="float64", shape=(None, graph.free.size))
-    values = bt.vectorize_graph(graph.log_density, {graph.point: points})
     expanded = bt.vectorize_graph(graph.expanded, {graph.point: any_number})
-    gradients = bt.grad(values.sum(), points)  # of each value, as no other depends on its row
     options: dict[str, Any] = {"on_unused_input": "ignore"}
+    # In lanes, sums take their terms in another order anyway, so that products with reciprocals change no more.
+    mode = bt.get_mode(None).including("reciprocal_of_row").excluding("times_reciprocal") if in_columns else None
     return BatchedModel(
-        chains, graph, bt.function([points], [values, gradients], **options), bt.function([points], values, **options),
-        bt.function([any_number], expanded, **options),
+        chains, graph, bt.function([points], [values, gradients], mode=mode, **options), bt.function([points], values, mode=mode, **options),
+        bt.function([any_number], expanded, **options), in_columns,
     )
+
+
+def _at_many_points(graph: ModelGraph, count: int | None) -> tuple[bt.Variable, bt.Variable, bt.Variable, bool]:
+    """Log densities, gradients and points. Points are columns, so that each vector of the processor holds several, except in models with
+    decompositions of matrices."""
+    size, in_columns = graph.free.size, True
+    try:
+        points = pt.tensor("points", dtype="float64", shape=(size, count))
+        values = bt.vectorize_graph(graph.log_density, {graph.point: points}, batch_axis=-1)
+    except NotImplementedError:
+        in_columns = False
+        points = pt.tensor("points", dtype="float64", shape=(count, size))
+        values = bt.vectorize_graph(graph.log_density, {graph.point: points})
+    return values, bt.grad(values.sum(), points), points, in_columns  # a gradient of each value, as no other depends on its point

@@ -179,11 +179,14 @@ strict: Whether each variable has to occur.
 
 = vectorize_graph
 Apply expressions to batches of their inputs.
-@ def vectorize_graph(outputs: TensorVariable, replace: typing.Any) -> TensorVariable
-@ def vectorize_graph(outputs: collections.abc.Sequence[Variable], replace: typing.Any) -> list[TensorVariable]
+@ def vectorize_graph(outputs: TensorVariable, replace: typing.Any, *, batch_axis: int = 0) -> TensorVariable
+@ def vectorize_graph(outputs: collections.abc.Sequence[Variable], replace: typing.Any, *, batch_axis: int = 0) -> list[TensorVariable]
 outputs (Variable or sequence of Variable): Expressions.
 replace (mapping): Inputs and variables of the same type with additional leading batch dimensions.
--> Variable or list of Variable: New expressions, with the batch dimensions first.
+batch_axis (int): With -1, batches have one dimension more, the last. Small computations with sums and indices then treat several elements of a batch at once.
+-> Variable or list of Variable: New expressions, with the batch dimensions first or last.
+! ValueError: for another `batch_axis`, or batches of several dimensions with -1.
+! NotImplementedError: with -1, for decompositions and other ops that need the elements of each value side by side.
 ~ clone_replace, vectorize
 
 = function

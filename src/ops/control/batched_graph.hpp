@@ -5,7 +5,11 @@
 
 namespace bitale {
 
+enum class BatchAxis { first, last };
+
 // vectorize_graph of ops' own batches. NotImplementedError where an op has none.
 Variables batched_graph(const Variables& outputs, const Replacements& replacements);
+// With BatchAxis::last, inputs have gained a dimension behind their own, and outputs have it there, too.
+Variables batched_graph(const Variables& outputs, const Replacements& replacements, BatchAxis where);
 
 }  // namespace bitale

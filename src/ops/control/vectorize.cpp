@@ -1,5 +1,6 @@
 // vectorize_graph: the same computation for a batch of inputs. Each op defines its behaviour for batches. Where one has
 // none, because its results would differ in shape within the graph, the whole computation is a loop over the batch.
+// Batches are along leading dimensions; along the last one, `batch_last.cpp` has forms of ops.
 #include <algorithm>
 #include <cctype>
 
@@ -13,6 +14,7 @@
 #include "graph/line_scope.hpp"
 #include "graph/optional_outputs.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/control/batched_graph.hpp"
 #include "ops/control/guarded.hpp"
 #include "ops/scan/scan.hpp"
@@ -39,11 +41,13 @@ int gained(const Variable& before, const Variable& after) {
   return as_tensor(before.type()) && as_tensor(after.type()) ? after.ndim() - before.ndim() : 0;
 }
 
-Apply batched_node(const Apply& node, const Variables& inputs) {
+Variables batched_outputs(const Apply& node, const Variables& inputs, BatchAxis axis) {
   bool any_batch = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) any_batch |= gained(node.inputs()[i], inputs[i]) != 0;
-  return with_node_context(node,
-                           [&] { return any_batch ? node.op().vectorize(node, inputs) : node.with_inputs(inputs); });
+  return with_node_context(node, [&] {
+    if (!any_batch) return node.with_inputs(inputs).outputs();
+    return axis == BatchAxis::last ? with_batch_last(node, inputs) : node.op().vectorize(node, inputs).outputs();
+  });
 }
 
 // The numbers of dimensions of the inputs and outputs of "(m,n),(n)->(m)".
@@ -91,14 +95,16 @@ CoreRanks core_ranks(const std::string& text) {
 }
 
 // The lengths of the batch dimensions; an input may have length 1 in some of them.
-Shape lengths_of_batch(const Replacements& replacements, const VariableMap& batched, int ranks) {
+Shape lengths_of_batch(const Replacements& replacements, const VariableMap& batched, int ranks,
+                       BatchAxis where = BatchAxis::first) {
   Shape out;
   for (int axis = 0; axis < ranks; ++axis) {
     Variable length = int64_constant(1);
     for (auto& [before, after] : replacements) {
       const Variable& aligned = batched.at(before);
-      if (gained(before, aligned) == 0 || aligned.tensor().broadcasts(axis)) continue;
-      length = length_of(aligned, axis);
+      const int at = where == BatchAxis::first ? axis : before.ndim();
+      if (gained(before, aligned) == 0 || aligned.tensor().broadcasts(at)) continue;
+      length = length_of(aligned, at);
       break;
     }
     out.push_back(length);
@@ -108,13 +114,13 @@ Shape lengths_of_batch(const Replacements& replacements, const VariableMap& batc
 
 // A length is the same for the whole batch: values computed from lengths have no batch dimensions. Null for other
 // nodes.
-Variable own_lengths(const Apply& node, const Variables& inputs) {
+Variable own_lengths(const Apply& node, const Variables& inputs, BatchAxis where) {
   const auto* one = dynamic_cast<const ShapeI*>(&node.op());
   if (!one && !dynamic_cast<const ShapeOp*>(&node.op())) return {};
-  const int gained = inputs[0].ndim() - node.input(0).ndim();
-  if (one) return length_of(inputs[0], one->i + gained);
+  const int core = node.input(0).ndim(), before = where == BatchAxis::first ? inputs[0].ndim() - core : 0;
+  if (one) return length_of(inputs[0], one->i + before);
   Variables lengths;
-  for (int axis = gained; axis < inputs[0].ndim(); ++axis) lengths.push_back(length_of(inputs[0], axis));
+  for (int axis = before; axis < before + core; ++axis) lengths.push_back(length_of(inputs[0], axis));
   return make_vector(lengths, DType::Int64);
 }
 
@@ -223,8 +229,10 @@ bool has_draws(const Variables& outputs) {
 
 }  // namespace
 
-Variables batched_graph(const Variables& outputs, const Replacements& replacements) {
+Variables batched_graph(const Variables& outputs, const Replacements& replacements, BatchAxis where) {
   const Batches batches(replacements);
+  if (where == BatchAxis::last && batches.ranks > 1)
+    throw ValueError(cat("vectorize_graph: batches along the last dimension have one dimension, got ", batches.ranks));
   VariableMap batched = batches.of;
   const PointerSet guarded = guarded_values(outputs);
   auto batch_of = [&](const Variable& v) {
@@ -242,26 +250,31 @@ Variables batched_graph(const Variables& outputs, const Replacements& replacemen
       changed |= !inputs.back().same_as(input);
     }
     if (!changed) continue;
-    if (const Variable lengths = own_lengths(node, inputs); lengths.defined()) {
+    if (const Variable lengths = own_lengths(node, inputs, where); lengths.defined()) {
       batched.emplace(node.output(), lengths);
       continue;
     }
     require_harmless_sides(node, inputs, guarded);
     const LineScope scope(node.provenance().where);
     const FewerOutputs fewer = fewer_outputs(node, read);
-    const Apply copy = batched_node(fewer.node, inputs);
+    const Variables copies = batched_outputs(fewer.node, inputs, where);
     for (std::size_t o = 0; o < node.output_count(); ++o)
-      if (fewer.outputs[o] >= 0) batched.emplace(node.output(int(o)), copy.output(fewer.outputs[o]));
+      if (fewer.outputs[o] >= 0) batched.emplace(node.output(int(o)), copies[std::size_t(fewer.outputs[o])]);
   }
   Variables out;
   for (const Variable& output : outputs) {
     out.push_back(batch_of(output));
     if (out.back().same_as(output) || !as_tensor(output.type()) || gained(output, out.back())) continue;
-    Shape shape = lengths_of_batch(replacements, batched, batches.ranks);
-    for (auto& length : lengths_of(out.back())) shape.push_back(length);
-    out.back() = alloc(out.back(), shape);
+    Shape shape = lengths_of_batch(replacements, batched, batches.ranks, where);
+    const Shape own = lengths_of(out.back());
+    shape.insert(where == BatchAxis::first ? shape.end() : shape.begin(), own.begin(), own.end());
+    out.back() = alloc(where == BatchAxis::first ? out.back() : expand_dims(out.back(), out.back().ndim()), shape);
   }
   return out;
+}
+
+Variables batched_graph(const Variables& outputs, const Replacements& replacements) {
+  return batched_graph(outputs, replacements, BatchAxis::first);
 }
 
 Variables vectorize_graph(const Variables& outputs, const Replacements& replacements) {
