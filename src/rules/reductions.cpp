@@ -9,6 +9,7 @@
 #include "bitale/core/text.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/elementwise/elemwise.hpp"
+#include "ops/linalg/dot.hpp"
 #include "ops/shapes/alloc.hpp"
 #include "ops/shapes/dimshuffle.hpp"
 #include "ops/shapes/join.hpp"
@@ -289,6 +290,31 @@ std::optional<Variables> sum_of_squared_outer(FunctionGraph& graph, const Apply&
   return std::nullopt;
 }
 
+// The sum of a product of matrices over its rows, its columns, or both needs no product of matrices: x and y are summed
+// first.
+std::optional<Variables> sum_of_product(FunctionGraph& graph, const Apply& node) {
+  const Variable& product = node.input(0);
+  if (!op_as<Dot>(product) && !op_as<BatchedDot>(product)) return std::nullopt;
+  if (!is_float_reduction(node, "sum") || graph.clients(product).size() != 1) return std::nullopt;
+  Variables operands(product.owner().inputs().begin(), product.owner().inputs().end());
+  const int rank = product.ndim();
+  for (const Variable& operand : operands)
+    if (rank < 2 || operand.ndim() != rank || operand.dtype() != node.output().dtype()) return std::nullopt;
+  const CAReduce& op = reduction_of(node);
+  bool is_smaller = false;
+  for (int axis : {rank - 2, rank - 1}) {
+    Variable& operand = operands[std::size_t(axis - (rank - 2))];
+    if (!op.reduces(axis) || is_one(operand, axis)) continue;
+    AxisList kept(std::size_t(rank), new_axis);
+    for (int i = 0, from = 0; i < rank; ++i)
+      if (i != axis) kept[std::size_t(i)] = from++;
+    operand = dimshuffle(reduce(op, operand, {axis}), kept);
+    is_smaller = true;
+  }
+  if (!is_smaller) return std::nullopt;
+  return one(fit(reduce(op, product.owner().op()(operands), reduced_axes(op, rank)), node.output()));
+}
+
 // -max(-x) is min(x).
 std::optional<Variables> max_to_min(FunctionGraph&, const Apply& node) {
   const auto* op = op_as<CAReduce>(node.input(0));
@@ -411,6 +437,22 @@ void declare_reductions(Rules& rules) {
       .sample([=] {
         return sum(sqr(dimshuffle(sample_matrix(), {new_axis, 0, 1}) * dimshuffle(sample_matrix(), {0, new_axis, 1})),
                    AxisList{1, 2});
+      });
+  rules.function("sum_of_product", reductions, sum_of_product)
+      .doc(
+          "Rewrites the sum of a product of matrices over its rows or columns as a product with the sums of an "
+          "operand.")
+      .tags(canonicalize, specialize)
+      .depth(2)
+      .wider_domain()
+      .sample([=] { return sum(dot(sample_matrix(), sample_matrix())); })
+      .sample([=] { return sum(dot(sample_matrix(), sample_matrix()), over(0)); })
+      .sample([=] { return sum(dot(sample_matrix(), sample_matrix()), over(1)); })
+      .sample([=] {
+        const auto stack = [](std::int64_t rows, std::int64_t columns) {
+          return sample_leaf(DType::Float64, {any_length, rows, columns});
+        };
+        return sum(matmul(stack(2, 3), stack(3, 4)), over(2));
       });
   rules.function("max_to_min", Root::scalar({"neg"}), max_to_min)
       .doc("Rewrites -max(-x) as min(x), and -min(-x) as max(x).")

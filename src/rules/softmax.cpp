@@ -1,6 +1,7 @@
 // Sums of exponentials: written naively they overflow; shifted by their maximum they do not. The maximum is treated as
 // a constant, since derivatives have already been taken.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "ops/reductions/reduce.hpp"
@@ -174,7 +175,29 @@ std::optional<Variables> log_softmax_from_logsumexp(FunctionGraph&, const Apply&
   return std::nullopt;
 }
 
+// Powers below the smallest normal number are zero beside that of the maximum, which is 1. As subnormal numbers they
+// would slow down every product that reads them: processors take hundreds of cycles for one.
+std::optional<Variables> negligible_power(FunctionGraph&, const Apply& node) {
+  const Variable& x = node.input(0);
+  const DType dtype = node.output().dtype();
+  if (x.dtype() != dtype || (dtype != DType::Float64 && dtype != DType::Float32)) return std::nullopt;
+  if (!is_shifted_by_maximum(x)) return std::nullopt;
+  const bool is_double = dtype == DType::Float64;
+  const double least =
+      is_double ? double(std::numeric_limits<double>::min()) : double(std::numeric_limits<float>::min());
+  const Variable nothing = constant_like(-std::numeric_limits<double>::infinity(), dtype);
+  return one(fit(exp(switch_(lt(x, constant_like(std::log(least), dtype)), nothing, x)), node.output()));
+}
+
 void declare_softmax(Rules& rules) {
+  rules.function("negligible_power", Root::scalar({"exp"}), negligible_power)
+      .doc("Rewrites exp(x - max(x)) as 0 where it is less than the smallest normal number.")
+      .tags(specialize)
+      .depth(6)
+      .sample([] {
+        const Variable x = sample_matrix();
+        return exp(x - max(x, std::vector<int>{1}, true));
+      });
   rules.function("log_softmax_from_logsumexp", Root::scalar({"sub"}), log_softmax_from_logsumexp)
       .doc("Rewrites x - logsumexp(x) as log_softmax(x), which loses no accuracy where x is large.")
       .tags(stabilize, symbolic_op_recognition, "local_log_softmax_from_logsumexp")
