@@ -83,11 +83,35 @@ void ReverseSweep::plant(const Seed& seed) {
 
 void ReverseSweep::mark_reached(const Variables& wrt) {
   for (const Variable& v : wrt) slots_[slot(v.node())].reached = true;
+  Duplicates duplicates;
   for (const DifferentiationOrder::Step& step : order_.steps())
-    is_stepped_.push_back(step.form ? mark_form(*step.form) : mark_node(step.node));
+    is_stepped_.push_back(step.form ? mark_form(*step.form) : mark_node(step.node, duplicates));
 }
 
-bool ReverseSweep::mark_node(const Apply& node) {
+// The earlier node that computes the same, if any. Variables that were named in the call, and copies, are variables of
+// their own.
+Apply ReverseSweep::earlier(const Apply& node, Duplicates& duplicates) const {
+  const bool is_copy = node.inputs().size() == 2 && node.input(0).same_as(node.input(1));
+  if (is_copy) return {};
+  for (std::size_t o = 0; o < node.output_count(); ++o) {
+    const VariableNode* output = &node.node()->outputs[o];
+    if (known_slot(output) != nowhere || blocked_.contains(output) || order_.has_form(output)) return {};
+  }
+  return duplicates.earlier(node);
+}
+
+char ReverseSweep::mark_node(const Apply& node, Duplicates& duplicates) {
+  if (const Apply equal = earlier(node, duplicates); equal.defined()) {
+    // What its outputs receive is added to that of the earlier ones.
+    char is_stepped = 0;
+    for (std::size_t o = 0; o < node.output_count(); ++o) {
+      const std::uint32_t at = known_slot(&equal.node()->outputs[o]);
+      if (at == nowhere) continue;
+      positions_.insert(&node.node()->outputs[o], at);
+      is_stepped = 2;
+    }
+    return is_stepped;
+  }
   const std::size_t first = step_slots_.size();
   bool any = false;
   for (const Variable& input : node.inputs()) {
@@ -96,7 +120,7 @@ bool ReverseSweep::mark_node(const Apply& node) {
   }
   if (!any) {
     step_slots_.resize(first);
-    return false;
+    return 0;
   }
   const auto pattern = node.op().connection_pattern(node);
   for (std::size_t i = 0; i < node.inputs().size(); ++i)
@@ -113,7 +137,7 @@ bool ReverseSweep::mark_node(const Apply& node) {
     step_slots_.push_back(reached ? slot(output) : known_slot(output));
     if (reached) slots_[step_slots_.back()].reached = true;
   }
-  return true;
+  return 1;
 }
 
 bool ReverseSweep::mark_form(const StableForm& form) {
@@ -134,7 +158,7 @@ void ReverseSweep::run() {
     return last;
   };
   for (std::size_t i = is_stepped_.size(); i-- > 0;) {
-    if (!is_stepped_[i]) continue;
+    if (is_stepped_[i] != 1) continue;
     const auto& [node, form] = order_.steps()[i];
     if (form) {
       const auto ends = take_last(slots, 2);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "autodiff/duplicates.hpp"
 #include "autodiff/order.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "graph/pointer_map.hpp"
@@ -59,7 +60,8 @@ class ReverseSweep {
   std::uint32_t known_slot(const VariableNode* v) const;
   void plant(const Seed& seed);
   void mark_reached(const Variables& wrt);
-  bool mark_node(const Apply& node);
+  char mark_node(const Apply& node, Duplicates& duplicates);
+  Apply earlier(const Apply& node, Duplicates& duplicates) const;
   bool mark_form(const StableForm& form);
   bool is_reached(std::uint32_t slot) const { return slot != nowhere && slots_[slot].reached; }
   void step(const Step& at);
@@ -72,7 +74,7 @@ class ReverseSweep {
   PointerSet blocked_;
   const DifferentiationOrder order_;
   std::vector<std::uint32_t> step_slots_;  // of the inputs and outputs of reached steps, consecutively
-  std::vector<char> is_stepped_;           // per step of the order
+  std::vector<char> is_stepped_;           // per step of the order: 2 if an earlier, equal one takes its part
   std::vector<char> patterns_;             // of the reached nodes: per input, per output
 };
 
