@@ -554,7 +554,7 @@ def gp_pois_regr(d: dict[str, Any], p: Parameters, target: Target) -> None:
 
 def _mixture(target: Target, y: Any, shares: Any, mu: Any, sigma: Any) -> None:
     each = [pt.log(share) + bt.stats.normal_logpdf(y, m, s) for share, m, s in zip(shares, mu, sigma)]
-    target.add(pt.logsumexp(pt.stack(each, axis=1), axis=1))
+    target.add(pt.logsumexp(pt.stack(each), axis=0))
 
 
 @model
@@ -587,8 +587,8 @@ def normal_mixture_k(d: dict[str, Any], p: Parameters, target: Target) -> None:
     k = d["K"]
     theta, mu, sigma = p.simplex(k), p.real(k), p.interval(0.0, 10.0, k)
     target.normal(mu, 0.0, 10.0)
-    each = pt.log(theta) + bt.stats.normal_logpdf(d["y"][:, None], mu, sigma)
-    target.add(pt.logsumexp(each, axis=1))
+    each = pt.log(theta)[:, None] + bt.stats.normal_logpdf(d["y"], mu[:, None], sigma[:, None])
+    target.add(pt.logsumexp(each, axis=0))
 
 
 # ---- hidden Markov models -------------------------------------------------------------------------------------------
