@@ -31,9 +31,11 @@ def run(mode, name, cache, limit, *options):
     if cache is None:
         with tempfile.TemporaryDirectory() as new:
             return run(mode, name, new, limit, *options)
+    # Without a compiler, peers don't compile start values by C, which takes a minute of some models.
+    compiler = "" if mode == "CVM" else ",cxx="
     environment = {
         **os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_CACHE_DIR": cache, "JAX_PLATFORMS": "cpu",
-        "PYTENSOR_FLAGS": f"base_compiledir={cache}", "BITALE_FLAGS": f"base_compiledir={cache}",
+        "PYTENSOR_FLAGS": f"base_compiledir={cache}{compiler}", "BITALE_FLAGS": f"base_compiledir={cache}",
     }
     command = [sys.executable, HERE / "pymc_worker.py", mode, name, *options]
     with tempfile.TemporaryFile("w+") as output:
@@ -66,16 +68,20 @@ def ended_within(limit, process):
 def measure(name, found, options):
     """{mode: what was measured} of a model: what is in `found`, and the rest."""
     found = dict(found)
-    draws = [] if options.calls else ["--draws"]
-    if not {OURS, WARM} <= found.keys():
+    drawn = [] if options.calls else options.draws.split(",")
+
+    def is_done(mode):
+        return mode in found and (mode not in drawn or not {"effective", "error"}.isdisjoint(found[mode]))
+
+    if not is_done(OURS) or WARM not in found:
         with tempfile.TemporaryDirectory() as cache:
-            found[OURS] = run(OURS, name, cache, options.limit, *draws)
+            found[OURS] = run(OURS, name, cache, options.limit, *(["--draws"] if OURS in drawn else []))
             found[WARM] = run(OURS, name, cache, options.limit)
     peers = [mode for mode in options.modes.split(",") if mode]
     stan = [STAN] if name in PROGRAMS and importlib.util.find_spec("stanli") else []
     for mode in (*peers, *stan):
-        if mode not in found:
-            found[mode] = run(mode, name, None, options.limit, *draws)
+        if not is_done(mode):
+            found[mode] = run(mode, name, None, options.limit, *(["--draws"] if mode in drawn else []))
     if options.memory and "memory" not in found:
         # FAST_COMPILE, PyTensor's Python linker, shows the memory that its graphs need.
         found["memory"] = {mode: run(mode, name, None, options.limit).get("memory", float("nan")) for mode in (OURS, "FAST_COMPILE", *peers)}
@@ -151,6 +157,7 @@ def main():
     parser.add_argument("--models", default="", help="names of models; default: all")
     parser.add_argument("--calls", action="store_true", help="only first calls and calls, no draws and no start")
     parser.add_argument("--memory", action="store_true", help="also peak memory")
+    parser.add_argument("--draws", default="BITALE,NUMBA,JAX,stanli", help="modes whose draws are measured, too")
     parser.add_argument("--limit", type=int, default=120, help="seconds of processor time of each process")
     parser.add_argument("--jobs", type=int, default=1, help="how many models are measured at once, for haste")
     parser.add_argument("--keep", action="store_true", help="measure what the last run has not")

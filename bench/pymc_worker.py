@@ -100,7 +100,7 @@ def nutpies_draws(model, mode):
 
     compiled = nutpie.compile_pymc_model(model, backend=mode.lower())
     options = dict(tune=TUNE, chains=CHAINS, cores=1, progress_bar=False)
-    nutpie.sample(compiled, draws=10, seed=1, **options)
+    nutpie.sample(compiled, draws=10, seed=1, **{**options, "tune": 10})
 
     def draw(seed):
         posterior = nutpie.sample(compiled, draws=DRAWS.get(mode, 2000), seed=seed, **options).posterior

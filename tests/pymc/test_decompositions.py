@@ -135,3 +135,23 @@ def test_complex_results_that_are_declared_real():
     s = pytensor.function([A], pt.linalg.svd(A, compute_uv=False), mode="BITALE")
     np.testing.assert_allclose(s(values), np.linalg.svd(values, compute_uv=False))
     assert s.maker.linker.report().is_native
+
+
+@pytest.mark.parametrize("limit", [-1.0, 1e-10, 0.5])
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5)])
+def test_least_squares(shape, limit):
+    """Of a vector, too, whose solution PyTensor declares as a matrix."""
+    lstsq = pytest.importorskip("pytensor.tensor.linalg.solvers.lstsq").lstsq
+    rng = np.random.default_rng(0)
+    x, matrix, vector = pt.dmatrix("x"), pt.dmatrix("matrix"), pt.dvector("vector")
+    a = rng.normal(size=shape)
+    for y, given in ((matrix, rng.normal(size=(shape[0], 2))), (vector, rng.normal(size=shape[0]))):
+        outputs = lstsq(x, y, limit)
+        f = pytensor.function([x, y], outputs, mode="BITALE")
+        expected = pytensor.function([x, y], outputs, mode="FAST_COMPILE")(a, given)
+        for ours, theirs in zip(f(a, given), expected):
+            assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+            np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+        assert f.maker.linker.report().is_native == (y is matrix)
+    singular_values = pytensor.function([x, vector], lstsq(x, vector, limit)[3], mode="BITALE")
+    assert singular_values.maker.linker.report().is_native

@@ -17,7 +17,7 @@ from pytensor.tensor.random.type import RandomGeneratorType
 import bitale as bt
 from bitale._core import AtLines
 from bitale.pytensor.callback import callback
-from bitale.pytensor.registry import NotConverted, converter_of
+from bitale.pytensor.registry import Misdeclared, NotConverted, converter_of
 from bitale.pytensor.types import converted_constant, converted_type, fitted, is_expressible
 
 
@@ -78,13 +78,6 @@ _HERE = os.path.dirname(os.path.abspath(bt.__file__))  # a checkout is not a fol
 _MISSING: Any = object()  # a variable without a counterpart
 
 
-@dataclasses.dataclass(frozen=True)
-class _Misdeclared:
-    """An output whose PyTensor type is wrong: nothing stands for it, but the node's other outputs may be used."""
-
-    reason: str
-
-
 _warned: set[str] = set()
 
 
@@ -133,7 +126,7 @@ class Conversion:
             with AtLines(users_lines(node)):
                 self._convert_node(node)
         found = [self._leaf(v) if v.owner is None else self.variables.get(v) for v in outputs]
-        self._refused.update((str(v), x.reason) for v, x in zip(outputs, found) if isinstance(x, _Misdeclared))
+        self._refused.update((str(v), x.reason) for v, x in zip(outputs, found) if isinstance(x, Misdeclared))
         if self._refused:
             raise ConversionError(self._refused)
         for op, (_, why) in self.report.callbacks.items():
@@ -190,7 +183,7 @@ class Conversion:
 
     def _convert_node(self, node: Any) -> None:
         inputs = [self.counterpart(x) for x in node.inputs]
-        wrong = [x.reason for x in inputs if isinstance(x, _Misdeclared)]
+        wrong = [x.reason for x in inputs if isinstance(x, Misdeclared)]
         if wrong or any(x is _MISSING for x in inputs):
             outputs = self._refuse(node, {str(node.op): wrong[0]} if wrong else None)
         else:
@@ -243,9 +236,9 @@ def converted(known: dict[Any, Any], outputs: Sequence[Any]) -> list[Any]:
 
 def _fitted_or_misdeclared(value: Any, type_: Any) -> Any:
     try:
-        return fitted(value, type_)
+        return value if isinstance(value, Misdeclared) else fitted(value, type_)
     except TypeError as error:
-        return _Misdeclared(str(error))
+        return Misdeclared(str(error))
 
 
 def _could_be_outputs(values: Sequence[Any], node: Any) -> bool:
@@ -254,7 +247,7 @@ def _could_be_outputs(values: Sequence[Any], node: Any) -> bool:
 
 
 def _could_be(value: Any, type_: Any) -> bool:
-    if not is_expressible(type_):  # such as a slice
+    if isinstance(value, Misdeclared) or not is_expressible(type_):  # such as a slice
         return True
     return isinstance(value, bt.Variable) and (isinstance(type_, RandomGeneratorType) or getattr(value, "ndim", None) == type_.ndim)
 

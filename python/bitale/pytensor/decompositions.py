@@ -11,7 +11,7 @@ import bitale.tensor as pt
 from bitale._core import lu_factor_of_diagonals
 from bitale.pytensor.linalg import _aligned
 from bitale.pytensor.op_imports import decompositions as of
-from bitale.pytensor.registry import converts
+from bitale.pytensor.registry import Misdeclared, NotConverted, converts
 
 
 @converts(*of("QR"), batched=True)
@@ -53,6 +53,18 @@ def _eig(op: Any, node: Any, x: Any) -> Any:
 @converts(*of("MatrixPinv"), batched=True)
 def _pinv(op: Any, node: Any, x: Any) -> Any:
     return pt.linalg.pinv(*_aligned(node, (x,)))
+
+
+@converts(*of("Lstsq"))
+def _lstsq(op: Any, node: Any, x: Any, y: Any, _: Any) -> Any:
+    limit = getattr(node.inputs[2], "data", None)
+    if limit is None:
+        raise NotConverted("rcond is no constant")
+    # A negative limit is NumPy's for the precision of the dtype.
+    solution, residuals, rank, singular = pt.linalg.lstsq(x, y, float(limit) if limit >= 0 else float(np.finfo("float64").eps))
+    if solution.ndim != node.outputs[0].type.ndim:
+        solution = Misdeclared("the solution for a vector is a vector, which PyTensor declares as a matrix")
+    return solution, residuals, pt.cast(rank, "int32"), singular
 
 
 @converts(*of("LUFactor"), batched=True)

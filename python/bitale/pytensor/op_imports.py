@@ -47,7 +47,7 @@ def decompositions(name: str) -> tuple[type, ...]:
     for module in (
         "linalg.decomposition.qr", "linalg.decomposition.svd", "linalg.decomposition.eigen", "linalg.decomposition.lu",
         "linalg.decomposition.schur", "linalg.inverse", "linalg.products", "linalg.solvers.linear_control",
-        "linalg.solvers.tridiagonal", "_linalg.solve.tridiagonal", "nlinalg", "slinalg",
+        "linalg.solvers.lstsq", "linalg.solvers.tridiagonal", "_linalg.solve.tridiagonal", "nlinalg", "slinalg",
     ):  # fmt: skip
         try:
             found = getattr(importlib.import_module(f"pytensor.tensor.{module}"), name, None)

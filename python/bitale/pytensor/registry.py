@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import threading
 from typing import Any, Callable
@@ -17,6 +18,13 @@ _later: dict[str, str] = {}
 
 class NotConverted(Exception):
     """Raised by a converter for a node that it can't express; the node then runs by its own `perform`."""
+
+
+@dataclasses.dataclass
+class Misdeclared:
+    """Given by a converter for an output whose PyTensor type is wrong: nothing stands for it, but the node's other outputs may be used."""
+
+    reason: str
 
 
 def converts(*classes: type, batched: bool = False) -> Callable[[Converter], Converter]:
