@@ -61,6 +61,7 @@ def _lstsq(op: Any, node: Any, x: Any, y: Any, _: Any) -> Any:
     if limit is None:
         raise NotConverted("rcond is no constant")
     # A negative limit is NumPy's for the precision of the dtype.
+    solution: Any
     solution, residuals, rank, singular = pt.linalg.lstsq(x, y, float(limit) if limit >= 0 else float(np.finfo("float64").eps))
     if solution.ndim != node.outputs[0].type.ndim:
         solution = Misdeclared("the solution for a vector is a vector, which PyTensor declares as a matrix")
