@@ -12,14 +12,14 @@ ONE_THREAD = os.environ.get("OPENBLAS_NUM_THREADS") == "1"
 clock = time.process_time if ONE_THREAD else time.perf_counter
 
 
-def seconds_per_call(call, repeat):
+def seconds_per_call(call, repeat, clock=clock):
     before = clock()
     for _ in range(repeat):
         call()
     return (clock() - before) / repeat
 
 
-def in_turn(rivals, min_seconds=0.02, rounds=15):
+def in_turn(rivals, min_seconds=0.02, rounds=15, clock=clock):
     """{name: function} -> {name: median seconds a call}. Each round times every rival for `min_seconds`.
 
     Always in another order, and after a call that doesn't count: caches are not as the rival before has left them.
@@ -28,7 +28,7 @@ def in_turn(rivals, min_seconds=0.02, rounds=15):
     for name, call in rivals.items():
         for _ in range(2):
             call()  # compiles, and fills caches
-        repeats[name] = max(1, int(min_seconds / max(seconds_per_call(call, 3), 1e-8)))
+        repeats[name] = max(1, int(min_seconds / max(seconds_per_call(call, 3, clock), 1e-8)))
     times = {name: [] for name in rivals}
     order, shuffle = list(rivals), random.Random(1).shuffle
     gc.disable()
@@ -36,7 +36,7 @@ def in_turn(rivals, min_seconds=0.02, rounds=15):
         shuffle(order)
         for name in order:
             rivals[name]()
-            times[name].append(seconds_per_call(rivals[name], repeats[name]))
+            times[name].append(seconds_per_call(rivals[name], repeats[name], clock))
     gc.enable()
     return {name: statistics.median(values) for name, values in times.items()}
 

@@ -1,5 +1,5 @@
 """Sparse matrices side by side: Bitale with a static pattern, Bitale with the positions given in each call, and SciPy, on the same
-matrix, one thread. Medians of processor time, alternating. Then factors of the precision of a Matérn field on a square grid, and of a
+matrix, one thread, and the first of these with two. Medians of processor time (wall time with two threads), alternating. Then factors of the precision of a Matérn field on a square grid, and of a
 grid with a wind, against SciPy's SuperLU; a Poisson regression on categories; and BYM2. Arguments: the number of rows and of elements, and
 the points along a side of the grids. Peers that are installed are measured with BITALE_BENCH_PEERS set (`./dev bench --sparse --peers`): JAX's BCOO,
 sparsax, Numba; a loop in C++ where there is a compiler. The last lines are a table of all, for docs/sparse.md.
@@ -237,6 +237,11 @@ def main(rows=1_000_000, elements=10_000_000, side=256):
             works[name]["JAX BCOO"] = partial(lambda a, b: jax.block_until_ready(product(a, b)), *operands)
     for name, runs in works.items():
         report(name, in_turn(runs, rounds=3 if "columns" in name else 5), own="static")
+    # By the clock on the wall, with two threads here; SciPy's products have one.
+    pairs = {"A @ v": (x, static @ x, v), "A.T @ v": (x, static.T @ x, v), "A @ B, 32 columns": (X, static @ X, B)}
+    for name, (argument, product, value) in pairs.items():
+        two = partial(bt.function([argument], product, threads=2), value)
+        report(f"{name}, two threads, wall time", in_turn({"SciPy": works[name]["SciPy"], "own": two}, rounds=3, clock=time.perf_counter))
     # What surrounds a product: one loop here, a pass each in SciPy.
     u, b = random.normal(size=rows) / 8, random.normal(size=rows)
     tu, tb = pt.dvector("u"), pt.dvector("b")
