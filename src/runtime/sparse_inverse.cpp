@@ -2,6 +2,7 @@
 // first: each front takes its part of the inverse from its parent's. For the matrix A of a front's own columns and
 // rows, with R1^T R1 the pivot block P, K = P^-1 A12 and the inverse Z of the rows below, the inverse is -K Z beside
 // the pivot block, and P^-1 + K Z K^T on it.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -12,6 +13,8 @@
 namespace bitale::runtime {
 
 namespace {
+
+constexpr std::int64_t block = 48;  // rows or columns of a triangle that are computed together
 
 // What the factor says of a supernode.
 template <class T>
@@ -39,7 +42,10 @@ class PivotRows {
   std::vector<T> negative_root() const {
     std::vector<T> out(std::size_t(width_ * width_), T(0));
     for (std::int64_t t = 0; t < width_; ++t) out[std::size_t(t * width_ + t)] = -1;
-    dense::divide(width_, width_, panel_.data(), height_, out.data(), width_);
+    for (std::int64_t begin = 0; begin < width_; begin += block) {  // of an upper triangle, by blocks of its columns
+      const std::int64_t end = std::min(begin + block, width_);
+      dense::divide(end, end - begin, panel_.data(), height_, out.data() + begin, width_);
+    }
     return out;
   }
 
@@ -94,12 +100,20 @@ void invert_front(const Supernode& node, const PivotRows<T>& rows, const std::ve
   const std::int64_t w = node.width, m = node.height, below = m - w;
   T* const beside = front + w;
   dense::subtract_plain_product(w, below, below, multipliers.data(), below, front + w * m + w, m, beside, m);
-  // (-R1^-1) R1^-T is subtracted.
+  // (-R1^-1) R1^-T is subtracted, the upper triangle by blocks of rows: those of R1^-1 begin at the diagonal.
   const std::vector<T> root = rows.negative_root();
   std::vector<T> negative(root);
   for (auto& each : negative) each = -each;
-  dense::subtract_product_of_rows(w, w, w, root.data(), w, negative.data(), w, front, m);
-  dense::subtract_product_of_rows(w, w, below, beside, m, multipliers.data(), below, front, m);
+  for (std::int64_t begin = 0; begin < w; begin += block) {
+    const std::int64_t count = std::min(block, w - begin), rest = w - begin;
+    const std::int64_t at = begin * w + begin;
+    T* const own = front + begin * m + begin;
+    dense::subtract_product_of_rows(count, rest, rest, root.data() + at, w, negative.data() + at, w, own, m);
+    dense::subtract_product_of_rows(count, rest, below, beside + begin * m, m, multipliers.data() + begin * below,
+                                    below, own, m);
+  }
+  for (std::int64_t t = 0; t < w; ++t)
+    for (std::int64_t i = t + 1; i < w; ++i) front[i * m + t] = front[t * m + i];
 }
 
 // The direction's part of a front, once it has been brought to the rows below: `own` is that of the pivot block,

@@ -39,7 +39,8 @@ Cholesky::Cholesky(const Matrix& a, std::int64_t named_rows) : matrix_(a) {
   const Neighbours neighbours = neighbours_of(elements);
   order_ = minimum_degree(neighbours);
   const std::vector<std::int64_t> inverse = inverse_of(order_);
-  const FactorColumns columns = factor_columns(neighbours, order_, inverse);
+  FactorColumns columns = factor_columns(neighbours, order_, inverse);
+  const bool dense = make_dense_if_faster(columns);
 
   std::vector<std::int64_t> own_slots, sources;
   for (std::size_t k = 0; k < elements.rows.size(); ++k) {
@@ -62,7 +63,7 @@ Cholesky::Cholesky(const Matrix& a, std::int64_t named_rows) : matrix_(a) {
   std::vector<std::int64_t> names = order_;
   if (named_rows > 0)
     for (std::int64_t& each : names) each %= named_rows;
-  factor_ = sparse_cholesky(triangle_, bounds_, rows_, index_vector(names));
+  factor_ = sparse_cholesky(triangle_, bounds_, rows_, index_vector(names), dense);
 }
 
 const std::vector<std::int64_t>& Cholesky::order() const { return complex_ ? complex_->factor.order_ : order_; }

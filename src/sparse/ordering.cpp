@@ -85,4 +85,15 @@ FactorColumns factor_columns(const Neighbours& neighbours, const std::vector<std
   return out;
 }
 
+bool make_dense_if_faster(FactorColumns& columns) {
+  const auto n = std::int64_t(columns.bounds.size()) - 1, stored = columns.bounds.back();
+  if (n < 16 || stored * 5 < n * (n + 1)) return false;
+  columns = {{0}, {}};
+  for (std::int64_t j = 0; j < n; ++j) {
+    for (std::int64_t i = j; i < n; ++i) columns.rows.push_back(i);
+    columns.bounds.push_back(std::int64_t(columns.rows.size()));
+  }
+  return true;
+}
+
 }  // namespace bitale::sparse

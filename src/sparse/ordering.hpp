@@ -29,6 +29,9 @@ struct FactorColumns {
 // `inverse` has the position of each row in the order of elimination.
 FactorColumns factor_columns(const Neighbours& neighbours, const std::vector<std::int64_t>& order,
                              const std::vector<std::int64_t>& inverse);
+// Stores all elements of a triangle of which two fifths or more are stored: one front by dense kernels is faster than
+// many small ones (the table is in docs/sparse.md). Whether it did.
+bool make_dense_if_faster(FactorColumns& columns);
 std::vector<std::int64_t> inverse_of(const std::vector<std::int64_t>& order);
 
 }  // namespace bitale::sparse

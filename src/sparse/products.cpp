@@ -42,11 +42,26 @@ const Variable& vector_or_matrix(const Operand& x, const char* who) {
                       x.variable.type()->str()));
 }
 
+// Whether every element is known to be stored. Products of fewer elements are faster as loops over these, and leave out
+// what would be a 0 times an infinite number.
+bool stores_all(const Matrix& a) {
+  const auto height = known_integer(a.length(0)), width = known_integer(a.length(1));
+  if (!height || !width || !a.pattern().is_static() || !(is_float(a.dtype()) || is_complex(a.dtype()))) return false;
+  return known_integer(a.pattern().count()) == *height * *width && *height > 0 && *width > 0;
+}
+
+Variable dense_of_all(const Matrix& a) {
+  const bool by_rows = a.format() == Format::csr;
+  const Variable rows = reshape(a.data(), Operands({a.length(by_rows ? 0 : 1), a.length(by_rows ? 1 : 0)}));
+  return by_rows ? rows : transpose(rows);
+}
+
 }  // namespace
 
 Variable dot(const Matrix& a, const Operand& x) {
   const LocationScope here(x.where);
   const Variable dense = fitted(a, 1, vector_or_matrix(x, "dot"), 0, "dot");
+  if (stores_all(a)) return bitale::dot(dense_of_all(a), dense);
   const Pattern& at = a.pattern();
   return sums_by(at, 0, as_column(a.data(), x.ndim()) * subtensor(dense, {IndexItem(at.position(1))}));
 }

@@ -45,6 +45,10 @@ class SparseCholeskyGradient final : public Op {
 // Inputs: the lower triangle, the pattern, and the number of each row in the user's matrix.
 class SparseCholesky final : public Op {
  public:
+  explicit SparseCholesky(bool dense) : dense(dense) {}
+  bool dense;  // whether the pattern is a full triangle, which is eliminated as one dense matrix
+  static constexpr auto fields = attribute_list(attribute("dense", &SparseCholesky::dense));
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
   std::string_view name() const override { return "SparseCholesky"; }
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, 4);
@@ -85,16 +89,16 @@ REGISTER_OP(SparseCholeskyGradient, "The gradient of a sparse Cholesky factor by
             sparse_cholesky_gradient_samples);
 
 std::vector<Sample> sparse_cholesky_samples() {
-  return {sparse_factor::sample(make_ref<SparseCholesky>(), "tpo", true)};
+  return {sparse_factor::sample(make_ref<SparseCholesky>(false), "tpo", true)};
 }
 REGISTER_OP(SparseCholesky, "The Cholesky factor of a sparse matrix, in a pattern that is given.",
             sparse_cholesky_samples);
 
 }  // namespace
 
-Variable sparse_cholesky(const Variable& triangle, const Variable& bounds, const Variable& rows,
-                         const Variable& order) {
-  return (*make_ref<SparseCholesky>())({triangle, bounds, rows, order});
+Variable sparse_cholesky(const Variable& triangle, const Variable& bounds, const Variable& rows, const Variable& order,
+                         bool dense) {
+  return (*make_ref<SparseCholesky>(dense))({triangle, bounds, rows, order});
 }
 
 }  // namespace bitale

@@ -12,8 +12,10 @@
 namespace bitale {
 
 // The factor's elements, of the elements of the lower triangle. `order`: the number of each row in the matrix that the
-// user has, for messages. LinAlgError in a call where the matrix is not positive definite.
-Variable sparse_cholesky(const Variable& triangle, const Variable& bounds, const Variable& rows, const Variable& order);
+// user has, for messages; `dense`: whether the pattern is a full triangle, for dprint. LinAlgError in a call where the
+// matrix is not positive definite.
+Variable sparse_cholesky(const Variable& triangle, const Variable& bounds, const Variable& rows, const Variable& order,
+                         bool dense);
 // x with L x == b, or L^T x == b.
 Variable sparse_solve_triangular(const Variable& factor, const Variable& bounds, const Variable& rows,
                                  const Variable& b, bool transposed);

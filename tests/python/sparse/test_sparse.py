@@ -411,3 +411,28 @@ def test_segment_sum():
     equal(g(np.arange(6.0)), [0.0, 12.0, 12.0, 12.0, 8.0, 0.0])
     with pytest.raises(ValueError, match="decrease"):
         sparse.segment_sum(x, [0, 3, 2])
+
+
+@pytest.mark.parametrize("format", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64"])
+def test_products_of_a_matrix_that_stores_all_elements_are_dense(format, dtype):
+    """dprint says so; one with a hole is a sum over stored elements, for which an infinite number elsewhere doesn't count."""
+    value = sp.csr_array(np.arange(1, 13).reshape(3, 4).astype(dtype)).asformat(format)
+    v, w, X = np.array([1, 2, 3, 4], dtype), np.array([1, -1, 2], dtype), np.arange(8).reshape(4, 2).astype(dtype)
+    A = sparse.matrix(format, "A", dtype, pattern=value)
+    results = bt.function([A], [A @ v, w @ A, A @ X, X.T @ A.T, A.T @ w])(value)
+    dense = value.toarray()
+    for got, expected in zip(results, [dense @ v, w @ dense, dense @ X, X.T @ dense.T, dense.T @ w]):
+        assert got.dtype == expected.dtype
+        np.testing.assert_allclose(got, expected)
+    said = bt.dprint(A @ v, file="str")
+    assert ("SegmentSum" in said or "IncSubtensor" in said or "Scatter" in said) == (dtype == "int64")
+    if dtype == "float64":
+        slope = bt.function([A], pt.grad(pt.sqr(A @ v).sum(), A.data))(value)
+        np.testing.assert_allclose(type(value)((slope, value.indices, value.indptr), shape=value.shape).toarray(), 2 * np.outer(dense @ v, v))
+        hole = value.tolil()
+        hole[1, 2] = 0
+        hole = hole.asformat(format)
+        B = sparse.matrix(format, "B", pattern=hole)
+        got = bt.function([B], B @ np.array([1.0, 1.0, np.inf, 1.0]))(hole)
+        assert got[1] == 5 + 6 + 8 and np.isinf(got[[0, 2]]).all()

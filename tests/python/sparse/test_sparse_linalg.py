@@ -1,6 +1,7 @@
 """Factors of sparse matrices against dense ones: values, derivatives, and matrices without a factor."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -370,3 +371,24 @@ def test_triangular_systems_without_solution():
         sparse.linalg.solve_triangular(sparse.constant(sp.csr_array(np.eye(3) * 1j)), b)
     empty = bt.function([A, v := pt.dvector("v")], sparse.linalg.solve_triangular(A, v))
     assert empty(sp.csr_array((0, 0)), []).shape == (0,)
+
+
+@pytest.mark.parametrize(("density", "dense"), [(0.01, False), (0.1, True), (1.0, True)])
+def test_a_factor_is_dense_where_much_of_it_is_stored(density, dense):
+    """Values and derivatives are those of dense matrices, and dprint says that all columns are eliminated as one dense matrix."""
+    n, random = 60, np.random.default_rng(3)
+    part = sp.random_array((n, n), density=density, rng=random)
+    Q = sp.csr_array(part + part.T + sp.eye_array(n) * n)
+    A, b, w = sparse.matrix("csr", "A", pattern=Q), pt.dvector("b"), random.normal(size=n)
+    factor, full = sparse.linalg.cholesky(A), A.todense()
+    weights = random.normal(size=Q.nnz)
+    own = [factor.logdet(), (factor.solve(b) * w).sum(), (factor.selected_inverse().data * weights).sum()]
+    plain = [pt.linalg.slogdet(full)[1], (pt.linalg.solve(full, b) * w).sum(), (A.with_data(weights) * pt.linalg.inv(full)).sum()]
+    f, g = (bt.function([A, b], [*costs, *(pt.grad(cost, A.data) for cost in costs)]) for costs in (own, plain))
+    symmetric = lambda data: (G := sp.csr_array((data, Q.indices, Q.indptr), shape=Q.shape).toarray()) + G.T  # noqa: E731
+    for k, (x, y) in enumerate(zip(f(Q, w), g(Q, w))):
+        np.testing.assert_allclose(symmetric(x) if k > 2 else x, symmetric(y) if k > 2 else y, rtol=1e-8, atol=1e-12)
+    L, order = bt.function([A], factor.L)(Q), factor.order
+    np.testing.assert_allclose((L @ L.T).toarray(), Q.toarray()[np.ix_(order, order)], rtol=1e-9, atol=1e-12)
+    said = re.search(r"SparseCholesky\{dense=(\w+)\}", bt.dprint(factor.logdet(), file="str"))[1]
+    assert said == str(dense) and (L.nnz == n * (n + 1) // 2) == dense
