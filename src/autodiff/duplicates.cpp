@@ -19,6 +19,20 @@ bool have_equal_types(const Apply& a, const Apply& b) {
 
 }  // namespace
 
+PointerSet held_elsewhere(std::span<const Apply> nodes, std::uint32_t own) {
+  PointerSet out;
+  PointerMap<std::uint32_t> edges;
+  for (const Apply& node : nodes)
+    for (const Variable& input : node.inputs())
+      if (input.node()->owner) ++*edges.insert(input.node()->owner, 0).first;
+  for (const Apply& node : nodes) {
+    const std::uint32_t* at = edges.find(node.node());
+    const std::uint32_t known = (at ? *at : 0) + own;
+    if (node.node()->count.load(std::memory_order_relaxed) > known) out.insert(node.node());
+  }
+  return out;
+}
+
 const VariableNode* Duplicates::representative(const Variable& v) {
   if (const VariableNode* const* known = representatives_.find(v.node())) return *known;
   if (!v.is_constant() || !v.constant() || v.constant()->nbytes() > compared_bytes) return v.node();
@@ -35,6 +49,7 @@ const VariableNode* Duplicates::representative(const Variable& v) {
 }
 
 Apply Duplicates::earlier(const Apply& node) {
+  if (held_elsewhere_.contains(node.node())) return {};
   std::size_t hash = node.op().hash();
   for (const Variable& input : node.inputs())
     hash = hash_mix(hash, reinterpret_cast<std::uintptr_t>(representative(input)));

@@ -48,9 +48,17 @@ Variables starts_of(std::span<const Seed> seeds) {
 
 }  // namespace
 
-ReverseSweep::ReverseSweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers,
+ReverseSweep::ReverseSweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers)
+    : blocked_(set_of(blockers)),
+      order_(starts_of(seeds), blocked_, {}),
+      held_elsewhere_(held_elsewhere(order_.nodes(), 2)) {  // handles: one in the order, one in this list
+  for (const Seed& seed : seeds) plant(seed);
+  mark_reached(wrt);
+}
+
+ReverseSweep::ReverseSweep(const ReverseSweep& plain, std::span<const Seed> seeds, const Variables& wrt,
                            std::span<const StableForm> forms)
-    : blocked_(set_of(blockers)), order_(starts_of(seeds), blocked_, forms) {
+    : blocked_(plain.blocked_), order_(starts_of(seeds), blocked_, forms), held_elsewhere_(plain.held_elsewhere_) {
   for (const Seed& seed : seeds) plant(seed);
   mark_reached(wrt);
 }
@@ -83,16 +91,13 @@ void ReverseSweep::plant(const Seed& seed) {
 
 void ReverseSweep::mark_reached(const Variables& wrt) {
   for (const Variable& v : wrt) slots_[slot(v.node())].reached = true;
-  Duplicates duplicates;
+  Duplicates duplicates(held_elsewhere_);
   for (const DifferentiationOrder::Step& step : order_.steps())
     is_stepped_.push_back(step.form ? mark_form(*step.form) : mark_node(step.node, duplicates));
 }
 
-// The earlier node that computes the same, if any. Variables that were named in the call, and copies, are variables of
-// their own.
+// The earlier node that computes the same, if any. Variables that were named in the call are variables of their own.
 Apply ReverseSweep::earlier(const Apply& node, Duplicates& duplicates) const {
-  const bool is_copy = node.inputs().size() == 2 && node.input(0).same_as(node.input(1));
-  if (is_copy) return {};
   for (std::size_t o = 0; o < node.output_count(); ++o) {
     const VariableNode* output = &node.node()->outputs[o];
     if (known_slot(output) != nowhere || blocked_.contains(output) || order_.has_form(output)) return {};
@@ -306,7 +311,7 @@ Variables reverse_sweep(std::span<const Seed> seeds, const Variables& wrt, const
     plain.run();
     return gradients_of(plain, wrt);
   }
-  ReverseSweep stable(seeds, wrt, blockers, forms);
+  ReverseSweep stable(plain, seeds, wrt, forms);
   stable.run();
   Variables out = gradients_of(stable, wrt);
   // A form may lack terms that the original formula multiplies by zero; their gradient is then zero, not disconnected.

@@ -29,9 +29,11 @@ struct Seed {
 
 class ReverseSweep {
  public:
-  // The walk stops at `blockers`; a variable with a stable form is differentiated by the form.
-  ReverseSweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers,
-               std::span<const StableForm> forms = {});
+  // The walk stops at `blockers`.
+  ReverseSweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers);
+  // The same with forms: a variable that has one is differentiated by it.
+  ReverseSweep(const ReverseSweep& plain, std::span<const Seed> seeds, const Variables& wrt,
+               std::span<const StableForm> forms);
   const DifferentiationOrder& order() const { return order_; }
   // For each step of the order, whether it depends on wrt.
   std::span<const char> is_stepped() const { return is_stepped_; }
@@ -73,6 +75,7 @@ class ReverseSweep {
   std::vector<Slot> slots_;
   PointerSet blocked_;
   const DifferentiationOrder order_;
+  const PointerSet held_elsewhere_;        // nodes that may be named later (duplicates.hpp)
   std::vector<std::uint32_t> step_slots_;  // of the inputs and outputs of reached steps, consecutively
   std::vector<char> is_stepped_;           // per step of the order: 2 if an earlier, equal one takes its part
   std::vector<char> patterns_;             // of the reached nodes: per input, per output

@@ -125,6 +125,9 @@ TEST_CASE("equal variables that are named in a call, and copies, have gradients 
   GradOptions held;
   held.consider_constant = {same};
   CHECK(allclose(value(grad(cost, x, held), {x}, at), Array{std::exp(1.)}));
+  // Those to which somebody has a handle may be named later: the slope is y * same + y * same, by `same` 2 y.
+  const Variable unnamed = grad(cost, x);
+  CHECK(allclose(value(grad(sum(unnamed), same), {x}, at), Array{2 * std::exp(0.5)}));
   const Variable first = tensor_copy(x), second = tensor_copy(x), slope = grad(sum(sin(first) + sin(second)), x);
   CHECK(allclose(value(grad(sum(slope), second), {x}, at), Array{-std::sin(0.5)}));
 }
