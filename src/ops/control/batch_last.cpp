@@ -111,8 +111,15 @@ Variables vector_made(const Batched& b) {
 
 Variables reshaped(const Batched& b) {
   if (!b.none_from(1)) return {};
-  const Variable shape = join(0, {cast(b.inputs[1], DType::Int64), make_vector({b.length()}, DType::Int64)});
-  return {reshape(b.inputs[0], shape, b.node.output().ndim() + 1)};
+  const Variable& shape = b.inputs[1];
+  if (shape.static_shape()[0] != unknown_length) {
+    const Shape whole = lengths_of(b.inputs[0]);
+    Variables lengths = lengths_without_batch(shape, std::span(whole).first(whole.size() - 1));
+    lengths.push_back(whole.back());
+    return {reshape(b.inputs[0], lengths)};
+  }
+  const Variable all = join(0, {cast(shape, DType::Int64), make_vector({b.length()}, DType::Int64)});
+  return {reshape(b.inputs[0], all, b.node.output().ndim() + 1)};
 }
 
 Variables allocated(const Batched& b) {

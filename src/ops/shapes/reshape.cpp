@@ -199,21 +199,17 @@ Variables Reshape::pushforward(const Apply& node, std::span<const Variable> tang
 
 std::vector<std::vector<bool>> Reshape::connection_pattern(const Apply& node) const { return connect_first(node, 1); }
 
-namespace {
-
-// Replaces a length of -1 by a quotient of core lengths: in a batch without elements it could not be determined
-// otherwise.
-void infer_from_core(Variables& shape, std::span<const Variable> from) {
+Variables lengths_without_batch(const Variable& shape, std::span<const Variable> from) {
+  Variables out = elements_of(shape, "reshape");
   const auto is_inferred = [](const Variable& length) { return known_integer(length) == -1; };
-  const auto inferred = std::find_if(shape.begin(), shape.end(), is_inferred);
-  if (inferred == shape.end()) return;
-  Variables others = shape;
-  others.erase(others.begin() + (inferred - shape.begin()));
+  const auto inferred = std::find_if(out.begin(), out.end(), is_inferred);
+  if (inferred == out.end()) return out;
+  Variables others = out;
+  others.erase(others.begin() + (inferred - out.begin()));
   const Variable rest = lengths::product(others);
   if (known_integer(rest) != 0) *inferred = lengths::floor_div(lengths::product(from), rest);
+  return out;
 }
-
-}  // namespace
 
 Apply Reshape::vectorize(const Apply& node, std::span<const Variable> batched) const {
   if (batch_ndim(node, batched, 1) != 0) throw NotImplementedError("Reshape: vectorize over the new shape");
@@ -223,9 +219,8 @@ Apply Reshape::vectorize(const Apply& node, std::span<const Variable> batched) c
   for (int axis = 0; axis < gained; ++axis) batch.push_back(length_of(batched[0], axis));
   const Variable& shape = batched[1];
   if (shape.static_shape()[0] != unknown_length) {
-    Variables own = elements_of(shape, "reshape");
     const Shape whole = lengths_of(batched[0]);
-    infer_from_core(own, std::span(whole).subspan(std::size_t(gained)));
+    const Variables own = lengths_without_batch(shape, std::span(whole).subspan(std::size_t(gained)));
     batch.insert(batch.end(), own.begin(), own.end());
     return make_ref<Reshape>(gained + ndim)->make_node({{batched[0], make_vector(batch, DType::Int64)}});
   }

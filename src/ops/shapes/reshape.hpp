@@ -31,4 +31,8 @@ class Reshape final : public OpOf<Reshape>, public MovesElements, public EmitsTe
   std::vector<int> view_of(const Apply& node, int output) const override;
 };
 
+// The elements of `shape`, a vector of known length, with -1 replaced by a quotient of the lengths `from` of one
+// element of a batch: in a batch of none it could not be determined otherwise.
+Variables lengths_without_batch(const Variable& shape, std::span<const Variable> from);
+
 }  // namespace bitale

@@ -61,6 +61,12 @@ def test_values_and_gradients(name):
             np.testing.assert_allclose(a[..., k], b, rtol=1e-12, atol=1e-13)
 
 
+def test_a_batch_of_none():
+    many = pt.tensor("many", dtype="float64", shape=(4, 3, None))
+    function = bt.function([many], bt.vectorize_graph([pt.reshape(x, (2, -1)), x.flatten()], {x: many}, batch_axis=-1))
+    assert [value.shape for value in function(np.zeros((4, 3, 0)))] == [(2, 6, 0), (12, 0)]
+
+
 def test_what_has_no_form():
     many = pt.tensor("many", dtype="float64", shape=(3, 3, 5))
     square = pt.tensor("square", dtype="float64", shape=(3, 3))
