@@ -185,7 +185,7 @@ std::optional<Variables> negligible_power(FunctionGraph&, const Apply& node) {
   const bool is_double = dtype == DType::Float64;
   const double least =
       is_double ? double(std::numeric_limits<double>::min()) : double(std::numeric_limits<float>::min());
-  const Variable nothing = constant_like(-std::numeric_limits<double>::infinity(), dtype);
+  const Variable nothing = constant_like(is_double ? -1000. : -200., dtype);  // whose power is 0
   return one(fit(exp(switch_(lt(x, constant_like(std::log(least), dtype)), nothing, x)), node.output()));
 }
 
