@@ -20,7 +20,7 @@ class NotConverted(Exception):
     """Raised by a converter for a node that it can't express; the node then runs by its own `perform`."""
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Misdeclared:
     """Given by a converter for an output whose PyTensor type is wrong: nothing stands for it, but the node's other outputs may be used."""
 
