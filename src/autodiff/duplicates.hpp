@@ -5,29 +5,39 @@
 #pragma once
 
 #include <span>
-#include <unordered_map>
 
+#include "autodiff/order.hpp"
 #include "bitale/graph/op.hpp"
+#include "core/flat_table.hpp"
 #include "graph/pointer_map.hpp"
 
 namespace bitale {
 
-// The nodes to which others have handles than the nodes of the expression, which are all given, and `own` for each.
-PointerSet held_elsewhere(std::span<const Apply> nodes, std::uint32_t own);
+// The nodes of an expression to which others have handles than its nodes and `steps`, which are all of them.
+PointerSet held_elsewhere(std::span<const DifferentiationOrder::Step> steps);
 
 class Duplicates {
  public:
   explicit Duplicates(const PointerSet& held_elsewhere) : held_elsewhere_(held_elsewhere) {}
-  // The node that was given before and computes the same, or an undefined one. Nodes come in topological order.
-  Apply earlier(const Apply& node);
+  // The node that was given before and computes the same, or null. Nodes come in topological order, and live on.
+  const ApplyNode* earlier(const ApplyNode& node);
 
  private:
+  template <class Node>
+  struct Entry {
+    const Node* node = nullptr;
+    std::size_t mixed = 0;
+    std::size_t hash() const { return mixed ^ mixed >> 32; }
+    bool is_free() const { return !node; }
+  };
+
   const VariableNode* representative(const Variable& v);
+  bool are_equal(const ApplyNode& a, const ApplyNode& b);
 
   const PointerSet& held_elsewhere_;
   PointerMap<const VariableNode*> representatives_;
-  std::unordered_multimap<std::size_t, Apply> nodes_;
-  std::unordered_multimap<std::size_t, Variable> constants_;
+  FlatTable<Entry<ApplyNode>> nodes_;
+  FlatTable<Entry<VariableNode>> constants_;
 };
 
 }  // namespace bitale

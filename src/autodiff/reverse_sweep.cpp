@@ -51,7 +51,7 @@ Variables starts_of(std::span<const Seed> seeds) {
 ReverseSweep::ReverseSweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers)
     : blocked_(set_of(blockers)),
       order_(starts_of(seeds), blocked_, {}),
-      held_elsewhere_(held_elsewhere(order_.nodes(), 2)) {  // handles: one in the order, one in this list
+      held_elsewhere_(held_elsewhere(order_.steps())) {
   for (const Seed& seed : seeds) plant(seed);
   mark_reached(wrt);
 }
@@ -97,25 +97,25 @@ void ReverseSweep::mark_reached(const Variables& wrt) {
 }
 
 // The earlier node that computes the same, if any. Variables that were named in the call are variables of their own.
-Apply ReverseSweep::earlier(const Apply& node, Duplicates& duplicates) const {
+const ApplyNode* ReverseSweep::earlier(const Apply& node, Duplicates& duplicates) const {
   for (std::size_t o = 0; o < node.output_count(); ++o) {
     const VariableNode* output = &node.node()->outputs[o];
-    if (known_slot(output) != nowhere || blocked_.contains(output) || order_.has_form(output)) return {};
+    if (known_slot(output) != nowhere || blocked_.contains(output) || order_.has_form(output)) return nullptr;
   }
-  return duplicates.earlier(node);
+  return duplicates.earlier(*node.node());
 }
 
 char ReverseSweep::mark_node(const Apply& node, Duplicates& duplicates) {
-  if (const Apply equal = earlier(node, duplicates); equal.defined()) {
+  if (const ApplyNode* equal = earlier(node, duplicates)) {
     // What its outputs receive is added to that of the earlier ones.
-    char is_stepped = 0;
+    char part = not_stepped;
     for (std::size_t o = 0; o < node.output_count(); ++o) {
-      const std::uint32_t at = known_slot(&equal.node()->outputs[o]);
+      const std::uint32_t at = known_slot(&equal->outputs[o]);
       if (at == nowhere) continue;
       positions_.insert(&node.node()->outputs[o], at);
-      is_stepped = 2;
+      part = taken_over;
     }
-    return is_stepped;
+    return part;
   }
   const std::size_t first = step_slots_.size();
   bool any = false;
@@ -125,7 +125,7 @@ char ReverseSweep::mark_node(const Apply& node, Duplicates& duplicates) {
   }
   if (!any) {
     step_slots_.resize(first);
-    return 0;
+    return not_stepped;
   }
   const auto pattern = node.op().connection_pattern(node);
   for (std::size_t i = 0; i < node.inputs().size(); ++i)
@@ -142,16 +142,16 @@ char ReverseSweep::mark_node(const Apply& node, Duplicates& duplicates) {
     step_slots_.push_back(reached ? slot(output) : known_slot(output));
     if (reached) slots_[step_slots_.back()].reached = true;
   }
-  return 1;
+  return stepped;
 }
 
-bool ReverseSweep::mark_form(const StableForm& form) {
+char ReverseSweep::mark_form(const StableForm& form) {
   const std::uint32_t form_slot = known_slot(form.form.node());
-  if (!is_reached(form_slot)) return false;
+  if (!is_reached(form_slot)) return not_stepped;
   step_slots_.push_back(form_slot);
   step_slots_.push_back(slot(form.variable.node()));
   slots_[step_slots_.back()].reached = true;
-  return true;
+  return stepped;
 }
 
 void ReverseSweep::run() {
@@ -163,7 +163,7 @@ void ReverseSweep::run() {
     return last;
   };
   for (std::size_t i = is_stepped_.size(); i-- > 0;) {
-    if (is_stepped_[i] != 1) continue;
+    if (is_stepped_[i] != stepped) continue;
     const auto& [node, form] = order_.steps()[i];
     if (form) {
       const auto ends = take_last(slots, 2);

@@ -35,7 +35,7 @@ class ReverseSweep {
   ReverseSweep(const ReverseSweep& plain, std::span<const Seed> seeds, const Variables& wrt,
                std::span<const StableForm> forms);
   const DifferentiationOrder& order() const { return order_; }
-  // For each step of the order, whether it depends on wrt.
+  // For each step of the order, not 0 if it depends on wrt.
   std::span<const char> is_stepped() const { return is_stepped_; }
   void run();
   // After run(): a tensor, disconnected(), or undefined_gradient(why).
@@ -57,14 +57,16 @@ class ReverseSweep {
     std::span<const char> pattern;  // per input, per output
   };
   static constexpr std::uint32_t nowhere = ~0u;
+  // What is done at a step; the last: an earlier node that computes the same passes on what this one receives.
+  enum : char { not_stepped, stepped, taken_over };
 
   std::uint32_t slot(const VariableNode* v);
   std::uint32_t known_slot(const VariableNode* v) const;
   void plant(const Seed& seed);
   void mark_reached(const Variables& wrt);
   char mark_node(const Apply& node, Duplicates& duplicates);
-  Apply earlier(const Apply& node, Duplicates& duplicates) const;
-  bool mark_form(const StableForm& form);
+  const ApplyNode* earlier(const Apply& node, Duplicates& duplicates) const;
+  char mark_form(const StableForm& form);
   bool is_reached(std::uint32_t slot) const { return slot != nowhere && slots_[slot].reached; }
   void step(const Step& at);
   void pass_to_form(const StableForm& at, Slot& from, Slot& to);
@@ -77,7 +79,7 @@ class ReverseSweep {
   const DifferentiationOrder order_;
   const PointerSet held_elsewhere_;        // nodes that may be named later (duplicates.hpp)
   std::vector<std::uint32_t> step_slots_;  // of the inputs and outputs of reached steps, consecutively
-  std::vector<char> is_stepped_;           // per step of the order: 2 if an earlier, equal one takes its part
+  std::vector<char> is_stepped_;           // per step of the order
   std::vector<char> patterns_;             // of the reached nodes: per input, per output
 };
 
