@@ -13,4 +13,9 @@ inline double machine_epsilon(DType dtype) {
                                  : std::numeric_limits<double>::epsilon();
 }
 
+// The smallest normal number: of float32, else of float64.
+inline double smallest_normal(DType dtype) {
+  return dtype == DType::Float32 ? double(std::numeric_limits<float>::min()) : std::numeric_limits<double>::min();
+}
+
 }  // namespace bitale

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/float_limits.hpp"
 #include "ops/reductions/reduce.hpp"
 #include "ops/shapes/dimshuffle.hpp"
 #include "rules/vocabulary.hpp"
@@ -182,11 +183,9 @@ std::optional<Variables> negligible_power(FunctionGraph&, const Apply& node) {
   const DType dtype = node.output().dtype();
   if (x.dtype() != dtype || (dtype != DType::Float64 && dtype != DType::Float32)) return std::nullopt;
   if (!is_shifted_by_maximum(x)) return std::nullopt;
-  const bool is_double = dtype == DType::Float64;
-  const double least =
-      is_double ? double(std::numeric_limits<double>::min()) : double(std::numeric_limits<float>::min());
-  const Variable nothing = constant_like(is_double ? -1000. : -200., dtype);  // whose power is 0
-  return one(fit(exp(switch_(lt(x, constant_like(std::log(least), dtype)), nothing, x)), node.output()));
+  const Variable nothing = constant_like(dtype == DType::Float64 ? -1000. : -200., dtype);  // whose power is 0
+  return one(
+      fit(exp(switch_(lt(x, constant_like(std::log(smallest_normal(dtype)), dtype)), nothing, x)), node.output()));
 }
 
 void declare_softmax(Rules& rules) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "codegen/llvm/emit.hpp"
+#include "core/float_limits.hpp"
 #include "program/math/split.hpp"
 
 namespace bitale::codegen {
@@ -13,10 +14,6 @@ namespace {
 using program::Code;
 using program::Expr;
 using Value = FunctionBuilder::Value;
-
-double smallest_normal(DType dtype) {
-  return dtype == DType::Float64 ? std::numeric_limits<double>::min() : double(std::numeric_limits<float>::min());
-}
 
 struct BranchedSelect {
   Expr x;  // the result is `usual` wherever this is a normal positive number
