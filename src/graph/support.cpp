@@ -13,7 +13,8 @@ constexpr std::int64_t max_inspected_elements = 64;
 Support support_of_leaf(const Variable& v) {
   const Array* value = v.constant();
   if (!value || !as_tensor(v.type()) || value->size() > max_inspected_elements) return {};
-  const Array truths = value->astype(DType::Bool).contiguous();
+  const Array numbers = is_complex(value->dtype()) ? value->as_pairs() : *value;
+  const Array truths = numbers.astype(DType::Bool).contiguous();
   for (std::int64_t i = 0; i < truths.size(); ++i)
     if (truths.data_as<bool>()[i]) return {};
   return {.kind = Support::Kind::nowhere};

@@ -9,6 +9,8 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/graph/function_graph.hpp"
+#include "bitale/ops/complex.hpp"
+#include "bitale/ops/ifelse.hpp"
 #include "bitale/ops/known.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "bitale/ops/ops.hpp"
@@ -86,6 +88,17 @@ TEST_CASE("gradient of a variable that is used several times or broadcast, and o
   CHECK(allclose(value(grad(cost, x), {x, v}, {Array(2.), Array{1., 2., 3.}}), Array(18.)));
   CHECK(allclose(value(grad(x, x), {x}, {Array(5.)}), Array(1.)));
   CHECK(allclose(value(grad(cost, cost), {x, v}, {Array(2.), Array{1.}}), Array(1.)));
+}
+
+TEST_CASE("both sides of a choice between complex numbers pass gradients on") {
+  const Variable x = vector("x"), z = complex(x, 2 * x), condition = gt(sum(x), Operand(0));
+  const Variable slope = grad(sum(sqr(real(ifelse(condition, z, 3 * z)))), x);
+  CHECK(allclose(value(slope, {x}, {Array{1., 2.}}), Array{2., 4.}));
+  CHECK(allclose(value(slope, {x}, {Array{-1., -2.}}), Array{-18., -36.}));
+  // A side that is a complex zero has none.
+  const Variable one_sided = grad(sum(sqr(imag(ifelse(condition, z, zeros_like(z))))), x);
+  CHECK(allclose(value(one_sided, {x}, {Array{1., 2.}}), Array{8., 16.}));
+  CHECK(allclose(value(one_sided, {x}, {Array{-1., -2.}}), Array{0., 0.}));
 }
 
 TEST_CASE("what is computed twice passes on the sum of its cotangents") {
