@@ -58,7 +58,7 @@ Special copy_floats(const T* from, T* to, std::int64_t count) {
     Bits not_finite = 0, zeros = 0;
     for (std::int64_t i = start; i < end; ++i) {
       const Bits bits = std::bit_cast<Bits>(from[i]);
-      to[i] = from[i];
+      to[i] = from[i] + T(0);  // without negative zeros
       not_finite += (bits & infinity) == infinity;
       zeros += bits == negative_zero;
     }

@@ -43,7 +43,7 @@ struct alignas(16) Pair {
 
 #if BITALE_VECTOR_SORTS
 // Sorts in ascending order, by vectors. Returns false, with nothing done, if the machine has none that are wide enough.
-// Floats must be finite; zeros may all get one sign.
+// Floats must be finite, and no zero negative.
 #define X(T) bool sort_by_vectors(T* x, std::size_t count);
 BITALE_VECTOR_SORTED_TYPES(X)
 #undef X

@@ -18,9 +18,27 @@ HWY_BEFORE_NAMESPACE();
 namespace hwy::HWY_NAMESPACE {
 #if VQSORT_ENABLED
 
+// In a part where nearly all keys are equal, elements are compared with the number before that key. Highway 1.0 takes
+// key - epsilon for floats, which loses smaller numbers between the two.
+template <class T>
+struct Ascending : detail::OrderAscending<T> {
+  template <class D>
+  HWY_INLINE Vec<D> PrevValue(D d, Vec<D> v) const {
+    if constexpr (IsFloat<T>()) {
+      const RebindToSigned<D> bits;
+      const auto one = Set(bits, 1), after_sign = Or(SignBit(bits), one);
+      const auto is_negative = RebindMask(bits, Lt(v, Zero(d))), is_zero = RebindMask(bits, Eq(v, Zero(d)));
+      const auto next = IfThenElse(is_negative, Add(BitCast(bits, v), one), Sub(BitCast(bits, v), one));
+      return BitCast(d, IfThenElse(is_zero, after_sign, next));
+    } else {
+      return detail::OrderAscending<T>::PrevValue(d, v);
+    }
+  }
+};
+
 template <class T>
 void sort_numbers(T* x, std::size_t count) {
-  const detail::SharedTraits<detail::TraitsLane<detail::OrderAscending<T>>> order;
+  const detail::SharedTraits<detail::TraitsLane<Ascending<T>>> order;
   Sort(SortTag<T>(), order, x, count, static_cast<T*>(nullptr));
 }
 void sort(std::uint16_t* x, std::size_t count) { sort_numbers(x, count); }

@@ -41,6 +41,22 @@ def test_special_values(mode):
     assert np.signbit(values).sum() == np.signbit(given[~np.isnan(given)]).sum() + np.signbit(values[np.isnan(values)]).sum()
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "uint64", "uint16"])
+def test_few_different_values(dtype, mode):
+    """Nearly all elements equal a number, and the others are close to it, in an order of magnitude of their own, or the dtype's limits."""
+    rng, limits = np.random.default_rng(3), np.finfo(dtype) if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
+    x = pt.vector("x", dtype=dtype)
+    function = bt.function([x], pt.sort(x), mode=mode)
+    commons = [0.0, -0.0, 1.0, 3.0, limits.min, limits.max]
+    for common in commons:
+        for others in ([-1e-20, -1e-30], [1e-20, 1e-30, -2e-72], [0.0, -0.0, -1e-5], [-1.0, 2.0], [limits.min, limits.max]):
+            with np.errstate(all="ignore"):
+                given = np.full(450, common).astype(dtype)
+                chosen = np.array([each for each in others if given.dtype.kind != "u" or each >= 0]).astype(dtype)
+            given[rng.choice(450, len(chosen), replace=False)] = chosen
+            np.testing.assert_array_equal(function(given), np.sort(given), f"{common}, {others}")
+
+
 def test_kinds():
     x = pt.vector("x")
     for kind in ["quicksort", "mergesort", "heapsort", "stable"]:
