@@ -2,6 +2,7 @@
 #include "ops/reductions/cum_op.hpp"
 
 #include "bitale/core/config.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/cumulative.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/scan.hpp"
@@ -182,18 +183,17 @@ Variables CumOp::pullback(const Apply& node, std::span<const Variable> cotangent
   const Variable &x = node.input(0), &g = cotangents[0];
   if (g.is_disconnected() || is_discrete(x.dtype())) return {disconnected()};
   if (mode == "add") return {with_static_shape_of(x, sum_from_here(g, axis))};
-  if (is_complex(x)) return {undefined_gradient("the gradient of products of complex numbers is not implemented")};
-  // d L / d x[i] = p[i-1] r[i], where r[i] = g[i] + x[i+1] r[i+1].
-  const Variable rest = linear_recurrence(preceded_by_one(reversed(x, axis), axis),
+  // d L / d x[i] = p[i-1] r[i], where r[i] = g[i] + x[i+1] r[i+1]; for complex numbers with the conjugates of p and x.
+  const Variable factors = is_complex(x) ? conj(x) : x;
+  const Variable rest = linear_recurrence(preceded_by_one(reversed(factors, axis), axis),
                                           reversed(with_static_shape_of(x, cast(g, x.dtype())), axis), axis);
-  return {with_static_shape_of(x, product_before(x, axis) * reversed(rest, axis))};
+  return {with_static_shape_of(x, product_before(factors, axis) * reversed(rest, axis))};
 }
 
 Variables CumOp::pushforward(const Apply& node, std::span<const Variable> tangents) const {
   const Variable &x = node.input(0), &t = tangents[0];
   if (t.is_disconnected() || is_discrete(x.dtype())) return {disconnected()};
   if (mode == "add") return {(*this)({t})};
-  if (is_complex(x)) throw NotImplementedError("the derivative of products of complex numbers is not implemented");
   return {linear_recurrence(x, product_before(x, axis) * with_static_shape_of(x, cast(t, x.dtype())), axis)};
 }
 

@@ -10,6 +10,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/interval.hpp"
@@ -414,11 +415,10 @@ Variables CAReduce::pullback(const Apply& node, std::span<const Variable> cotang
   const std::vector<int> over = axes_or_all(kind.name, axes, x.ndim());
   const Variable g = keep_dimensions(cotangents[0], over, x.ndim());
   if (kind.combiner == Combiner::add) return {cast(second(x, g), x.dtype())};
-  if (is_complex(x) && kind.combiner == Combiner::mul)
-    return {undefined_gradient("the gradient of a product of complex numbers is not implemented")};
   if (kind.combiner == Combiner::mul) {
     const auto [value, support] = restricted_value(g);
-    return {cast(restricted(value * product_of_others(*this, x), support), x.dtype())};
+    const Variable slope = product_of_others(*this, x);
+    return {cast(restricted(value * (is_complex(x) ? conj(slope) : slope), support), x.dtype())};
   }
   // Every element that equals the extreme value gets the whole gradient.
   const Variable extreme = keep_dimensions(node.output(), over, x.ndim());

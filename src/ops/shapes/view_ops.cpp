@@ -105,6 +105,7 @@ class GradClip final : public PassOn, public ChangesCotangents {
       attribute_list(attribute("lower", &GradClip::lower), attribute("upper", &GradClip::upper));
 
   std::string_view name() const override { return "GradClip"; }
+  ComplexForm complex_form() const override { return ComplexForm::none; }  // complex numbers have no order
   Attributes attributes() const override { return collect_attributes(*this, fields); }
   Variables pullback(const Apply& node, std::span<const Variable> g) const override {
     if (g[0].is_disconnected() || !has_gradient(node)) return {disconnected()};
