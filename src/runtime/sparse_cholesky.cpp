@@ -1,6 +1,5 @@
+// The derivative of a sparse Cholesky factor.
 #include "runtime/sparse_cholesky.hpp"
-
-#include <vector>
 
 namespace bitale::runtime {
 
@@ -59,59 +58,7 @@ void sparse_cholesky_gradient(const FactorPattern& pattern, const T* factor, T* 
   }
 }
 
-namespace {
-
-// Of one right-hand side.
-template <class T>
-void solve_vector(const FactorPattern& pattern, const T* factor, bool transposed, T* x) {
-  const auto [n, bounds, rows] = pattern;
-  if (!transposed) {
-    for (std::int64_t j = 0; j < n; ++j) {
-      const T own = x[j] /= factor[bounds[j]];
-      for (std::int64_t p = bounds[j] + 1; p < bounds[j + 1]; ++p) x[rows[p]] -= factor[p] * own;
-    }
-    return;
-  }
-  for (std::int64_t j = n; j-- > 0;) {
-    T sums[2] = {x[j], T(0)};
-    std::int64_t p = bounds[j] + 1;
-    const std::int64_t end = bounds[j + 1];
-    for (; p + 2 <= end; p += 2)
-      for (int lane = 0; lane < 2; ++lane) sums[lane] -= factor[p + lane] * x[rows[p + lane]];
-    if (p < end) sums[0] -= factor[p] * x[rows[p]];
-    x[j] = (sums[0] + sums[1]) / factor[bounds[j]];
-  }
-}
-
-}  // namespace
-
-template <class T>
-void sparse_solve_triangular(const FactorPattern& pattern, const T* factor, bool transposed, std::int64_t columns,
-                             T* x) {
-  if (columns == 1) return solve_vector(pattern, factor, transposed, x);
-  const auto [n, bounds, rows] = pattern;
-  for (std::int64_t step = 0; step < n; ++step) {
-    const std::int64_t j = transposed ? n - 1 - step : step;
-    T* own = x + j * columns;
-    const auto divide = [&] {
-      for (std::int64_t c = 0; c < columns; ++c) own[c] /= factor[bounds[j]];
-    };
-    if (!transposed) divide();
-    for (std::int64_t p = bounds[j] + 1; p < bounds[j + 1]; ++p) {
-      T* other = x + rows[p] * columns;
-      T* to = transposed ? own : other;
-      const T* from = transposed ? other : own;
-      for (std::int64_t c = 0; c < columns; ++c) to[c] -= factor[p] * from[c];
-    }
-    if (transposed) divide();
-  }
-}
-
-#define BITALE_INSTANTIATE(T)                                                    \
-  template void sparse_cholesky_gradient<T>(const FactorPattern&, const T*, T*); \
-  template void sparse_solve_triangular<T>(const FactorPattern&, const T*, bool, std::int64_t, T*);
-BITALE_INSTANTIATE(float)
-BITALE_INSTANTIATE(double)
-#undef BITALE_INSTANTIATE
+template void sparse_cholesky_gradient<float>(const FactorPattern&, const float*, float*);
+template void sparse_cholesky_gradient<double>(const FactorPattern&, const double*, double*);
 
 }  // namespace bitale::runtime

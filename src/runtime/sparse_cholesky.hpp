@@ -25,6 +25,9 @@ void sparse_cholesky_gradient(const FactorPattern& pattern, const T* factor, T* 
 template <class T>
 void sparse_solve_triangular(const FactorPattern& pattern, const T* factor, bool transposed, std::int64_t columns,
                              T* x);
+// The same of a system with the factor, and then with its transpose.
+template <class T>
+void sparse_solve(const FactorPattern& pattern, const T* factor, std::int64_t columns, T* x);
 // The elements of the inverse in the factor's pattern (Takahashi, Fagan and Chin 1973). False for a pattern that is not
 // closed.
 template <class T>

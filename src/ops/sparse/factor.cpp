@@ -15,7 +15,9 @@ Columns::Columns(const Array& given_bounds, const Array& given_rows, std::int64_
   bool fits = bounds.size() > 0 && rows.size() == elements && at[0] == 0 && at[size] == elements;
   for (std::int64_t j = 0; fits && j < size; ++j) {
     fits = at[j] < at[j + 1] && at[j + 1] <= elements && row[at[j]] == j;
-    for (std::int64_t p = at[j] + 1; fits && p < at[j + 1]; ++p) fits = row[p] > row[p - 1] && row[p] < size;
+    if (!fits) break;
+    for (std::int64_t p = at[j] + 1; p < at[j + 1]; ++p) fits &= row[p] > row[p - 1];
+    fits &= row[at[j + 1] - 1] < size;
   }
   if (!fits)
     throw ValueError(
