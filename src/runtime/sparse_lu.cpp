@@ -1,6 +1,7 @@
 #include "runtime/sparse_lu.hpp"
 
 #include <cmath>
+#include <complex>
 #include <utility>
 
 namespace bitale::runtime {
@@ -106,10 +107,11 @@ class Elimination {
 
   // The column's own row, or that of the largest element; one that is nan, if there is one.
   bool choose_pivot(std::int64_t k) {
+    using Real = decltype(std::abs(T()));
     std::int64_t pivot = -1;
-    T largest = 0;
+    Real largest = 0;
     for (const std::int64_t row : candidates_) {
-      const T size = std::abs(column_[std::size_t(row)]);
+      const Real size = std::abs(column_[std::size_t(row)]);
       if (size <= largest) continue;
       pivot = row;
       if (std::isnan(size)) break;
@@ -117,7 +119,8 @@ class Elimination {
     }
     if (pivot < 0) return false;
     const auto own = std::size_t(order_[k]);
-    if (mark_[own] == k && step_of_[own] < 0 && std::abs(column_[own]) >= T(min_pivot_share) * largest && largest > 0)
+    if (mark_[own] == k && step_of_[own] < 0 && std::abs(column_[own]) >= Real(min_pivot_share) * largest &&
+        largest > 0)
       pivot = std::int64_t(own);
     const T value = column_[std::size_t(pivot)];
     for (const std::int64_t row : candidates_) {
@@ -253,5 +256,9 @@ void sparse_lu_solve(const LuPattern& pattern, const T* factors, bool transposed
 BITALE_INSTANTIATE(float)
 BITALE_INSTANTIATE(double)
 #undef BITALE_INSTANTIATE
+template std::int64_t sparse_lu(const SparseColumns&, const std::complex<float>*, const std::int64_t*,
+                                LuFactors<std::complex<float>>&);
+template std::int64_t sparse_lu(const SparseColumns&, const std::complex<double>*, const std::int64_t*,
+                                LuFactors<std::complex<double>>&);
 
 }  // namespace bitale::runtime

@@ -38,7 +38,7 @@ struct LuFactors {
 // steps after which no pivot other than 0 is left. A column's own row is the pivot where its element is at least a
 // tenth of the largest one. A column at a time (Gilbert and Peierls 1988, "Sparse partial pivoting in time proportional
 // to arithmetic operations"), with the searches of Eisenstat and Liu (1993, "Exploiting structural symmetry in a sparse
-// partial pivoting code").
+// partial pivoting code"). Also of complex matrices.
 template <class T>
 std::int64_t sparse_lu(const SparseColumns& a, const T* values, const std::int64_t* column_order, LuFactors<T>& out);
 // The same factors by dense fronts, for an order in which a symmetric pattern that has the matrix's elements has this

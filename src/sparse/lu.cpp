@@ -21,10 +21,10 @@ struct Plan {
   std::vector<std::int64_t> order;
   FactorColumns factors;
 };
-// Of a matrix whose elements mostly have a partner on the other side of the diagonal, which is itself not empty, the
-// order of a symmetric one; pivots are then mostly on the diagonal. Otherwise one that is good for all choices of
-// pivots.
-Plan plan_for(const Elements& elements) {
+// `with_factors`: whether their pattern is wanted. Of a matrix whose elements mostly have a partner on the other side
+// of the diagonal, which is itself not empty, the order of a symmetric one; pivots are then mostly on the diagonal.
+// Otherwise one that is good for all choices of pivots.
+Plan plan_for(const Elements& elements, bool with_factors) {
   const auto n = std::size_t(elements.lengths[0]);
   const Neighbours neighbours = neighbours_of(elements);
   std::size_t on_diagonal = 0, symmetric = 0;  // of the latter, both sides of the diagonal together
@@ -33,7 +33,8 @@ Plan plan_for(const Elements& elements) {
   const std::size_t off_diagonal = elements.rows.size() - on_diagonal;
   if (on_diagonal == n && 4 * symmetric <= 5 * off_diagonal) {
     std::vector<std::int64_t> order = minimum_degree(neighbours);
-    FactorColumns factors = factor_columns(neighbours, order, inverse_of(order));
+    FactorColumns factors;
+    if (with_factors) factors = factor_columns(neighbours, order, inverse_of(order));
     return {std::move(order), std::move(factors)};
   }
   std::vector<std::vector<std::int64_t>> columns(n);
@@ -60,19 +61,27 @@ SparseLuMatrix operands(const Matrix& a, const Variable& order) {
   return {a.data(), a.pattern().indptr(), a.pattern().indices(), order};
 }
 
+Variable index_vector(const std::vector<std::int64_t>& values) { return constant(Array(values)); }
+
 }  // namespace
+
+struct Lu::Complex {
+  RealForm form;
+  Lu factors;
+};
 
 Lu::Lu(const Matrix& a) : matrix_(in_columns(a)) {
   if (is_complex(a.dtype())) {
-    real_ = std::make_shared<const Lu>(real_form(matrix_));
+    RealForm form = real_form(matrix_);
+    const Matrix matrix = form.matrix;
+    complex_ = std::make_shared<const Complex>(Complex{std::move(form), Lu(matrix)});
     return;
   }
-  Plan plan = plan_for(elements_of(matrix_.pattern(), "lu"));
+  Plan plan = plan_for(elements_of(matrix_.pattern(), "lu"), true);
   order_ = std::move(plan.order);
-  permutation_ = constant(Array(order_));
+  permutation_ = index_vector(order_);
   Variables pattern;
-  if (!plan.factors.bounds.empty())
-    pattern = {constant(Array(plan.factors.bounds)), constant(Array(plan.factors.rows))};
+  if (!plan.factors.bounds.empty()) pattern = {index_vector(plan.factors.bounds), index_vector(plan.factors.rows)};
   const SparseLuFactors factors = sparse_lu(operands(matrix_, permutation_), pattern);
   values_ = factors.values;
   bounds_ = factors.bounds;
@@ -80,11 +89,13 @@ Lu::Lu(const Matrix& a) : matrix_(in_columns(a)) {
   row_order_ = factors.row_order;
 }
 
+const std::vector<std::int64_t>& Lu::column_order() const { return complex_ ? complex_->factors.order_ : order_; }
+
 Variable Lu::solve(const Operand& b, bool transposed) const {
   const LocationScope here(b.where);
   // The transposed real form is that of the adjoint matrix.
-  if (real_ && transposed) return conj(from_real_form(real_->solve(real_form(conj(b)), true)));
-  if (real_) return from_real_form(real_->solve(real_form(b.variable)));
+  if (complex_ && transposed) return conj(from_real_form(complex_->factors.solve(real_form(conj(b)), true)));
+  if (complex_) return from_real_form(complex_->factors.solve(real_form(b.variable)));
   if (is_complex(b.dtype())) return complex(solve(real(b), transposed), solve(imag(b), transposed));
   if (b.ndim() != 1 && b.ndim() != 2)
     throw TypeError(cat("sparse: lu: expected a vector or a matrix, got ", b.variable.str(), " of type ",
@@ -98,12 +109,18 @@ Variable Lu::solve(const Operand& b, bool transposed) const {
                          specify_shape(b, lengths), transposed);
 }
 
-Variable Lu::logdet() const { return real_ ? real_->logdet() / 2 : slogdet()[1]; }
+Variable Lu::logdet() const { return complex_ ? complex_->factors.logdet() / 2 : slogdet()[1]; }
 
 Variables Lu::slogdet() const {
-  if (real_)
-    throw NotImplementedError(
-        "sparse: lu: the sign of the determinant of a complex matrix is not implemented; logdet() is");
+  if (complex_) {
+    const auto& [form, own] = *complex_;
+    const Pattern& at = matrix_.pattern();
+    const Variables sign = sparse_lu_complex_sign(
+        operands(own.matrix_, own.permutation_), {own.values_, own.bounds_, own.rows_, own.row_order_},
+        {index_vector(form.real), index_vector(form.imaginary), at.indptr(), at.indices(),
+         index_vector(plan_for(elements_of(at, "lu"), false).order)});
+    return {complex(sign[0], sign[1]), logdet()};
+  }
   return sparse_lu_slogdet(operands(matrix_, permutation_), {values_, bounds_, rows_, row_order_});
 }
 

@@ -22,7 +22,7 @@ Matrix with_values(const Compressed& at, const Variables& values) {
 
 }  // namespace
 
-Matrix real_form(const Matrix& a) {
+RealForm real_form(const Matrix& a) {
   const Elements own = elements_of(a.pattern(), "the real form of a complex matrix");
   const auto [height, width] = own.lengths;
   Elements form(2 * height, 2 * width);
@@ -31,7 +31,12 @@ Matrix real_form(const Matrix& a) {
   };
   add(0, 0), add(height, width), add(height, 0), add(0, width);
   const Variable re = real(a.data()), im = imag(a.data());
-  return with_values(compress(form, a.format()), {re, re, im, -im});
+  const Compressed at = compress(form, a.format());
+  const auto part = [&](std::size_t number) {
+    const auto begin = at.stored.begin() + std::ptrdiff_t(number * own.rows.size());
+    return std::vector<std::int64_t>(begin, begin + std::ptrdiff_t(own.rows.size()));
+  };
+  return {with_values(at, {re, re, im, -im}), part(0), part(2)};
 }
 
 HermitianForm hermitian_form(const Matrix& a) {

@@ -10,7 +10,13 @@
 
 namespace bitale::sparse {
 
-Matrix real_form(const Matrix& a);
+// Where the form has the real and the imaginary part of each element that A stores, in its left half: the indices of
+// stored elements.
+struct RealForm {
+  Matrix matrix;
+  std::vector<std::int64_t> real, imaginary;
+};
+RealForm real_form(const Matrix& a);
 // Of a matrix of which the lower triangle is read, and on its diagonal the real part. Where the real form of its
 // inverse has the real and the imaginary part of each element that A stores: the indices of stored elements; -1 for the
 // imaginary part on the diagonal, which is 0.

@@ -216,11 +216,11 @@ class _Generator(complex_graphs._Generator):
         triangular = f"bt.sparse.linalg.solve_triangular({general}, {b}, lower={self.chance(0.5)})"
         form = f"bt.sparse.linalg.quadratic_form({positive}, {self.pick(shape=(n,))})"
         if s not in self.static:
-            return triangular if dtype.kind == "f" and self.chance(0.7) else form
+            return triangular if self.chance(0.7) else form
         return self.choice([
-            form, form if dtype.kind == "c" else triangular, f"bt.sparse.linalg.cholesky({positive}).solve({b})", f"bt.sparse.linalg.cholesky({positive}).logdet()",
+            form, triangular, f"bt.sparse.linalg.cholesky({positive}).solve({b})", f"bt.sparse.linalg.cholesky({positive}).logdet()",
             f"bt.sparse.linalg.selected_inverse({positive})", f"bt.sparse.linalg.lu({general}).solve({b}, trans={self.chance(0.5)})",
-            f"bt.sparse.linalg.lu({general}).logdet()", f"bt.sparse.linalg.lu({general}).solve({b})",
+            f"bt.sparse.linalg.lu({general}).logdet()", f"bt.sparse.linalg.lu({general}).solve({b})", f"bt.sparse.linalg.lu({general}).slogdet()[0]",
         ])  # fmt: skip
 
     def take(self, text: str) -> str:

@@ -565,6 +565,7 @@ without_formula = {
     "SparseCholeskyGradient": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",
     "SparseLogDeterminant": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",
     "SparseLu": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",
+    "SparseLuComplexSign": "of sparse matrices: tests/python/sparse/test_sparse_complex.py",
     "SparseLuDeterminant": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",
     "SparseLuInverseDerivative": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",
     "SparseLuSelectedInverse": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",

@@ -17,7 +17,7 @@ KNOWN = {"log: special values, f64": 5e-324, "log2: special values, f64": 5e-324
 WITHOUT_FORM = {
     "ComplexQZ", "ComplexSolveContinuousARE", "ComplexSolveDiscreteARE", "LUFactorTridiagonal", "Nonzero", "PdbBreakpoint", "Print", "QZ", "RandomRows",
     "SolveBanded", "SolveContinuousARE", "SolveDiscreteARE", "SolveLUFactorTridiagonal", "SparseCholesky", "SparseCholeskyGradient",
-    "SparseInverseDerivative", "SparseLogDeterminant", "SparseLu", "SparseLuDeterminant", "SparseLuInverseDerivative", "SparseLuSelectedInverse", "SparseLuSolve", "SparseSelectedInverse", "SparseSolve", "SparseSolveTriangular",
+    "SparseInverseDerivative", "SparseLogDeterminant", "SparseLu", "SparseLuComplexSign", "SparseLuDeterminant", "SparseLuInverseDerivative", "SparseLuSelectedInverse", "SparseLuSolve", "SparseSelectedInverse", "SparseSolve", "SparseSolveTriangular",
 }  # fmt: skip
 
 # Ops whose result lengths are an input in all samples.

@@ -17,10 +17,11 @@ class Lu {
   explicit Lu(const Matrix& a);
 
   // The order in which columns are eliminated; for complex matrices, those of the real form.
-  const std::vector<std::int64_t>& column_order() const { return real_ ? real_->order_ : order_; }
+  const std::vector<std::int64_t>& column_order() const;
   // x with A @ x == b, for a vector or the columns of a matrix; or with A.T @ x == b.
   Variable solve(const Operand& b, bool transposed = false) const;
-  // The sign of the determinant, and the logarithm of its absolute value. NotImplementedError for complex matrices.
+  // The sign of the determinant, a complex number of absolute value 1 for a complex matrix, and the logarithm of its
+  // absolute value.
   Variables slogdet() const;
   // The logarithm of the determinant's absolute value.
   Variable logdet() const;
@@ -30,7 +31,8 @@ class Lu {
   std::vector<std::int64_t> order_;
   Variable permutation_;                         // order_ as a constant
   Variable values_, bounds_, rows_, row_order_;  // of the factors
-  std::shared_ptr<const Lu> real_;               // of a complex matrix's real form, in place of all others
+  struct Complex;                                // of a complex matrix, the factors of its real form
+  std::shared_ptr<const Complex> complex_;
 };
 
 }  // namespace bitale::sparse

@@ -25,6 +25,14 @@ SparseLuFactors sparse_lu(const SparseLuMatrix& a, std::span<const Variable> pat
 Variable sparse_lu_solve(const SparseLuMatrix& a, const SparseLuFactors& factors, const Variable& b, bool transposed);
 // The sign of the determinant, and the logarithm of its absolute value.
 Variables sparse_lu_slogdet(const SparseLuMatrix& a, const SparseLuFactors& factors);
+// The sign of the determinant of a complex matrix, its real and its imaginary part. `a` and `factors` are of the real
+// form [[Re A, -Im A], [Im A, Re A]], of which elements are A's own: `real` and `imaginary` are the indices of their
+// parts in the left half, for A in compressed columns that are eliminated in an order.
+struct SparseComplexColumns {
+  Variable real, imaginary, bounds, rows, order;
+};
+Variables sparse_lu_complex_sign(const SparseLuMatrix& a, const SparseLuFactors& factors,
+                                 const SparseComplexColumns& columns);
 // For each stored element (i, j) of the matrix the element (j, i) of its inverse.
 Variable sparse_lu_selected_inverse(const SparseLuMatrix& a, const SparseLuFactors& factors);
 // Their derivative when the matrix changes in a direction, a vector of elements like the matrix's.
@@ -33,6 +41,8 @@ Variable sparse_lu_inverse_derivative(const SparseLuMatrix& a, const SparseLuFac
 
 namespace sparse_lu_inputs {
 
+// Whether this permutation is a product of an odd number of exchanges.
+bool is_odd(const std::int64_t* order, std::int64_t size);
 constexpr int count = 8;  // of the matrix and its factors
 Variables of(const SparseLuMatrix& a, const SparseLuFactors& factors);
 SparseLuMatrix matrix(const Apply& node);

@@ -14,17 +14,6 @@ namespace {
 
 constexpr std::string_view signature = "(p),(b),(p),(n),(f),(g),(f),(n)->";
 
-bool is_odd(const std::int64_t* order, std::int64_t size) {
-  std::vector<bool> seen(std::size_t(size), false);
-  bool odd = false;
-  for (std::int64_t start = 0; start < size; ++start)
-    for (std::int64_t k = start; !seen[std::size_t(k)]; k = order[k]) {
-      seen[std::size_t(k)] = true;
-      odd ^= order[k] != start;  // a cycle of m rows takes m - 1 exchanges
-    }
-  return odd;
-}
-
 Variables checked_inputs(const Op& op, std::string_view who, std::span<const Variable> inputs) {
   require_inputs(op, inputs, sparse_lu_inputs::count);
   const int values[] = {0, 4};
@@ -147,7 +136,7 @@ class SparseLuDeterminant final : public Op {
     const sparse_lu_inputs::Matrix a(in);
     const sparse_lu_inputs::Factors factors(in, a.columns().size);
     const auto [size, bounds, rows] = factors.pattern();
-    bool negative = is_odd(factors.order(), size) != is_odd(a.column_order(), size);
+    bool negative = sparse_lu_inputs::is_odd(factors.order(), size) != sparse_lu_inputs::is_odd(a.column_order(), size);
     double total = 0;
     bool nan = false;
     with_float(factors.values.dtype(), [&, bounds = bounds, size = size]<class T>(T) {

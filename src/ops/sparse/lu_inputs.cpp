@@ -35,6 +35,17 @@ bool are_bounds(const Array& bounds, std::int64_t last) {
 
 }  // namespace
 
+bool is_odd(const std::int64_t* order, std::int64_t size) {
+  std::vector<bool> seen(std::size_t(size), false);
+  bool odd = false;
+  for (std::int64_t start = 0; start < size; ++start)
+    for (std::int64_t k = start; !seen[std::size_t(k)]; k = order[k]) {
+      seen[std::size_t(k)] = true;
+      odd ^= order[k] != start;  // a cycle of m rows takes m - 1 exchanges
+    }
+  return odd;
+}
+
 Variables of(const SparseLuMatrix& a, const SparseLuFactors& factors) {
   return {a.values, a.bounds, a.rows, a.order, factors.values, factors.bounds, factors.rows, factors.row_order};
 }

@@ -95,14 +95,14 @@ def test_solutions_of_general_systems(dtype):
     value, b, B = general(dtype=dtype), complex_values(9, dtype), complex_values((9, 2), dtype)
     A = sparse.matrix("csr", "A", dtype, pattern=value)
     factors, dense, tolerance = sparse.linalg.lu(A), value.toarray(), 1e-3 if dtype == "complex64" else 1e-10
-    f = bt.function([A], [factors.solve(b), factors.solve(B), factors.solve(b, trans=True), factors.solve(b.real), sparse.linalg.spsolve(A, b), factors.logdet()])
+    f = bt.function([A], [factors.solve(b), factors.solve(B), factors.solve(b, trans=True), factors.solve(b.real), sparse.linalg.spsolve(A, b), *factors.slogdet()])
     got = f(value)
     for own, expected in zip(got, [np.linalg.solve(dense, b), np.linalg.solve(dense, B), np.linalg.solve(dense.T, b), np.linalg.solve(dense, b.real), np.linalg.solve(dense, b)]):
         assert own.dtype == dtype
         np.testing.assert_allclose(own, expected, rtol=tolerance, atol=tolerance)
-    np.testing.assert_allclose(got[-1], np.linalg.slogdet(dense)[1], rtol=tolerance)
-    with pytest.raises(NotImplementedError, match="sign"):
-        factors.slogdet()
+    for own, expected in zip(got[-2:], np.linalg.slogdet(dense)):
+        assert own.dtype == expected.dtype
+        np.testing.assert_allclose(own, expected, rtol=tolerance)
 
 
 @pytest.mark.parametrize("format", ["csr", "csc"])
@@ -164,6 +164,57 @@ def test_what_has_no_factor_is_named():
                 factor.solve(bad)
 
 
+# ---- signs of determinants -------------------------------------------------------------------------------------------
+
+
+def test_signs_of_permuted_and_small_matrices():
+    for n in (0, 1, 2, 5, 8):
+        value = general(n) if n else sp.csr_array((0, 0), dtype="complex128")
+        for each in (value, sp.csr_array(value[rng.permutation(n)]) if n else value, sp.csr_array(value[:, rng.permutation(n)]) if n else value):
+            A = sparse.matrix("csc", "A", "complex128", pattern=sp.csc_array(each))
+            sign, logdet = bt.function([A], list(sparse.linalg.lu(A).slogdet()))(sp.csc_array(each))
+            expected = np.linalg.slogdet(each.toarray())
+            np.testing.assert_allclose(sign, expected[0], rtol=1e-12)
+            np.testing.assert_allclose(logdet, expected[1], rtol=1e-12, atol=1e-14)
+
+
+def test_derivatives_of_signs():
+    value = general(6)
+    rows = np.repeat(np.arange(6), np.diff(value.indptr))
+    A = sparse.matrix("csr", "A", "complex128", pattern=value)
+    sign, logdet = sparse.linalg.lu(A).slogdet()
+    cost = 2 * pt.real(sign) - 3 * pt.imag(sign) * logdet
+    inverse = np.linalg.inv(value.toarray()).T[rows, value.indices]
+    given_sign, given_logdet = np.linalg.slogdet(value.toarray())
+    own = bt.function([A], pt.grad(cost, A.data))(value)
+    # By d log det = tr(inv(A) dA), of which the real part is that of the logarithm and the imaginary one that of the angle.
+    by_angle, by_logdet = -2 * given_sign.imag - 3 * given_sign.real * given_logdet, -3 * given_sign.imag
+    np.testing.assert_allclose(own, by_logdet * inverse.conj() + by_angle * 1j * inverse.conj(), rtol=1e-10)
+
+    t = pt.dscalar("t")
+    B = sparse.constant(value) * pt.exp(1j * t) + sparse.constant(sp.csr_array(np.diag(np.arange(6) + 2j))) * t**2
+    sign = sparse.linalg.lu(B).slogdet()[0]
+    y = pt.real(sign) + 2 * pt.imag(sign)
+    first = pt.grad(y, t)
+    f = bt.function([t], [y, first, pt.grad(first, t)])
+    step, at = 1e-5, 0.4
+    for k in (0, 1):
+        np.testing.assert_allclose(f(at)[k + 1], (f(at + step)[k] - f(at - step)[k]) / (2 * step), rtol=1e-6)
+
+
+def test_batches_of_signs():
+    value = general(5)
+    A = sparse.constant(value)
+    t = pt.dvector("t")
+    sign, _ = pt.vectorize(lambda each: sparse.linalg.lu(A * (1 + 1j * each)).slogdet(), signature="()->(),()")(t)
+    given = np.array([0.0, 0.5, -1.0])
+    expected = [np.linalg.slogdet(value.toarray() * (1 + 1j * each))[0] for each in given]
+    np.testing.assert_allclose(bt.function([t], sign)(given), expected, rtol=1e-12)
+
+
+# ---- triangles -------------------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("lower", [True, False])
 def test_triangles_of_real_matrices_solve_complex_vectors(lower):
     value = sp.csr_array(general().real + 5 * sp.eye_array(9))
@@ -172,5 +223,55 @@ def test_triangles_of_real_matrices_solve_complex_vectors(lower):
     right = complex_values(9, "complex128")
     x = bt.function([A, b], sparse.linalg.solve_triangular(A, b, lower=lower))(value, right)
     np.testing.assert_allclose(triangle @ x, right, rtol=1e-12)
-    with pytest.raises(NotImplementedError, match=r"solve_triangular: systems with triangles of complex matrices.*lu\(tril"):
-        sparse.linalg.solve_triangular(sparse.constant(general()), b)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("format", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_triangles_of_complex_matrices(dtype, format, lower):
+    value = general(dtype=dtype).asformat(format)
+    triangle, tolerance = (np.tril if lower else np.triu)(value.toarray()), 1e-3 if dtype == "complex64" else 1e-10
+    for A in (sparse.matrix(format, "A", dtype, pattern=value), sparse.matrix(format, "A", dtype)):
+        for right in (complex_values(9, dtype), complex_values((9, 3), dtype), complex_values(9, dtype).real, complex_values((9, 0), dtype)):
+            b = pt.as_tensor_variable(right).type("b")
+            x = bt.function([A, b], sparse.linalg.solve_triangular(A, b, lower=lower))(value, right)
+            assert x.dtype == dtype
+            np.testing.assert_allclose(triangle @ x, right, atol=tolerance)
+
+
+@pytest.mark.parametrize("linker", ["jit", "vm", "c"])
+def test_triangles_of_complex_matrices_are_checked(linker):
+    A, b = sparse.matrix("csr", "A", "complex128"), pt.zvector("b")
+    f = bt.function([A, b], sparse.linalg.solve_triangular(A, b), mode=bt.Mode(linker=linker))
+    assert f(sp.csr_array((0, 0), dtype="complex128"), np.zeros(0, "complex128")).shape == (0,)
+    np.testing.assert_allclose(f(sp.csr_array([[2j, 0], [1, 1 + 1j]]), [2j, 3 + 2j]), [1, 2], rtol=1e-14)
+    with pytest.raises(np.linalg.LinAlgError, match="empty"):
+        f(sp.csr_array([[1j, 0], [1j, 0]]), [1, 1])
+    with pytest.raises(np.linalg.LinAlgError, match="diagonal"):
+        f(sp.csr_array((np.array([1j, 0j]), [0, 1], [0, 1, 2]), shape=(2, 2)), [1, 1])
+    for bad in (np.ones(3), np.ones((3, 2))):
+        with pytest.raises(ValueError):
+            sparse.linalg.solve_triangular(sparse.constant(sp.csr_array(np.eye(2) * 1j)), bad)
+    with pytest.raises(TypeError, match="vector or a matrix"):
+        sparse.linalg.solve_triangular(A, np.ones((2, 2, 2)))
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_derivatives_of_triangular_systems(lower):
+    value, right = general(6), complex_values(6, "complex128")
+    A, M, b = sparse.matrix("csr", "A", "complex128", pattern=value), pt.zmatrix("M"), pt.zvector("b")
+    rows, columns = np.repeat(np.arange(6), np.diff(value.indptr)), value.indices
+    triangle = pt.tril(M) if lower else pt.triu(M)
+    results = []
+    for argument, given, leaf, x in (
+        (A, value, A.data, sparse.linalg.solve_triangular(A, b, lower=lower)),
+        (M, value.toarray(), M, pt.linalg.solve(triangle, b)),
+    ):
+        cost = (pt.real(x) ** 2 * np.arange(6)).sum() + (pt.imag(x) * pt.real(x)).sum()
+        by_leaf, by_b = pt.grad(cost, leaf), pt.grad(cost, b)
+        second = pt.grad((pt.real(by_b) * np.arange(6) + pt.imag(by_b)).sum(), leaf)
+        results.append(bt.function([argument, b], [by_leaf, by_b, second])(given, right))
+    (by_leaf, by_b, second), dense = results
+    np.testing.assert_allclose(by_leaf, dense[0][rows, columns], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(by_b, dense[1], rtol=1e-9)
+    np.testing.assert_allclose(second, dense[2][rows, columns], rtol=1e-9, atol=1e-12)
