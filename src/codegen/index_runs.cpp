@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "program/steps.hpp"
+#include "program/substitute.hpp"
 
 namespace bitale::codegen {
 
@@ -14,15 +15,11 @@ namespace {
 
 constexpr std::size_t max_operations_in_two_bodies = 200;  // expressions
 
-// Whether the offset depends on a load: indices that are read from memory repeat, others seldom do.
-bool is_looked_up(Expr offset) {
-  bool loads = false;
-  program::ExprWalk walk;
-  walk(offset, [&](Expr expr) {
-    loads |= expr.code() == Code::load;
-    return !loads;
-  });
-  return loads;
+// Whether the offset depends on an element that each iteration loads: indices that are read from memory repeat, others
+// seldom do.
+bool is_looked_up(Expr offset, Expr index) {
+  return program::any_within(offset,
+                             [&](Expr expr) { return expr.code() == Code::load && program::contains(expr, index); });
 }
 
 }  // namespace
@@ -49,10 +46,12 @@ int step_with_index_runs(const program::Program& program, const program::Loop& l
   for (std::size_t k = 0; k < loop.body.size(); ++k)
     if (auto* accumulate = std::get_if<program::Accumulate>(&loop.body[k].what))
       if (const Expr offset = offset_of(program, accumulate->buffer, accumulate->at);
-          offset.defined() && is_looked_up(offset))
+          offset.defined() && is_looked_up(offset, loop.index))
         adding.try_emplace(offset.id(), int(k));
   if (adding.empty()) return none;
-  int found = none;
+  // One at whose offset the loop also reads is best: those elements are then looked up once for a run, too.
+  int found =
+      std::min_element(adding.begin(), adding.end(), [](auto& a, auto& b) { return a.second < b.second; })->second;
   program::ExprWalk walk;
   for (auto& step : loop.body)
     program::for_each_expr(step, [&](const Expr& root) {

@@ -1,7 +1,7 @@
-// Loops that read and accumulate at the same looked-up index, as the gradient of `mu[group]` does: the index is that of
-// a group, and groups are sorted more often than not. A whole vector of such a loop whose lanes access at most two
-// elements adds up its lanes first. As this decides in which order terms are added, every code generator must take the
-// decision from here.
+// Loops that accumulate at a looked-up index, as the gradient of `mu[group]` does, which often read there, too: the
+// index is that of a group, and groups are sorted more often than not. A whole vector of such a loop whose lanes access
+// at most two elements adds up its lanes first. As this decides in which order terms are added, every code generator
+// must take the decision from here.
 #pragma once
 
 #include <span>
@@ -19,8 +19,9 @@ inline constexpr int lanes_of_runs = 8;
 program::Expr row_offset_of(const program::Program& program, std::int64_t buffer, std::span<const program::Expr> at);
 program::Expr offset_of(const program::Program& program, std::int64_t buffer, std::span<const program::Expr> at);
 
-// The first step of the loop that accumulates at an offset at which the loop also reads; -1 where there is none, and
-// where code would grow too much. `size`: the number of expressions of the body. The loop's lanes must be set already.
+// The first step of the loop that accumulates at a looked-up offset, and if possible one at which the loop also reads;
+// -1 where there is none, and where code would grow too much. `size`: the number of expressions of the body. The loop's
+// lanes must be set already.
 int step_with_index_runs(const program::Program& program, const program::Loop& loop, std::size_t size);
 
 // The offset of that step, taken from the loop's schedule; none where there is no such step.

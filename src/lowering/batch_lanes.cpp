@@ -11,9 +11,10 @@
 #include <optional>
 #include <set>
 
-#include "lowering/effects.hpp"
+#include "lowering/fuse_loops.hpp"
 #include "lowering/passes.hpp"
 #include "lowering/straight_code.hpp"
+#include "lowering/straight_loop.hpp"
 #include "program/steps.hpp"
 #include "runtime/functions.hpp"
 
@@ -32,8 +33,6 @@ constexpr std::int64_t min_batch = 16;  // if the length is constant
 constexpr std::int64_t min_rows = 4, max_rows = 7;
 constexpr std::int64_t worth_rows = 400;         // expressions that they would be as scalars
 constexpr std::int64_t max_copied = 4096;        // elements of an input
-constexpr std::int64_t longest_unrolled = 32;    // of loops inside the batch loop
-constexpr std::int64_t max_per_body = 6000;      // expressions of straight code
 constexpr std::int64_t max_outside_steps = 600;  // the same for loops outside the steps of a scan
 
 // What the lanes are: elements of a batch, or rows of small matrices, all of which fit into one vector.
@@ -47,141 +46,9 @@ bool is_over(Over what, Expr extent) {
 bool is_serial_loop(const Loop& loop) {
   return std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.is_state(); });
 }
-bool only_reduces(const Loop& loop) {
-  return !loop.until.defined() && std::all_of(loop.carries.begin(), loop.carries.end(),
-                                              [](auto& carry) { return carry.kind == program::CarryKind::reduce; });
-}
-
-// The number of expressions of the step as straight code, or nothing where it cannot be straight code.
-std::optional<std::int64_t> straight_size(const Step& step) {
-  const auto* loop = program::as_loop(step);
-  if (!loop) return program::is_simple(step) ? std::optional(expression_count(step)) : std::nullopt;
-  if (!loop->extent.is_constant() || !only_reduces(*loop)) return {};
-  const std::int64_t extent = loop->extent.payload();
-  if (extent < 1 || extent > longest_unrolled) return {};
-  std::int64_t size = 0;
-  for (auto& inner : loop->body) {
-    const auto each = straight_size(inner);
-    if (!each) return {};
-    size += *each * extent;
-    if (size > max_per_body) return {};
-  }
-  return size;
-}
-
 // The total size of the steps in a loop over the batch.
 std::optional<std::int64_t> body_size(const Loop& loop, Over what) {
-  if (!is_over(what, loop.extent) || !only_reduces(loop)) return {};
-  std::int64_t size = 0;
-  for (auto& step : loop.body) {
-    const auto each = straight_size(step);
-    if (!each) return {};
-    size += *each;
-  }
-  return size <= max_per_body ? std::optional(size) : std::nullopt;
-}
-bool holds_loops(const Loop& loop) {
-  return std::any_of(loop.body.begin(), loop.body.end(), [](auto& step) { return program::as_loop(step) != nullptr; });
-}
-
-// Per buffer, the axes along which every access of the steps has the index of the step's own loop.
-class OwnAxes {
- public:
-  void add(const Step& step, Expr index) {
-    std::vector<Expr> indices;
-    for_each_access_within(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool) {
-      Axes here;
-      if (at && index.defined())
-        for (std::size_t axis = 0; axis < at->size(); ++axis)
-          if ((*at)[axis] == index) here.insert(axis);
-      restrict(buffer, here);
-    });
-  }
-  void add(const OwnAxes& other) {
-    for (auto& [buffer, axes] : other.axes_) restrict(buffer, axes);
-  }
-  bool share_axis(const OwnAxes& other, std::int64_t buffer) const {
-    const Axes &one = axes_.at(buffer), &two = other.axes_.at(buffer);
-    return std::any_of(one.begin(), one.end(), [&](std::size_t axis) { return two.contains(axis); });
-  }
-
- private:
-  using Axes = std::set<std::size_t>;
-  void restrict(std::int64_t buffer, const Axes& to) {
-    const auto [known, is_new] = axes_.try_emplace(buffer, to);
-    if (!is_new) std::erase_if(known->second, [&](std::size_t axis) { return !to.contains(axis); });
-  }
-  std::map<std::int64_t, Axes> axes_;
-};
-
-void replace_index(Steps& steps, const program::Substitution& by) {
-  for (auto& step : steps) {
-    program::for_each_expr(step, [&](Expr& expr) { expr = program::substitute(expr, by); });
-    program::for_each_body(step, [&](Steps& body) { replace_index(body, by); });
-  }
-}
-
-// Gives loops in these steps that have `index` as theirs another one, so that it can become that of a loop around them.
-void give_way(Steps& steps, Expr index, Declarations& declare, const program::Program& program) {
-  for (auto& step : steps) {
-    program::for_each_body(step, [&](Steps& body) { give_way(body, index, declare, program); });
-    auto* loop = program::as_loop(step);
-    if (!loop || !(loop->index == index)) continue;
-    const std::string name = program.index_names[std::size_t(index.payload())];
-    const Expr other = declare.index(name, loop->extent);
-    const program::Substitution by{{index.id(), other}};
-    replace_index(loop->body, by);
-    if (loop->until.defined()) loop->until = program::substitute(loop->until, by);
-    loop->index = other;
-  }
-}
-
-// The loops over the batch among the steps, fused into one; the other steps come before or after it, depending on
-// whether they need it.
-struct Group {
-  Steps before, after;
-  std::optional<Loop> fused;
-  bool is_whole = true;  // no loop over the batch is left among the others
-};
-
-Group group_of(Steps steps, Over what, Declarations& declare, const program::Program& program) {
-  Group out;
-  Effects fused, after;
-  OwnAxes fused_axes;
-  for (auto& step : steps) {
-    auto* loop = program::as_loop(step);
-    const bool fits = loop && body_size(*loop, what) && (!out.fused || loop->extent == out.fused->extent);
-    Effects here;
-    here.add(step);
-    OwnAxes axes;
-    axes.add(step, loop ? loop->index : Expr());
-    // Loops over one extent may be fused if iterations only depend on the same iteration of the other loop.
-    const auto by_iteration = [&](std::int64_t buffer) { return fused_axes.share_axis(axes, buffer); };
-    if (fits && !depend(after, here) && (!out.fused || !depend(fused, here, by_iteration))) {
-      fused.add(here);
-      fused_axes.add(axes);
-      if (!out.fused) {
-        out.fused = std::move(*loop);
-        continue;
-      }
-      if (!(loop->index == out.fused->index)) {
-        give_way(loop->body, out.fused->index, declare, program);
-        replace_index(loop->body, {{loop->index.id(), out.fused->index}});
-      }
-      out.fused->carries.insert(out.fused->carries.end(), loop->carries.begin(), loop->carries.end());
-      std::move(loop->body.begin(), loop->body.end(), std::back_inserter(out.fused->body));
-      continue;
-    }
-    out.is_whole &= !fits;
-    const bool is_next = std::holds_alternative<program::Next>(step.what);
-    if (!is_next && !depend(fused, here) && !depend(after, here)) {
-      out.before.push_back(std::move(step));
-    } else {
-      after.add(here);
-      out.after.push_back(std::move(step));
-    }
-  }
-  return out;
+  return is_over(what, loop.extent) ? straight_body_size(loop) : std::nullopt;
 }
 
 class Batches {
@@ -248,8 +115,9 @@ class Batches {
   }
 
   Steps in_lanes(Steps steps, Over what) {
-    Group group = group_of(steps, what, declare_, program_);
-    if (!group.fused || !body_size(*group.fused, what) || !make_straight(*group.fused)) return steps;
+    FusedLoops group = fuse_loops(
+        steps, [&](const Loop& loop) { return body_size(loop, what).has_value(); }, declare_, program_);
+    if (!group.fused || !body_size(*group.fused, what) || !make_lanes(*group.fused)) return steps;
     Steps out = std::move(group.before);
     out.push_back({std::move(*group.fused)});
     // The steps after it may have loops over the batch that could not be fused into it.
@@ -258,85 +126,10 @@ class Batches {
     return out;
   }
 
-  // Buffers that the loop writes and of which each element belongs to one iteration: along each axis, all accesses are
-  // at the same index, or all are at constants.
-  std::set<std::int64_t> elements_of_iterations(const Loop& loop) const {
-    std::set<std::int64_t> written, refused;
-    std::map<std::pair<std::int64_t, std::size_t>, Expr> accessed;  // null: constants
-    std::vector<Expr> indices;
-    const auto is_fixed = [&](Expr index) {
-      return !program::any_within(index, [&](Expr expr) {
-        return expr.code() == Code::load || expr.code() == Code::var ||
-               (expr.code() == Code::index && std::find(indices.begin(), indices.end(), expr) != indices.end());
-      });
-    };
-    for (auto& step : loop.body)
-      for_each_access_within(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes) {
-        if (writes) written.insert(buffer);
-        if (!at) refused.insert(buffer);
-        for (std::size_t axis = 0; at && axis < at->size(); ++axis) {
-          const Expr index = (*at)[axis], fixed = is_number_of(index, indices) ? Expr() : index;
-          const auto [known, is_new] = accessed.try_emplace({buffer, axis}, fixed);
-          const bool same =
-              fixed.defined() ? known->second.defined() && known->second == fixed : !known->second.defined();
-          if ((fixed.defined() && !is_fixed(fixed)) || !same) refused.insert(buffer);
-        }
-      });
-    std::erase_if(written, [&](std::int64_t buffer) {
-      const bool is_own = program_.buffers[std::size_t(buffer)].role == Role::temporary;  // scratch of one iteration
-      return refused.contains(buffer) ||
-             !(has_index(accessed, buffer, loop.index) || (is_own && !has_index(accessed, buffer)));
-    });
-    return written;
-  }
-  // Whether the buffer is accessed at the index or, if none is given, at any other that is not a constant.
-  static bool has_index(const std::map<std::pair<std::int64_t, std::size_t>, Expr>& accessed, std::int64_t buffer,
-                        Expr index = {}) {
-    for (auto at = accessed.lower_bound({buffer, 0}); at != accessed.end() && at->first.first == buffer; ++at)
-      if (at->second.defined() && (!index.defined() || at->second == index)) return true;
-    return false;
-  }
-
-  // Turns the loop into straight code. This is not possible if it reads memory that it writes and that is not replaced
-  // by variables, since straight code reads an element only once.
-  bool make_straight(Loop& loop) {
-    const std::set<std::int64_t> chosen = elements_of_iterations(loop);
-    if (reads_back(loop, chosen)) return false;
-    bool good = true;
-    Steps first, straight;
-    StraightCode code(program_, declare_, chosen, [&](Expr load) {
-      const Expr var = declare_.var(load.dtype());
-      first.push_back({program::Let{var, load}});
-      const std::vector<Expr> at = program::arguments_of(load);
-      good &= std::find(at.begin(), at.end(), loop.index) != at.end();  // otherwise another iteration has written it
-      return var;
-    });
-    for (auto& step : loop.body) {
-      if (program::as_loop(step) != nullptr)
-        code.unroll(step, straight);
-      else
-        code.append(step, straight);
-    }
-    if (!good) return false;
-    loop.body = std::move(first);
-    std::move(straight.begin(), straight.end(), std::back_inserter(loop.body));
-    for (auto& load : code.stored())
-      loop.body.push_back({program::Store{load.payload(), program::arguments_of(load), code.value_of(load.id())}});
+  bool make_lanes(Loop& loop) {
+    if (!make_straight(program_, declare_, loop)) return false;
     made_.insert(loop.index.payload());
     return true;
-  }
-  static bool reads_back(const Loop& loop, const std::set<std::int64_t>& chosen) {
-    std::set<std::int64_t> written, read;
-    program::ExprWalk walk;
-    program::visit_steps(loop.body, [&](const Step& step) {
-      program::for_each_load(step, walk, [&](Expr load) { read.insert(load.payload()); });
-      program::for_each_access(step, [&](const program::Access& access) {
-        if (access.writes()) written.insert(access.buffer);
-        if (access.reads()) read.insert(access.buffer);
-      });
-    });
-    return std::any_of(written.begin(), written.end(),
-                       [&](std::int64_t buffer) { return !chosen.contains(buffer) && read.contains(buffer); });
   }
 
   // ---- inputs ----
@@ -443,7 +236,7 @@ class Batches {
       const bool touches =
           loop && is_over(Over::batch, loop->extent) && holds_loops(*loop) && touches_along_batch(*loop);
       const auto size = touches ? body_size(*loop, Over::batch) : std::nullopt;
-      if (size && *size <= max_outside_steps && make_straight(*loop)) {
+      if (size && *size <= max_outside_steps && make_lanes(*loop)) {
         // The loop is converted.
       } else if (touches && sums_along(*loop)) {
         exchange(std::move(*loop), out);
@@ -506,7 +299,7 @@ class Batches {
     };
     in_memory(in_memory, inner.body);
     terms.body = std::exchange(inner.body, {});
-    make_straight(terms);
+    make_lanes(terms);
     inner.body.push_back({std::move(terms)});
     for (std::size_t k = 1; k < loop.body.size(); ++k) {
       program::for_each_expr(loop.body[k], [&](Expr& expr) { expr = program::substitute(expr, totals); });

@@ -51,6 +51,8 @@ constexpr Pass passes_of_programs[] = {
     {"promote", [](Program& program, const PassContext& with) { promote_elements(program, with.declare); }},
     {"blocks", [](Program& program,
                   const PassContext& with) { block_products(program, with.declare, with.lengths, with.parallel); }},
+    {"jam", [](Program& program, const PassContext& with) { unroll_and_jam(program, with.declare); }},
+    {"short", [](Program& program, const PassContext& with) { short_loops(program, with.declare); }},
     {"collapse",
      [](Program& program, const PassContext& with) { collapse_loops(program, with.declare, with.lengths); }},
     {"tile", [](Program& program, const PassContext& with) { tile_loops(program, with.declare); }},
@@ -60,6 +62,7 @@ constexpr Pass passes_of_programs[] = {
        if (with.parallel) parallelize_loops(program, with.declare);
      }},
     {"guard", [](Program& program, const PassContext&) { guard_additions(program); }},
+    {"empty", [](Program& program, const PassContext&) { skip_empty_nests(program); }},
     {"memory", [](Program& program, const PassContext&) { plan_memory(program); }, true},
 };
 

@@ -44,7 +44,14 @@ class NestBuilder {
         declared_(declared),
         given_(computations),
         depends_(computations.list.size(), false),
-        writers_(program.buffers.size()) {}
+        writers_(program.buffers.size()),
+        scattered_to_(program.buffers.size(), false) {
+    const auto is_load = [](Expr expr) { return expr.code() == program::Code::load; };
+    for (auto& computation : computations.list)
+      if (const auto* stored = computation.as<Stored>(); stored && stored->combiner)
+        for (auto& index : stored->at)
+          if (program::any_within(index, is_load)) scattered_to_[std::size_t(stored->buffer)] = true;
+  }
 
   void run() {
     for (int id = 0; id < int(given_.list.size()); ++id) {
@@ -222,6 +229,7 @@ class NestBuilder {
     const Elements* elements = computation.elements();
     if (!elements) return add_leaf(top_, top_.size(), computation.as<Opaque>()->step, id);
     Inserted in{*elements, computation.as<Scanned>(), computation.as<Stored>(), id};
+    if (is_start_of_scatter(in)) return add_leaf(top_, {program::Fill{elements->buffer, elements->value}}, id);
     for (std::size_t k = 0; k < elements->domain.size(); ++k)
       if (!elements->domain[k].is_constant(1))
         in.axes.push_back({elements->indices[k], elements->domain[k], in.scanned && in.scanned->along[k]});
@@ -236,6 +244,14 @@ class NestBuilder {
       in.in_memory = true;
     }
     insert(in, top_, 0);
+  }
+
+  // Whether it gives all elements of a buffer one number, to which others are then added by index. In a loop with other
+  // computations over the buffer, it would make the additions wait for those, so that they needed a loop of their own.
+  bool is_start_of_scatter(const Inserted& in) const {
+    const auto& [domain, indices, value, buffer, at, is_segment] = in.elements;
+    return in.stored && !in.stored->combiner && buffer >= 0 && scattered_to_[std::size_t(buffer)] && !is_segment &&
+           value.is_constant() && value.dtype() == program_.buffers[std::size_t(buffer)].dtype && at == indices;
   }
 
   // Inserts into the loops of `list`; the loops of the axes before `depth` are open.
@@ -347,7 +363,8 @@ class NestBuilder {
   std::vector<Expr> loads_;
   std::size_t size_ = 0;
   // State of all computations before it:
-  std::vector<std::vector<int>> writers_;            // buffer -> computations
+  std::vector<std::vector<int>> writers_;  // buffer -> computations
+  std::vector<bool> scattered_to_;         // buffers: whether elements are combined with at indices from memory
   std::unordered_map<std::int64_t, int> producers_;  // variable -> computation
   std::vector<int> expected_;                        // checks that loops don't wait for
 };

@@ -5,7 +5,7 @@
 //   - a sum of floats that rows are added to sequentially becomes a column of addends and a loop that adds them in the
 //     same order (innermost loops add in a tree whose branches are chunks: codegen ensures that);
 //   - a loop that accumulates rows into a row is split into bands of columns; if it also does other things, it is split
-//     into two loops;
+//     into two loops, and so is one that adds what is long to compute at indices from memory;
 //   - functions called in a loop write to consecutive blocks of memory, one for each iteration, or to scratch that is
 //     private to the worker; whether all of them succeed is a truth value that iterations combine.
 // Scatters, prefix scans and everything else that must run in order are left unchanged.
@@ -214,10 +214,10 @@ class Parallelizer {
     if (innermost && loop.extent.is_constant() && loop.extent.payload() <= too_short) return;
     if (can_run_in_chunks(loop, footprint, at)) return mark(loop, footprint, after);
     if (parallelize_columns(loop, footprint)) return;
-    // The accumulation over rows may be the only obstacle.
+    // The accumulation over rows, or at indices from memory, may be the only obstacle.
     Loop rest = loop;
     const std::size_t buffers = program_.buffers.size();
-    Steps accumulating = take_out_accumulates(rest, footprint);
+    Steps accumulating = innermost ? take_out_scatters(rest, footprint) : take_out_accumulates(rest, footprint);
     if (accumulating.empty()) return;
     const Footprint of_rest(rest);
     if (!can_run_in_chunks(rest, of_rest, at)) return program_.buffers.resize(buffers);
@@ -430,6 +430,25 @@ class Parallelizer {
       if (!inner->body.empty()) body.push_back(std::move(step));
     }
     loop.body = std::move(body);
+    return out;
+  }
+
+  // Moves b[index[i]] += ... out of an innermost loop that computes much else, into loops that come after it.
+  Steps take_out_scatters(Loop& loop, const Footprint& footprint) {
+    Steps out;
+    if (plain_operations(loop.body) < worth_storing) return out;
+    const program::LaneOrder order = loop.vector ? program::lane_order_of(loop) : program::LaneOrder();
+    for (auto& step : loop.body) {
+      auto* accumulate = std::get_if<program::Accumulate>(&step.what);
+      if (!accumulate || footprint.accesses.at(accumulate->buffer).size() != 1) continue;
+      StoredTemporary made = store_temporary({loop.extent}, {loop.index}, accumulate->value);
+      Loop adding{loop.index, loop.extent, {}, {}, loop.vector};
+      adding.body.push_back({program::Accumulate{accumulate->buffer, accumulate->at, accumulate->combiner, made.read}});
+      adding.lane_order = order;
+      out.push_back({std::move(adding)});
+      step = std::move(made.store);
+    }
+    if (!out.empty()) loop.lane_order = order;
     return out;
   }
 

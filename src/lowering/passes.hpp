@@ -17,6 +17,10 @@ void narrow_temporaries(Program& program);
 void batch_lanes(Program& program, Declarations& declare, const Lengths& lengths);
 // Whether that is possible with these steps of a loop.
 bool suits_lanes(const program::Steps& steps);
+// Turns loops of many iterations around short reductions into loops of straight code, outside scans.
+void short_loops(Program& program, Declarations& declare);
+// Unrolls loops of few iterations around long ones, and fuses the long ones.
+void unroll_and_jam(Program& program, Declarations& declare);
 // Turns small buffers in serial loops into variables.
 void promote_elements(Program& program, Declarations& declare);
 // Runs large products, and the loops that read them, in blocks of rows. Sums have the same bits if `parallel`.
@@ -31,6 +35,8 @@ void vectorize(Program& program);
 void parallelize_loops(Program& program, Declarations& declare);
 // Puts loops that seldom add anything but zeros behind branches.
 void guard_additions(Program& program);
+// Lets nests of three loops and more have no iterations where an inner one has none.
+void skip_empty_nests(Program& program);
 // Assigns slots of the workspace to temporaries.
 void plan_memory(Program& program);
 

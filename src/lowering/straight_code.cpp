@@ -53,6 +53,13 @@ void check_index(Expr index) {
   if (!is_open) throw InternalError(cat("lowering: an element at ", program::to_string(index), ", not at a constant"));
 }
 
+// The first extreme is the value itself. A first sum is not: it turns -0 into 0.
+Expr combined(program::Combiner combiner, Expr before, Expr value) {
+  const bool is_first =
+      combiner != program::Combiner::add && before == program::identity(combiner, value.pool(), value.dtype());
+  return is_first ? value : program::combine(combiner, before, value);
+}
+
 }  // namespace
 
 void for_each_access_within(const Step& step, std::vector<Expr>& indices,
@@ -109,7 +116,7 @@ void StraightCode::append(Step step, Steps& to) {
   if (auto* add = std::get_if<program::Accumulate>(&step.what); add && chosen_.contains(add->buffer)) {
     for (auto& index : add->at) index = program::substitute(index, renamed_);
     const Expr before = promoted(element_of(add->buffer, add->at));
-    return set(add->buffer, add->at, program::combine(add->combiner, before, promoted(add->value)), to);
+    return set(add->buffer, add->at, combined(add->combiner, before, promoted(add->value)), to);
   }
   replace_in(step);
   to.push_back(std::move(step));
@@ -136,7 +143,7 @@ void StraightCode::unroll(const Step& step, Steps& to) {
         const bool is_product =
             program::is_float_sum(update) && value.code() == Code::mul && !program::math::as_scaled(value);
         renamed_[update.var.id()] = named(is_product ? program::fma(value.argument(0), value.argument(1), before)
-                                                     : program::combine(update.combiner, before, value),
+                                                     : combined(update.combiner, before, value),
                                           to);
       },
       [&](const Loop& loop) {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "lowering/passes.hpp"
+#include "lowering/straight_loop.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {
@@ -19,9 +20,6 @@ bool may_run_in_lanes(const program::Step& step) {
                            [&](const program::Access& access) { has_indices &= access.at && !access.at->empty(); });
   return program::may_be_in_lanes(step) && has_indices;
 }
-
-// Functions are called sequentially, once per lane: they gain nothing from lanes and multiply the code.
-constexpr std::size_t max_calls = 6;
 
 std::size_t call_count(const Program& program, program::Steps& body) {
   program::ExprWalk walk;
@@ -96,8 +94,8 @@ void mark(const Program& program, program::Steps& steps) {
     auto* loop = program::as_loop(step);
     if (!loop) continue;
     loop->vector = !loop->until.defined() && std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) &&
-                   call_count(program, loop->body) <= max_calls && !only_runs(*loop) && !is_short_gather(*loop) &&
-                   has_independent_iterations(*loop);
+                   call_count(program, loop->body) <= max_calls_in_lanes && !only_runs(*loop) &&
+                   !is_short_gather(*loop) && has_independent_iterations(*loop);
   }
 }
 

@@ -38,6 +38,20 @@ std::optional<Variables> dot_to_mul(FunctionGraph&, const Apply& node) {
   return one(fit(dimshuffle(product, {}), output));
 }
 
+// Products with a constant matrix of few columns become loops with everything around them if each column is a row in
+// memory: y = X b, and X.T r behind it, then take one pass over the matrix.
+std::optional<Variables> columns_as_rows(FunctionGraph&, const Apply& node) {
+  const Variable &x = node.input(0), &y = node.input(1);
+  const bool is_left = y.ndim() == 1;
+  const Variable &matrix = is_left ? x : y, &vector = is_left ? y : x;
+  if (!matrix.is_constant() || matrix.ndim() != 2 || vector.ndim() != 1 || matrix.dtype() != vector.dtype())
+    return std::nullopt;
+  if (has_few_long_rows(matrix)) return std::nullopt;
+  const Variable rows = constant(matrix.constant()->transpose());  // a view, so that the gradient has the same constant
+  if (!has_few_long_rows(rows)) return std::nullopt;
+  return one(fit(is_left ? dot(vector, rows) : dot(rows, vector), node.output()));
+}
+
 // A batch of vectors as the rows of a matrix; `removed`: the axis of length 1.
 Variable flat_batch(const Variable& x, int removed) {
   const int batch = x.ndim() - 2;
@@ -201,6 +215,12 @@ void declare_dot(Rules& rules) {
       .sample([=] {
         const Variable x = sample_matrix();
         return dot(x, transpose(at_largest(x) * x));
+      });
+  rules.function("columns_as_rows", Root::op({"Dot"}), columns_as_rows)
+      .doc("Rewrites X @ b as b @ X.T for a constant matrix of few columns, each of which then is a row in memory.")
+      .tags(specialize)
+      .sample([] {
+        return dot(constant(Array::full(DType::Float64, {20, 3}, 1.5)), sample_leaf(DType::Float64, {3}));
       });
   rules.function("transpose_of_dot", Root::op({"DimShuffle"}), transpose_of_dot)
       .doc("Rewrites (x @ y).T as y.T @ x.T.")

@@ -286,6 +286,11 @@ bool is_shifted_with_weights(const Variable& exponent) {
   return is_elemwise(exponent, "minimum") && is_shifted(operand(exponent, 0));
 }
 
+bool is_single_zero(const Variable& v) {
+  const auto& shape = v.static_shape();
+  return scalar_constant(v) == 0.0 && std::all_of(shape.begin(), shape.end(), [](auto length) { return length == 1; });
+}
+
 // log(a * exp(x) + b * exp(y) + c): the largest exponent is factored out.
 std::optional<Variables> log_of_weighted_terms(FunctionGraph&, const Apply& node) {
   const Variable &value = node.input(0), output = node.output();
@@ -294,8 +299,11 @@ std::optional<Variables> log_of_weighted_terms(FunctionGraph&, const Apply& node
   const auto nested_sum = [&](const Variable& v) {
     return is_signed_sum(v) && v.dtype() == value.dtype() ? v : Variable();
   };
-  const std::vector<SignedTerm> parts = signed_terms(value, nested_sum, max_parts);
+  std::vector<SignedTerm> parts = signed_terms(value, nested_sum, max_parts);
   if (parts.size() < 2) return std::nullopt;
+  std::erase_if(parts, [](const SignedTerm& part) { return is_single_zero(part.value); });
+  if (parts.size() == 1 && !parts[0].is_negative && parts[0].value.type() == value.type())
+    return one(fit(log(parts[0].value), output));
   bool any = false;
   for (auto& [part, is_negative] : parts) {
     auto term = weighted(part);
@@ -593,7 +601,8 @@ void declare_stable_logs(Rules& rules) {
         const Variable a = sample_vector(), b = sample_vector();
         return log(a * exp(sample_vector()) + exp(sample_vector()) / b);
       })
-      .sample([] { return log(2 + exp(sample_vector())); });
+      .sample([] { return log(2 + exp(sample_vector())); })
+      .sample([] { return log(exp(sample_vector()) + 0.0); });
   rules.function("log_of_weighted_sum", Root::scalar({"log"}), log_of_weighted_sum)
       .doc("Shifts log(sum(w * exp(x))) by the largest x whose weight w is not 0.")
       .tags(stabilize, shape_unsafe)

@@ -13,12 +13,6 @@
 
 namespace bitale::sparse {
 
-namespace {
-
-Variable index_vector(const std::vector<std::int64_t>& values) { return constant(Array(values)); }
-
-}  // namespace
-
 struct Cholesky::Complex {
   HermitianForm form;
   Cholesky factor;

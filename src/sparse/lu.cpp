@@ -61,8 +61,6 @@ SparseLuMatrix operands(const Matrix& a, const Variable& order) {
   return {a.data(), a.pattern().indptr(), a.pattern().indices(), order};
 }
 
-Variable index_vector(const std::vector<std::int64_t>& values) { return constant(Array(values)); }
-
 }  // namespace
 
 struct Lu::Complex {

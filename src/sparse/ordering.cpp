@@ -96,4 +96,6 @@ bool make_dense_if_faster(FactorColumns& columns) {
   return true;
 }
 
+Variable index_vector(const std::vector<std::int64_t>& positions) { return constant(Array(positions)); }
+
 }  // namespace bitale::sparse

@@ -33,5 +33,7 @@ FactorColumns factor_columns(const Neighbours& neighbours, const std::vector<std
 // many small ones (the table is in docs/sparse.md). Whether it did.
 bool make_dense_if_faster(FactorColumns& columns);
 std::vector<std::int64_t> inverse_of(const std::vector<std::int64_t>& order);
+// Positions as a constant of a graph.
+Variable index_vector(const std::vector<std::int64_t>& positions);
 
 }  // namespace bitale::sparse

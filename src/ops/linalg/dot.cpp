@@ -198,6 +198,13 @@ Apply Dot::make_node(std::span<const Variable> inputs) const {
   return Apply(OpRef(this), own, {tensor_type(x.dtype(), shape)});
 }
 
+bool has_few_long_rows(const Variable& x) {
+  constexpr std::int64_t most = 32, shortest = 16;
+  if (!x.is_constant() || x.ndim() != 2 || !uses_blas(x.dtype())) return false;
+  const Dims& shape = x.static_shape();
+  return shape[0] >= 1 && shape[0] <= most && shape[1] >= shortest;
+}
+
 std::vector<Shape> Dot::infer_shape(const Apply&, std::span<const Shape> inputs) const {
   Shape out;
   if (inputs[0].size() == 2) out.push_back(inputs[0][0]);
@@ -224,13 +231,15 @@ bool Dot::emit(Lowering& to, const Apply& node) const {
   const bool is_in_lanes =
       to.is_in_lanes() && is_small_in_lanes({x_vector ? 1 : rows[0], rows.back(), y_vector ? 1 : columns[1]});
   const bool is_tiny = is_in_lanes || (to.is_repeated() && is_tiny_product(node));
-  if (x_vector && !y_vector && uses_blas(dtype) && !is_tiny && to.is_computed(1)) {  // row by row
+  const auto in_loops = [&](int input) { return !to.is_repeated() && has_few_long_rows(node.input(input)); };
+  const bool by_rows = to.is_computed(1) || in_loops(1);
+  if (x_vector && !y_vector && uses_blas(dtype) && !is_tiny && by_rows) {
     to.scan(0, {.domain = {k, y[1]}, .along = {true, false}, .dtype = dtype, .value = [&to](Index at) {
                   return to.in(0, at.first(1)) * to.in(1, at);
                 }});
     return true;
   }
-  if (!uses_blas(dtype) || is_tiny || (x_vector && y_vector) || (y_vector && to.is_computed(0))) {
+  if (!uses_blas(dtype) || is_tiny || (x_vector && y_vector) || (y_vector && (to.is_computed(0) || in_loops(0)))) {
     std::vector<Expr> domain;
     if (!x_vector) domain.push_back(x[0]);
     if (!y_vector) domain.push_back(y[1]);

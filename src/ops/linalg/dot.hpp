@@ -8,6 +8,10 @@
 
 namespace bitale {
 
+// Whether it is a constant matrix of few and long rows, of a dtype that BLAS takes: products of it with vectors are
+// loops, which fuse with others, rather than calls.
+bool has_few_long_rows(const Variable& x);
+
 // Inputs of 1 or 2 dimensions; converted to a common dtype.
 class Dot final : public Op, public StatesStructure, public EmitsTensors {
  public:

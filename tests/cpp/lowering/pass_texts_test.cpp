@@ -35,6 +35,15 @@ void lanes(Program& program) {
   lowering::batch_lanes(program, declare, lengths);
 }
 
+void short_loops(Program& program) {
+  lowering::Declarations declare(program);
+  lowering::short_loops(program, declare);
+}
+void unroll_and_jam(Program& program) {
+  lowering::Declarations declare(program);
+  lowering::unroll_and_jam(program, declare);
+}
+
 }  // namespace
 
 TEST_CASE("forward: a value that is stored and read at one index is used directly, unread stores are removed") {
@@ -515,4 +524,111 @@ TEST_CASE("blocks: a product stays whole where it is small, read by columns, ret
     CAPTURE(text);
     CHECK(after(blocks, text.c_str()) == text);
   }
+}
+
+TEST_CASE("short loops: a loop around a short sum becomes straight code, what it adds to an element is carried") {
+  CHECK(after(short_loops, R"(program p(x: f64[?], c: f64[?]) -> y: f64[len(x, 0)], g: f64[2]
+  fill g 0.0
+  for i in len(x, 0):
+    for k in 2, max v0:
+      v0 max= (x[i] * c[k])
+    for k in 2:
+      g[k] += (v0 * x[i])
+    y[i] = v0
+)") == R"(program p(x: f64[?], c: f64[?]) -> y: f64[len(x, 0)], g: f64[2]
+  fill g 0.0
+  for i in len(x, 0), sum v3, sum v4:
+    v1 = (x[i] * c[0])
+    v2 = select((v1 != v1), v1, select(((x[i] * c[1]) <= v1), v1, (x[i] * c[1])))
+    v3 += (v2 * x[i])
+    v4 += (v2 * x[i])
+    y[i] = v2
+  g[0] += v3
+  g[1] += v4
+)");
+}
+
+TEST_CASE("short loops: long loops inside, few iterations, and loads far apart with little between keep their loops") {
+  const char* texts[] = {R"(program p(x: f64[?], c: f64[?]) -> y: f64[len(x, 0)]
+  for i in len(x, 0):
+    for k in 20, sum v0:
+      v0 += (x[i] * c[k])
+    y[i] = v0
+)",
+                         R"(program p(x: f64[?], c: f64[?]) -> y: f64[5]
+  for i in 5:
+    for k in 3, sum v0:
+      v0 += (x[i] * c[k])
+    y[i] = v0
+)",
+                         R"(program p(x: f64[?, ?]) -> y: f64[len(x, 0)]
+  for i in len(x, 0):
+    for k in 8, sum v0:
+      v0 += x[i, k]
+    y[i] = v0
+)"};
+  for (const char* text : texts) CHECK(after(short_loops, text) == text);
+}
+
+TEST_CASE("unroll and jam: what is reduced along a short leading axis stays in variables of one loop") {
+  CHECK(after(unroll_and_jam, R"(program p(x: f64[?, ?]) -> y: f64[len(x, 1)], s: f64[2]
+  buffer t: f64[len(x, 1)]
+  fill t 0.0
+  for i in 2:
+    for j in len(x, 1):
+      t[j] += x[i, j]
+  for j in len(x, 1):
+    y[j] = (t[j] * 2.0)
+  for i in 2:
+    for j in len(x, 1), sum v0:
+      v0 += (x[i, j] * t[j])
+    s[i] = v0
+)") == R"(program p(x: f64[?, ?]) -> y: f64[len(x, 1)], s: f64[2]
+  for j2 in len(x, 1), sum v1, sum v2:
+    v3 = (0.0 + x[0, j2])
+    v4 = (v3 + x[1, j2])
+    v5 = (v4 * 2.0)
+    v1 += (x[0, j2] * v4)
+    v2 += (x[1, j2] * v4)
+    y[j2] = v5
+  s[0] = v1
+  s[1] = v2
+)");
+}
+
+TEST_CASE("unroll and jam: a loop that needs another iteration's element is not fused") {
+  const char* text = R"(program p(x: f64[?, ?]) -> y: f64[len(x, 1)]
+  buffer t: f64[len(x, 1)]
+  fill t 0.0
+  for i in 2:
+    for j in len(x, 1):
+      t[(len(x, 1) - (j + 1))] += x[i, j]
+      t[j] += x[i, j]
+  for j in len(x, 1):
+    y[j] = t[j]
+)";
+  CHECK(after(unroll_and_jam, text) == text);
+}
+
+TEST_CASE("unroll and jam: steps of the short loop that the long ones do not need stay in a loop of their own") {
+  CHECK(after(unroll_and_jam, R"(program p(x: f64[?, ?], b: f64[2]) -> y: f64[len(x, 1)], s: f64
+  buffer t: f64[len(x, 1)]
+  fill t 0.0
+  for i in 2, sum v0:
+    v0 += b[i]
+    for j in len(x, 1):
+      t[j] += (b[i] * x[i, j])
+  for j in len(x, 1):
+    y[j] = (t[j] * 2.0)
+  s = v0
+)") == R"(program p(x: f64[?, ?], b: f64[?]) -> y: f64[len(x, 1)], s: f64
+  for i in 2, sum v0:
+    v0 += b[i]
+  s = v0
+  for j2 in len(x, 1):
+    v1 = (0.0 + (b[0] * x[0, j2]))
+    v2 = (v1 + (b[1] * x[1, j2]))
+    v3 = (v2 * 2.0)
+    y[j2] = v3
+)");
 }

@@ -1,0 +1,123 @@
+// Outer-loop vectorisation of short reductions. A loop of many iterations, each of which reduces a few numbers (the
+// densities of a mixture's components, the coordinates of a point), becomes one loop of straight code, so that lanes go
+// along the many iterations instead of being mostly masked. What all iterations add to one element is carried.
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "lowering/passes.hpp"
+#include "lowering/straight_code.hpp"
+#include "lowering/straight_loop.hpp"
+#include "program/steps.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+
+using program::Accumulate;
+using program::Code;
+using program::Loop;
+using program::Step;
+using program::Steps;
+
+constexpr std::int64_t min_iterations = 16;  // if the length is constant
+constexpr std::int64_t longest_short = 8;    // a longer loop fills the lanes itself
+constexpr std::int64_t max_size = 1500;      // expressions of straight code
+
+class ShortLoops {
+ public:
+  ShortLoops(Program& program, Declarations& declare) : program_(program), pool_(*program.pool), declare_(declare) {}
+
+  void run() {
+    run(program_.steps);
+    if (changed_) forward_stores(program_);  // removes stores that only straight code has read
+  }
+
+ private:
+  void run(Steps& steps) {
+    Steps out;
+    for (auto& step : steps) {
+      auto* loop = program::as_loop(step);
+      Steps after;
+      const bool is_serial = loop && (loop->until.defined() || !only_reduces(*loop));
+      if (!loop || !(gains(*loop) && straighten(*loop, after))) {
+        if (!is_serial) program::for_each_body(step, [&](Steps& body) { run(body); });
+      }
+      out.push_back(std::move(step));
+      std::move(after.begin(), after.end(), std::back_inserter(out));
+    }
+    steps = std::move(out);
+  }
+
+  // ---- whether lanes along the loop are better than lanes along those inside it ----
+
+  bool gains(const Loop& loop) const {
+    if (loop.extent.is_constant() && loop.extent.payload() < min_iterations) return false;
+    if (!holds_loops(loop)) return false;
+    const auto size = straight_body_size(loop);
+    if (!size || *size > max_size) return false;
+    const StraightWork work = straight_work(program_, loop);
+    return work.has_reductions && work.longest <= longest_short && work.is_worth_lanes();
+  }
+
+  // ---- the loop of straight code ----
+
+  // Buffers that the loop only adds to (or combines otherwise), always by the same combiner.
+  static std::set<std::int64_t> added_to(const Loop& loop) {
+    std::map<std::int64_t, program::Combiner> by;
+    std::set<std::int64_t> refused;
+    program::ExprWalk walk;
+    program::visit_steps(loop.body, [&](const Step& step) {
+      program::for_each_load(step, walk, [&](Expr load) { refused.insert(load.payload()); });
+      const auto* add = std::get_if<Accumulate>(&step.what);
+      if (add && by.try_emplace(add->buffer, add->combiner).first->second == add->combiner) return;
+      program::for_each_access(step, [&](const program::Access& access) { refused.insert(access.buffer); });
+    });
+    std::set<std::int64_t> out;
+    for (auto& [buffer, combiner] : by)
+      if (!refused.contains(buffer)) out.insert(buffer);
+    return out;
+  }
+
+  bool straighten(Loop& loop, Steps& after) {
+    const std::set<std::int64_t> sums = added_to(loop);
+    if (!make_straight(program_, declare_, loop, sums)) return false;
+    changed_ = true;
+    carry_sums(loop, sums, after);
+    return true;
+  }
+
+  // What the loop adds to elements that are the same in all iterations is carried, and added after it.
+  void carry_sums(Loop& loop, const std::set<std::int64_t>& sums, Steps& after) {
+    std::map<std::uint32_t, Expr> carried;  // by the load of the element
+    for (auto& step : loop.body) {
+      const auto* add = std::get_if<Accumulate>(&step.what);
+      if (!add || !sums.contains(add->buffer)) continue;
+      const bool moves = std::any_of(add->at.begin(), add->at.end(), [&](Expr at) {
+        return program::any_within(
+            at, [&](Expr expr) { return expr == loop.index || expr.code() == Code::load || expr.code() == Code::var; });
+      });
+      if (moves) continue;
+      const DType dtype = program_.buffers[std::size_t(add->buffer)].dtype;
+      const auto [known, is_new] = carried.try_emplace(pool_.load(add->buffer, dtype, add->at).id());
+      if (is_new) {
+        known->second = declare_.var(dtype);
+        loop.carries.push_back({.var = known->second, .kind = program::CarryKind::reduce, .combiner = add->combiner});
+        after.push_back({Accumulate{add->buffer, add->at, add->combiner, known->second}});
+      }
+      step = Step{program::Update{known->second, add->combiner, add->value}};
+    }
+  }
+
+  Program& program_;
+  program::ExprPool& pool_;
+  Declarations& declare_;
+  bool changed_ = false;
+};
+
+}  // namespace
+
+void short_loops(Program& program, Declarations& declare) { ShortLoops(program, declare).run(); }
+
+}  // namespace bitale::lowering
