@@ -85,7 +85,9 @@ FusedLoops fuse_loops(Steps steps, const std::function<bool(const Loop&)>& fits,
     axes.add(step, loop ? loop->index : Expr());
     // Loops over one extent may be fused if iterations only depend on the same iteration of the other loop.
     const auto by_iteration = [&](std::int64_t buffer) { return fused_axes.share_axis(axes, buffer); };
-    if (may_join && !depend(after, here) && (!out.fused || !depend(fused, here, by_iteration))) {
+    // What comes after a check, or after a call of the host, may rely on it without a sign of that.
+    const bool must_follow = after.may_fail || depend(after, here);
+    if (may_join && !must_follow && (!out.fused || !depend(fused, here, by_iteration))) {
       fused.add(here);
       fused_axes.add(axes);
       if (!out.fused) {
@@ -102,7 +104,7 @@ FusedLoops fuse_loops(Steps steps, const std::function<bool(const Loop&)>& fits,
     }
     out.is_whole &= !may_join;
     const bool is_next = std::holds_alternative<program::Next>(step.what);
-    if (!is_next && !depend(fused, here) && !depend(after, here)) {
+    if (!is_next && !must_follow && !depend(fused, here)) {
       out.before.push_back(std::move(step));
     } else {
       after.add(here);

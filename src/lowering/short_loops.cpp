@@ -55,10 +55,9 @@ class ShortLoops {
   bool gains(const Loop& loop) const {
     if (loop.extent.is_constant() && loop.extent.payload() < min_iterations) return false;
     if (!holds_loops(loop)) return false;
-    const auto size = straight_body_size(loop);
-    if (!size || *size > max_size) return false;
+    if (!straight_body_size(loop)) return false;
     const StraightWork work = straight_work(program_, loop);
-    return work.has_reductions && work.longest <= longest_short && work.is_worth_lanes();
+    return work.has_reductions && work.size <= max_size && work.longest <= longest_short && work.is_worth_lanes();
   }
 
   // ---- the loop of straight code ----

@@ -43,6 +43,7 @@ class WorkOf {
         if (expr.code() == Code::load) add_access(expr.payload(), false, program::arguments_of(expr), times);
         const bool is_call = expr.code() == Code::call;
         if (is_call && !program_.function_of(expr)) work_.calls += std::size_t(times);
+        work_.size += times;
         work_.expressions += (is_call ? function_cost : 1) * times;
       });
     });
@@ -86,7 +87,8 @@ bool has_index(const Accessed& accessed, std::int64_t buffer, Expr index = {}) {
 
 // Buffers that the loop writes and of which each element belongs to one iteration: along each axis, all accesses are
 // at the same index, or all are at constants.
-std::set<std::int64_t> elements_of_iterations(const Program& program, const Loop& loop) {
+std::set<std::int64_t> elements_of_iterations(const Program& program, const Loop& loop,
+                                              const std::set<std::int64_t>& added_to) {
   std::set<std::int64_t> written, refused;
   Accessed accessed;
   std::vector<Expr> indices;
@@ -109,7 +111,8 @@ std::set<std::int64_t> elements_of_iterations(const Program& program, const Loop
       }
     });
   std::erase_if(written, [&](std::int64_t buffer) {
-    const bool is_scratch = program.buffers[std::size_t(buffer)].role == program::Role::temporary;  // of one iteration
+    const bool is_scratch =  // of one iteration
+        program.buffers[std::size_t(buffer)].role == program::Role::temporary && !added_to.contains(buffer);
     return refused.contains(buffer) ||
            !(has_index(accessed, buffer, loop.index) || (is_scratch && !has_index(accessed, buffer)));
   });
@@ -175,7 +178,7 @@ StraightWork straight_work(const Program& program, const Loop& loop) {
 }
 
 bool make_straight(Program& program, Declarations& declare, Loop& loop, const std::set<std::int64_t>& added_to) {
-  const std::set<std::int64_t> chosen = elements_of_iterations(program, loop);
+  const std::set<std::int64_t> chosen = elements_of_iterations(program, loop, added_to);
   if (reads_back(loop, chosen, added_to)) return false;
   bool good = true;
   Steps first, straight;

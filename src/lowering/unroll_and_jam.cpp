@@ -128,8 +128,9 @@ class Jammer {
     FusedLoops group = fuse_loops(std::move(unrolled), fits, declare_, program_);
     const bool is_one = long_loops(group.before) + long_loops(group.after) <= long_loops(steps);
     if (!group.fused || !is_one) return false;
-    const auto size = straight_body_size(*group.fused);
-    if (!size || *size > max_size || !straight_work(program_, *group.fused).is_worth_lanes()) return false;
+    if (!straight_body_size(*group.fused)) return false;
+    const StraightWork work = straight_work(program_, *group.fused);
+    if (work.size > max_size || !work.is_worth_lanes()) return false;
     if (!make_straight(program_, declare_, *group.fused)) return false;
     steps = std::move(group.before);
     steps.push_back({std::move(*group.fused)});

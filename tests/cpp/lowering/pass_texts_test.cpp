@@ -632,3 +632,28 @@ TEST_CASE("unroll and jam: steps of the short loop that the long ones do not nee
     y[j2] = v3
 )");
 }
+
+TEST_CASE("unroll and jam: a loop behind a check that needs the fused loop stays behind it") {
+  CHECK(after(unroll_and_jam, R"(program p(x: f64[?, ?]) -> y: f64[len(x, 1)]
+  buffer t: f64[len(x, 1)]
+  fill t 0.0
+  for i in 2:
+    for j in len(x, 1):
+      t[j] += x[i, j]
+  for j in len(x, 1), all v0:
+    v0 &= (t[j] > 0.0)
+  require v0
+  for j in len(x, 1):
+    y[j] = t[j]
+)") == R"(program p(x: f64[?, ?]) -> y: f64[len(x, 1)]
+  buffer t: f64[len(x, 1)]
+  for j2 in len(x, 1), all v0:
+    v1 = (0.0 + x[0, j2])
+    v2 = (v1 + x[1, j2])
+    v0 &= (v2 > 0.0)
+    t[j2] = v2
+  require v0
+  for j in len(x, 1):
+    y[j] = t[j]
+)");
+}
