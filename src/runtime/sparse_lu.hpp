@@ -65,5 +65,8 @@ bool sparse_lu_selected_inverse_by_fronts(const LuPattern& pattern, const T* fac
 // then the result's (j, i).
 template <class T>
 void sparse_lu_inverse_derivative(const LuPattern& pattern, const T* factors, T* direction);
+// The same by dense fronts. False, with `direction` as before, for other factors, as above.
+template <class T>
+bool sparse_lu_inverse_derivative_by_fronts(const LuPattern& pattern, const T* factors, T* direction);
 
 }  // namespace bitale::runtime

@@ -70,6 +70,7 @@ void sparse_lu_selected_inverse(const LuPattern& pattern, const T* factors, T* i
 // Each line of sparse_lu_selected_inverse, differentiated.
 template <class T>
 void sparse_lu_inverse_derivative(const LuPattern& pattern, const T* factors, T* direction) {
+  if (sparse_lu_inverse_derivative_by_fronts(pattern, factors, direction)) return;
   const auto [n, bounds, rows] = pattern;
   eliminate_direction(pattern, factors, direction);
   const auto count = std::size_t(n > 0 ? bounds[2 * n] : 0);

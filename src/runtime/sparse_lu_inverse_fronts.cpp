@@ -1,125 +1,186 @@
-// Elements of the inverse of L U by dense fronts, from the last supernode to the first: each takes its part of the
-// inverse from its parent's. With the factors of a front's own rows and columns, L11 and U11, the other rows of its
-// columns, L21, and the other columns of its rows, U12, K = L21 L11^-1 and M = U11^-1 U12: the inverse, of which Z22
-// belongs to the others, is -M Z22 beside Z11, -Z22 K below it, and Z11 = U11^-1 L11^-1 + M Z22 K.
+// Elements of the inverse of L U by dense fronts, from the last supernode to the first, and their derivative: each
+// takes its part of the inverse from its parent's. With the factors of a front's own rows and columns, L11 and U11, the
+// other rows of its columns, L21, and the other columns of its rows, U12, K = L21 L11^-1 and M = U11^-1 U12: the
+// inverse, of which Z22 belongs to the others, is -M Z22 beside Z11, -Z22 K below it, and Z11 = U11^-1 L11^-1 + M Z22
+// K.
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "runtime/row_matrices.hpp"
-#include "runtime/sparse_lu_rows.hpp"
+#include "runtime/sparse_lu_nodes.hpp"
 
 namespace bitale::runtime {
 
 namespace {
 
-struct Node {
-  std::int64_t first, width, height, parent;  // parent: -1 for a root
+// What the factors say of a supernode: the panels, M, and K^T.
+template <class T>
+struct Multipliers {
+  Multipliers(const LuPattern& pattern, const UpperRows& upper, const LuNode& node, const T* factors)
+      : panels(pattern, upper, node, factors), right(divided(node, panels.upper)), left(divided(node, panels.lower)) {}
+  LuPanels<T> panels;
+  std::vector<T> right, left;  // [width, height - width]
 };
 
-// Consecutive columns of L that have the same rows in the same order, and rows of U with the same columns.
-class Nodes {
+// (L11 U11)^-1 x, or its transpose's, for x[width, count]
+template <class T>
+void solve_own(const LuNode& node, const LuPanels<T>& panels, bool transposed, std::int64_t count, T* x) {
+  const T *first = panels.lower.data(), *last = panels.upper.data();
+  if (transposed) std::swap(first, last);
+  dense::divide_by_transpose(node.width, count, first, node.height, x, count);
+  dense::divide(node.width, count, last, node.height, x, count);
+}
+
+// Matrices of the columns and rows of supernodes, which are kept until the last child has taken its part.
+template <class T>
+class Descent {
  public:
-  Nodes(const LuPattern& pattern, const UpperRows& upper) : pattern_(pattern), upper_(upper) {
-    std::vector<std::int64_t> node_of(std::size_t(pattern.size), 0);
-    for (std::int64_t k = 0; k < pattern.size; ++k) {
-      if (k == 0 || !continues(k)) nodes.push_back({k, 0, count(k), -1});
-      ++nodes.back().width;
-      node_of[std::size_t(k)] = std::int64_t(nodes.size()) - 1;
-      if (upper.count(k) != count(k) - 1) return;
-    }
-    begin.push_back(0);
-    std::vector<std::int64_t> row_at(node_of.size(), -1), column_at(node_of.size(), -1);
-    // Children in the order of their parents, so that a parent's places are noted once.
-    std::vector<std::vector<std::size_t>> children(nodes.size());
-    for (std::size_t s = 0; s < nodes.size(); ++s) {
-      Node& node = nodes[s];
-      begin.push_back(begin.back() + node.height - node.width);
-      if (node.height == node.width) continue;
-      std::int64_t next = pattern.size;
-      for (std::int64_t q = node.width; q < node.height; ++q) next = std::min({next, row(node, q), column(node, q)});
-      node.parent = node_of[std::size_t(next)];
-      if (node.parent <= std::int64_t(s)) return;
-      children[std::size_t(node.parent)].push_back(s);
-    }
-    row_in_parent.resize(std::size_t(begin.back()));
-    column_in_parent.resize(std::size_t(begin.back()));
-    for (std::size_t parent = 0; parent < nodes.size(); ++parent) {
-      const Node& above = nodes[parent];
-      for (std::int64_t q = 0; q < above.height; ++q) {
-        row_at[std::size_t(row(above, q))] = q;
-        column_at[std::size_t(column(above, q))] = q;
-      }
-      for (const std::size_t child : children[parent]) {
-        const Node& node = nodes[child];
-        for (std::int64_t q = node.width; q < node.height; ++q) {
-          const std::int64_t i = row_at[std::size_t(row(node, q))], j = column_at[std::size_t(column(node, q))];
-          if (i < 0 || i >= above.height || row(above, i) != row(node, q)) return;
-          if (j < 0 || j >= above.height || column(above, j) != column(node, q)) return;
-          row_in_parent[std::size_t(begin[child] + q - node.width)] = i;
-          column_in_parent[std::size_t(begin[child] + q - node.width)] = j;
-        }
-      }
-    }
-    are_fronts = true;
+  explicit Descent(const LuNodes& found) : found_(found), waiting_(found.nodes.size(), 0), of_(found.nodes.size()) {
+    for (const LuNode& each : found.nodes)
+      if (each.parent >= 0) ++waiting_[std::size_t(each.parent)];
   }
-
-  // Row and column q of a node, the own ones first.
-  std::int64_t row(const Node& node, std::int64_t q) const {
-    return pattern_.rows[pattern_.bounds[2 * node.first + 1] + q];
+  // The matrix of a supernode, in which the part of the others is known.
+  T* begin(std::size_t s) {
+    const LuNode& node = found_.nodes[s];
+    const std::int64_t w = node.width, m = node.height;
+    of_[s].assign(std::size_t(m * m), T(0));
+    if (node.parent < 0) return of_[s].data();
+    const auto parent = std::size_t(node.parent);
+    const std::int64_t *const row = found_.row_in_parent.data() + found_.begin[s], *const column =
+                                                                                       found_.column_in_parent.data() +
+                                                                                       found_.begin[s];
+    for (std::int64_t j = 0; j < m - w; ++j) {
+      const T* const from = of_[parent].data() + column[j] * found_.nodes[parent].height;
+      for (std::int64_t i = 0; i < m - w; ++i) of_[s][std::size_t((w + j) * m + w + i)] = from[row[i]];
+    }
+    if (--waiting_[parent] == 0) std::vector<T>().swap(of_[parent]);
+    return of_[s].data();
   }
-  std::int64_t column(const Node& node, std::int64_t q) const {
-    return q == 0 ? node.first : upper_.begin(node.first)[q - 1].column;
+  // The own rows and columns are known, too: these elements are stored, unless `out` is null.
+  void end(const LuPattern& pattern, const UpperRows& upper, std::size_t s, T* out) {
+    const LuNode& node = found_.nodes[s];
+    const std::int64_t m = node.height;
+    for (std::int64_t t = 0; out && t < node.width; ++t) {
+      const std::int64_t k = node.first + t, diagonal = pattern.bounds[2 * k + 1];
+      for (std::int64_t q = t; q < m; ++q) out[diagonal + q - t] = of_[s][std::size_t(t * m + q)];
+      for (std::int64_t q = t + 1; q < m; ++q) out[upper.begin(k)[q - t - 1].position] = of_[s][std::size_t(q * m + t)];
+    }
+    if (waiting_[s] == 0) std::vector<T>().swap(of_[s]);
   }
-
-  std::vector<Node> nodes;
-  std::vector<std::int64_t> begin, row_in_parent, column_in_parent;  // those of node s begin at begin[s]
-  bool are_fronts = false;
 
  private:
-  std::int64_t count(std::int64_t k) const { return pattern_.bounds[2 * k + 2] - pattern_.bounds[2 * k + 1]; }
-  bool continues(std::int64_t k) const {
-    if (count(k - 1) != count(k) + 1 || upper_.count(k - 1) != upper_.count(k) + 1) return false;
-    const std::int64_t *own = pattern_.rows + pattern_.bounds[2 * k + 1],
-                       *before = pattern_.rows + pattern_.bounds[2 * k - 1];
-    if (!std::equal(own, own + count(k), before + 1) || upper_.begin(k - 1)->column != k) return false;
-    return std::equal(upper_.begin(k), upper_.end(k), upper_.begin(k - 1) + 1,
-                      [](const auto& a, const auto& b) { return a.column == b.column; });
-  }
-
-  const LuPattern pattern_;
-  const UpperRows& upper_;
+  const LuNodes& found_;
+  std::vector<std::int64_t> waiting_;
+  std::vector<std::vector<T>> of_;
 };
 
-// The own rows of U, and of the transposed L with ones on its diagonal: both are upper triangles and what is beside
-// them, [width, height].
+// The inverse z of a supernode, given that of the others. Returns (L11 U11)^-1.
 template <class T>
-struct Panels {
-  Panels(const LuPattern& pattern, const UpperRows& rows, const Node& node, const T* factors)
-      : upper(std::size_t(node.width * node.height), T(0)), lower(upper) {
-    for (std::int64_t t = 0; t < node.width; ++t) {
+std::vector<T> invert_front(const LuNode& node, const Multipliers<T>& by, T* z) {
+  const std::int64_t w = node.width, m = node.height, below = m - w;
+  T *const beside = z + w, *const under = z + w * m, *const others = under + w;
+  dense::subtract_plain_product(w, below, below, by.right.data(), below, others, m, beside, m);
+  dense::subtract_product_of_rows(below, w, below, others, m, by.left.data(), below, under, m);
+  std::vector<T> own(std::size_t(w * w), T(0));
+  for (std::int64_t t = 0; t < w; ++t) own[std::size_t(t * w + t)] = 1;
+  solve_own(node, by.panels, false, w, own.data());
+  for (std::int64_t t = 0; t < w; ++t) std::copy_n(own.data() + t * w, w, z + t * m);
+  dense::subtract_product_of_rows(w, w, below, beside, m, by.left.data(), below, z, m);
+  return own;
+}
+
+// A direction in the rows and columns of a supernode, once it has been brought to the others: E11, E12 - E11 M, and the
+// transposed E21 - K E11.
+template <class T>
+struct Direction {
+  Direction(const LuPattern& pattern, const UpperRows& upper, const LuNode& node, const T* direction)
+      : own(std::size_t(node.width * node.width)),
+        right(std::size_t(node.width * (node.height - node.width))),
+        left(right.size()) {
+    const std::int64_t w = node.width, below = node.height - w;
+    for (std::int64_t t = 0; t < w; ++t) {
       const std::int64_t k = node.first + t, diagonal = pattern.bounds[2 * k + 1];
-      T *const u = upper.data() + t * node.height + t, *const l = lower.data() + t * node.height + t;
-      u[0] = factors[diagonal];
-      l[0] = 1;
-      for (std::int64_t q = 1; q < node.height - t; ++q) {
-        u[q] = factors[rows.begin(k)[q - 1].position];
-        l[q] = factors[diagonal + q];
+      for (std::int64_t q = t; q < node.height; ++q) {
+        const T of_column = direction[diagonal + q - t];
+        if (q < w)
+          own[std::size_t(q * w + t)] = of_column;
+        else
+          left[std::size_t(t * below + q - w)] = of_column;
+        if (q == t) continue;
+        (q < w ? own[std::size_t(t * w + q)] : right[std::size_t(t * below + q - w)]) =
+            direction[upper.begin(k)[q - t - 1].position];
       }
     }
   }
-  std::vector<T> upper, lower;
+  // Adds the update of a child, a matrix of its other rows and columns; what belongs to the others here is added to
+  // `update`.
+  void add(const LuNode& node, std::int64_t count, const std::int64_t* row, const std::int64_t* column, const T* from,
+           T* update) {
+    const std::int64_t w = node.width, below = node.height - w;
+    for (std::int64_t i = 0; i < count; ++i)
+      for (std::int64_t j = 0; j < count; ++j) {
+        const T value = from[i * count + j];
+        if (row[i] < w)
+          (column[j] < w ? own[std::size_t(row[i] * w + column[j])]
+                         : right[std::size_t(row[i] * below + column[j] - w)]) += value;
+        else
+          (column[j] < w ? left[std::size_t(column[j] * below + row[i] - w)]
+                         : update[(row[i] - w) * below + column[j] - w]) += value;
+      }
+  }
+  std::vector<T> own, right, left;
 };
 
-// R^-1 B, for the upper triangle R of a panel and what is beside it, B: [width, below].
+// Of all supernodes: elimination of the direction, of which E22 - E21 M - K (E12 - E11 M) is left for the others.
 template <class T>
-std::vector<T> divided(const Node& node, const std::vector<T>& panel) {
-  const std::int64_t w = node.width, m = node.height, below = m - w;
-  std::vector<T> out(std::size_t(w * below));
-  for (std::int64_t t = 0; t < w; ++t)
-    std::copy(panel.data() + t * m + w, panel.data() + (t + 1) * m, out.data() + t * below);
-  dense::divide(w, below, panel.data(), m, out.data(), below);
+std::vector<Direction<T>> eliminate_direction(const LuPattern& pattern, const UpperRows& upper, const LuNodes& found,
+                                              const T* factors, const T* direction) {
+  const auto& nodes = found.nodes;
+  std::vector<Direction<T>> out;
+  std::vector<std::vector<std::size_t>> children(nodes.size());
+  std::vector<std::vector<T>> updates(nodes.size());
+  for (std::size_t s = 0; s < nodes.size(); ++s) {
+    const LuNode& node = nodes[s];
+    const std::int64_t w = node.width, below = node.height - w;
+    Direction<T>& own = out.emplace_back(pattern, upper, node, direction);
+    updates[s].assign(std::size_t(below * below), T(0));
+    T* const update = updates[s].data();
+    for (const std::size_t child : children[s]) {
+      own.add(node, nodes[child].height - nodes[child].width, found.row_in_parent.data() + found.begin[child],
+              found.column_in_parent.data() + found.begin[child], updates[child].data(), update);
+      std::vector<T>().swap(updates[child]);
+    }
+    if (node.parent < 0) continue;
+    children[std::size_t(node.parent)].push_back(s);
+    const Multipliers<T> by(pattern, upper, node, factors);
+    dense::subtract_product(below, below, w, own.left.data(), below, by.right.data(), below, update, below);
+    dense::subtract_plain_product(w, below, w, own.own.data(), w, by.right.data(), below, own.right.data(), below);
+    dense::subtract_product(below, below, w, by.left.data(), below, own.right.data(), below, update, below);
+    dense::subtract_product(w, below, w, own.own.data(), w, by.left.data(), below, own.left.data(), below);
+  }
   return out;
+}
+
+// The derivative of a supernode's inverse z, given that of the others: that of each line of invert_front, with the
+// derivatives of M and K, (L11 U11)^-1 (E12 - E11 M) and (E21 - K E11) (L11 U11)^-1.
+template <class T>
+void differentiate_front(const LuNode& node, const Multipliers<T>& by, const T* z, const std::vector<T>& own_inverse,
+                         Direction<T>& direction, T* derivative) {
+  const std::int64_t w = node.width, m = node.height, below = m - w;
+  solve_own(node, by.panels, false, below, direction.right.data());
+  solve_own(node, by.panels, true, below, direction.left.data());
+  solve_own(node, by.panels, false, w, direction.own.data());
+  T *const beside = derivative + w, *const under = derivative + w * m, *const others = under + w;
+  const T* const z_others = z + w * m + w;
+  dense::subtract_plain_product(w, below, below, direction.right.data(), below, z_others, m, beside, m);
+  dense::subtract_plain_product(w, below, below, by.right.data(), below, others, m, beside, m);
+  dense::subtract_product_of_rows(below, w, below, others, m, by.left.data(), below, under, m);
+  dense::subtract_product_of_rows(below, w, below, z_others, m, direction.left.data(), below, under, m);
+  dense::subtract_plain_product(w, w, w, direction.own.data(), w, own_inverse.data(), w, derivative, m);
+  dense::subtract_product_of_rows(w, w, below, beside, m, by.left.data(), below, derivative, m);
+  dense::subtract_product_of_rows(w, w, below, z + w, m, direction.left.data(), below, derivative, m);
 }
 
 }  // namespace
@@ -128,48 +189,41 @@ template <class T>
 bool sparse_lu_selected_inverse_by_fronts(const LuPattern& pattern, const T* factors, T* inverse) {
   if (pattern.size == 0) return true;
   const UpperRows upper(pattern);
-  const Nodes found(pattern, upper);
+  const LuNodes found(pattern, upper);
   if (!found.are_fronts) return false;
-  const auto& nodes = found.nodes;
-  std::vector<std::int64_t> waiting(nodes.size(), 0);
-  for (const Node& each : nodes)
-    if (each.parent >= 0) ++waiting[std::size_t(each.parent)];
-  std::vector<std::vector<T>> inverse_of(nodes.size());  // kept until the last child has taken its part
-  for (std::size_t s = nodes.size(); s-- > 0;) {
-    const Node& node = nodes[s];
-    const std::int64_t w = node.width, m = node.height, below = m - w;
-    inverse_of[s].assign(std::size_t(m * m), T(0));
-    T *const z = inverse_of[s].data(), *const beside = z + w, *const under = z + w * m, *const others = under + w;
-    if (node.parent >= 0) {
-      const auto parent = std::size_t(node.parent);
-      const std::int64_t *const row = found.row_in_parent.data() + found.begin[s], *const column =
-                                                                                       found.column_in_parent.data() +
-                                                                                       found.begin[s];
-      for (std::int64_t j = 0; j < below; ++j) {
-        const T* const from = inverse_of[parent].data() + column[j] * nodes[parent].height;
-        for (std::int64_t i = 0; i < below; ++i) others[j * m + i] = from[row[i]];
-      }
-      if (--waiting[parent] == 0) std::vector<T>().swap(inverse_of[parent]);
-    }
-    const Panels<T> panels(pattern, upper, node, factors);
-    const std::vector<T> right = divided(node, panels.upper), left = divided(node, panels.lower);  // M and K^T
-    dense::subtract_plain_product(w, below, below, right.data(), below, others, m, beside, m);
-    dense::subtract_product_of_rows(below, w, below, others, m, left.data(), below, under, m);
-    for (std::int64_t t = 0; t < w; ++t) z[t * m + t] = 1;
-    dense::divide_by_transpose(w, w, panels.lower.data(), m, z, m);
-    dense::divide(w, w, panels.upper.data(), m, z, m);
-    dense::subtract_product_of_rows(w, w, below, beside, m, left.data(), below, z, m);
-    for (std::int64_t t = 0; t < w; ++t) {
-      const std::int64_t k = node.first + t, diagonal = pattern.bounds[2 * k + 1];
-      for (std::int64_t q = t; q < m; ++q) inverse[diagonal + q - t] = z[t * m + q];
-      for (std::int64_t q = t + 1; q < m; ++q) inverse[upper.begin(k)[q - t - 1].position] = z[q * m + t];
-    }
-    if (waiting[s] == 0) std::vector<T>().swap(inverse_of[s]);
+  Descent<T> descent(found);
+  for (std::size_t s = found.nodes.size(); s-- > 0;) {
+    const LuNode& node = found.nodes[s];
+    invert_front(node, Multipliers<T>(pattern, upper, node, factors), descent.begin(s));
+    descent.end(pattern, upper, s, inverse);
   }
   return true;
 }
 
-#define BITALE_INSTANTIATE(T) template bool sparse_lu_selected_inverse_by_fronts<T>(const LuPattern&, const T*, T*);
+template <class T>
+bool sparse_lu_inverse_derivative_by_fronts(const LuPattern& pattern, const T* factors, T* direction) {
+  if (pattern.size == 0) return true;
+  const UpperRows upper(pattern);
+  const LuNodes found(pattern, upper);
+  if (!found.are_fronts) return false;
+  std::vector<Direction<T>> directions = eliminate_direction(pattern, upper, found, factors, direction);
+  Descent<T> descent(found), derivatives(found);
+  for (std::size_t s = found.nodes.size(); s-- > 0;) {
+    const LuNode& node = found.nodes[s];
+    const Multipliers<T> by(pattern, upper, node, factors);
+    T *const z = descent.begin(s), *const derivative = derivatives.begin(s);
+    const std::vector<T> own_inverse = invert_front(node, by, z);
+    differentiate_front(node, by, z, own_inverse, directions[s], derivative);
+    directions.pop_back();
+    descent.end(pattern, upper, s, nullptr);
+    derivatives.end(pattern, upper, s, direction);
+  }
+  return true;
+}
+
+#define BITALE_INSTANTIATE(T)                                                            \
+  template bool sparse_lu_selected_inverse_by_fronts<T>(const LuPattern&, const T*, T*); \
+  template bool sparse_lu_inverse_derivative_by_fronts<T>(const LuPattern&, const T*, T*);
 BITALE_INSTANTIATE(float)
 BITALE_INSTANTIATE(double)
 #undef BITALE_INSTANTIATE

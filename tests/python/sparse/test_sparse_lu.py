@@ -242,9 +242,9 @@ def test_fronts_of_symmetric_patterns(name, dtype):
     assert sign == np.linalg.slogdet(dense)[0]
 
 
-@pytest.mark.parametrize("name", ["exchanges in fronts", "nearly symmetric"])
+@pytest.mark.parametrize("name", ["diagonal pivots", "exchanges in fronts", "nearly symmetric", "large fronts"])
 def test_derivatives_of_factors_by_fronts(name):
-    value = SYMMETRIC_PATTERNS[name][0]
+    value = convection(28) if name == "large fronts" else SYMMETRIC_PATTERNS[name][0]
     value.sort_indices()
     A, direction = sparse.matrix("csr", "A", pattern=value), pt.dvector("direction", shape=(value.nnz,))
     factors = sparse.linalg.lu(A)
