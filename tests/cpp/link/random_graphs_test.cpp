@@ -8,6 +8,10 @@
 #include <random>
 
 #include "bitale/bitale.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/sparse/cholesky.hpp"
+#include "bitale/sparse/functions.hpp"
+#include "bitale/sparse/lu.hpp"
 #include "codegen/target.hpp"
 #include "link/linker.hpp"
 #include "support/seeds.hpp"
@@ -23,7 +27,10 @@ class Generator {
 
   int below(int n) { return int(random_() % unsigned(n)); }
   double real() { return std::uniform_real_distribution<double>(-2, 2)(random_); }
-  const Variable& pick(const Variables& from) { return from[std::size_t(below(int(from.size())))]; }
+  template <class T>
+  const T& pick(const std::vector<T>& from) {
+    return from[std::size_t(below(int(from.size())))];
+  }
 
  private:
   std::mt19937 random_;
@@ -42,6 +49,7 @@ using Graph = test::Case;
 // Variables by shape: those of one pool can be combined elementwise.
 struct Pools {
   Variables scalars, row_vectors, column_vectors, matrices;  // (), (columns,), (rows,), (rows, columns)
+  std::vector<sparse::Matrix> stored;                        // (rows, columns)
 };
 
 Variable unary(Generator& random, const Variable& x) {
@@ -80,7 +88,7 @@ Axes along(int axis) { return std::vector<int>{axis}; }
 
 // Adds a variable to one of the pools.
 void grow(Generator& random, Pools& pools) {
-  auto& [scalars, row_vectors, column_vectors, matrices] = pools;
+  auto& [scalars, row_vectors, column_vectors, matrices, stored] = pools;
   const Variable& m = random.pick(matrices);
   const Variable& r = random.pick(row_vectors);
   const Variable& c = random.pick(column_vectors);
@@ -121,7 +129,88 @@ void grow(Generator& random, Pools& pools) {
   }
 }
 
-Graph random_graph(unsigned seed, DType dtype, std::int64_t columns = 3) {
+// What is computed by the factors of small square matrices, or by a triangle of them.
+void add_system(Generator& random, Pools& pools) {
+  const auto small = [&](const sparse::Matrix& a) { return a.with_data(tanh(a.data()) * 0.5); };
+  const sparse::Matrix a = small(random.pick(pools.stored)), b = small(random.pick(pools.stored));
+  const Variable& c = random.pick(pools.column_vectors);
+  const auto heavy = sparse::square_diagonal(cast(full({Operand(rows)}, 6.0), c.dtype()));
+  const sparse::Matrix positive = sparse::add(sparse::dot(a, a.transpose()), heavy);
+  const sparse::Matrix general = sparse::add(sparse::dot(a, b.transpose()), heavy);
+  const bool factors = positive.pattern().is_static() && general.pattern().is_static();
+  switch (factors ? random.below(7) : 0) {
+    case 0: pools.column_vectors.push_back(sparse::solve_triangular(general, c, random.below(2))); break;
+    case 1: pools.column_vectors.push_back(sparse::Cholesky(positive).solve(c)); break;
+    case 2: pools.scalars.push_back(sparse::Cholesky(positive).logdet()); break;
+    case 3: pools.column_vectors.push_back(sparse::sum(sparse::Cholesky(positive).selected_inverse(), 1)); break;
+    case 4: pools.column_vectors.push_back(sparse::Cholesky(positive).sample(c)); break;
+    case 5: pools.column_vectors.push_back(sparse::Lu(general).solve(c, random.below(2))); break;
+    default: pools.scalars.push_back(sparse::Lu(general).logdet());
+  }
+}
+
+// Adds a sparse matrix, or what is computed from one.
+void grow_sparse(Generator& random, Pools& pools) {
+  auto& [scalars, row_vectors, column_vectors, matrices, stored] = pools;
+  const Variable& m = random.pick(matrices);
+  const Variable& r = random.pick(row_vectors);
+  const Variable& c = random.pick(column_vectors);
+  const sparse::Matrix a = random.pick(stored), b = random.pick(stored);
+  const Variable square = matmul(m, transpose(m)) * 0.1;
+  switch (random.below(24)) {
+    case 0: stored.push_back(sparse::mul(a, m)); break;
+    case 1: stored.push_back(sparse::mul(a, r)); break;
+    case 2: stored.push_back(sparse::mul(a, expand_dims(c, 1))); break;
+    case 3: stored.push_back(sparse::true_div(a, sqr(m) + 1)); break;
+    case 4:
+    case 5: stored.push_back(a.with_data(unary(random, a.data()))); break;
+    case 6: stored.push_back(sparse::add(a, b)); break;
+    case 7: stored.push_back(sparse::sub(a, b)); break;
+    case 8: stored.push_back(sparse::mul(a, b)); break;
+    case 9: stored.push_back(a.to(random.below(2) ? sparse::Format::csr : sparse::Format::csc)); break;
+    case 10: stored.push_back(sparse::sampling_dot(square, transpose(m), a)); break;
+    case 11: stored.push_back(random.below(2) ? sparse::tril(a, 1) : sparse::triu(a, -1)); break;
+    case 12: stored.push_back(sparse::take(a, constant(Array{0, 2, 1, 0, -1}), 0)); break;
+    case 13: stored.push_back(sparse::remove_zeros(a)); break;
+    case 14: column_vectors.push_back(sparse::dot(a, r)); break;
+    case 15: row_vectors.push_back(sparse::dot(c, a)); break;
+    case 16: row_vectors.push_back(sparse::dot(a.transpose(), c)); break;
+    case 17: matrices.push_back(sparse::dot(square, a)); break;
+    case 18: matrices.push_back(random.below(2) ? sparse::to_dense(a) : sparse::add(a, m)); break;
+    case 19: column_vectors.push_back(sparse::sum(a, 1)); break;
+    case 20: row_vectors.push_back(sparse::sum(a, 0)); break;
+    case 21: scalars.push_back(sparse::sum(a) * 0.1); break;
+    default: add_system(random, pools);
+  }
+}
+
+// A sparse matrix whose pattern is known while the graph is built, or is given in a call. Returns its elements.
+Variable add_sparse_input(Generator& random, Graph& graph, Pools& pools, DType dtype, std::int64_t columns) {
+  std::vector<std::int64_t> bounds = {0}, positions;
+  const int per_row = 1 + random.below(4);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = random.below(2); j < columns && std::int64_t(positions.size()) < bounds.back() + per_row;
+         j += 1 + random.below(int(columns + 1) / 2))
+      positions.push_back(j);
+    bounds.push_back(std::int64_t(positions.size()));
+  }
+  const bool is_static = random.below(3) > 0;
+  const auto add = [&](const char* name, const Array& value) {
+    graph.inputs.push_back(tensor(cat(name, graph.inputs.size()), value.dtype(), {unknown_length}));
+    graph.values.push_back(value);
+    return graph.inputs.back();
+  };
+  const auto part = [&](const char* name, const std::vector<std::int64_t>& value) {
+    return is_static ? constant(Array(value)) : add(name, Array(value));
+  };
+  const Variable indices = part("indices", positions), indptr = part("indptr", bounds);
+  const Variable data = add("data", values(random, dtype, {std::int64_t(positions.size())}));
+  pools.stored.emplace_back(sparse::Pattern(sparse::Format::csr, indices, indptr, rows, columns), data);
+  return data;
+}
+
+// `with_sparse`: whether sparse matrices take part.
+Graph random_graph(unsigned seed, DType dtype, std::int64_t columns = 3, bool with_sparse = false) {
   Generator random(seed);
   Graph graph;
   Pools pools;
@@ -135,14 +224,18 @@ Graph random_graph(unsigned seed, DType dtype, std::int64_t columns = 3) {
   input(pools.column_vectors, "c", {rows});
   input(pools.matrices, "m", {rows, columns});
   input(pools.matrices, "n", {rows, columns});
+  Variables wrt = graph.inputs;
+  if (with_sparse)
+    for (int k = 0; k < 2; ++k) wrt.push_back(add_sparse_input(random, graph, pools, dtype, columns));
   const int size = 4 + random.below(20);
-  for (int i = 0; i < size; ++i) grow(random, pools);
+  for (int i = 0; i < size; ++i) with_sparse&& random.below(3) ? grow_sparse(random, pools) : grow(random, pools);
   const Variable cost = sum(pools.matrices.back()) + sum(pools.row_vectors.back()) * 0.5 +
                         sum(pools.column_vectors.back()) + pools.scalars.back();
   graph.outputs = {pools.matrices.back(), pools.row_vectors.back(), cost};
   GradOptions options;
   options.disconnected_inputs = OnDisconnected::Ignore;
-  for (auto& gradient : grad(cost, graph.inputs, options)) graph.outputs.push_back(gradient);
+  if (with_sparse) graph.outputs.push_back(pools.stored.back().data());
+  for (auto& gradient : grad(cost, wrt, options)) graph.outputs.push_back(gradient);
   return graph;
 }
 
@@ -200,11 +293,11 @@ bool is_turn_of(const std::string& linker, unsigned seed) {
   return seed % 10 == 3;
 }
 
-void check(unsigned seed, DType dtype) {
+void check(unsigned seed, DType dtype, bool with_sparse = false) {
   const config::Change strict("on_opt_error", "raise");  // a rule that raises or loops fails the test
   const config::Change target("target", target_of(seed));
   INFO("seed " << seed << ", " << std::string(dtype_name(dtype)) << ", " << target_of(seed));
-  const Graph graph = random_graph(seed, dtype);
+  const Graph graph = random_graph(seed, dtype, 3, with_sparse);
   const Results expected = oracle(graph);
   std::vector<std::pair<std::string, Mode>> modes = {{"jit, None", Mode("jit", "None")}};
   for (auto& linker : linker_names())
@@ -237,13 +330,20 @@ TEST_CASE("random graphs give the same bits in any number of threads") {
     const DType dtype = seed % 5 == 0 ? DType::Float32 : DType::Float64;
     INFO("seed " << seed << ", " << std::string(dtype_name(dtype)) << ", " << target_of(seed));
     const config::Change target("target", target_of(seed));
-    const Graph graph = random_graph(seed, dtype, 1500);
-    const auto expected = run_in_threads(graph, 1), got = run_in_threads(graph, 2 + int(seed % 4));
-    for (std::size_t i = 0; i < got.size(); ++i) CHECK(same_bits(got[i], expected[i]));
+    for (const bool with_sparse : {false, true}) {
+      const Graph graph = random_graph(seed, dtype, 1500, with_sparse);
+      const auto expected = run_in_threads(graph, 1), got = run_in_threads(graph, 2 + int(seed % 4));
+      for (std::size_t i = 0; i < got.size(); ++i) CHECK(same_bits(got[i], expected[i]));
+    }
   }
 }
 
 TEST_CASE("random graphs and their gradients") {
   for (const std::int64_t seed : test::Seeds(60))
     check(unsigned(seed), seed % 5 == 0 ? DType::Float32 : DType::Float64);
+}
+
+TEST_CASE("random graphs of sparse values and their gradients") {
+  for (const std::int64_t seed : test::Seeds(25))
+    check(unsigned(seed), seed % 5 == 0 ? DType::Float32 : DType::Float64, true);
 }
