@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "lowering/effects.hpp"
 #include "lowering/fuse_loops.hpp"
@@ -24,6 +25,7 @@ using program::Steps;
 constexpr std::int64_t longest_short = 32;
 constexpr std::int64_t shortest_long = 16;  // if the length is constant
 constexpr std::int64_t max_size = 1500;     // expressions of straight code
+constexpr std::size_t most_extents = 32;    // of long loops that are tried in one list of steps
 
 class Jammer {
  public:
@@ -37,7 +39,7 @@ class Jammer {
  private:
   void run(Steps& steps) {
     std::vector<Expr> tried;  // extents
-    for (std::size_t i = 0; i < steps.size(); ++i) {
+    for (std::size_t i = 0; i < steps.size() && tried.size() < most_extents; ++i) {
       const Expr extent = gaining_extent(steps, steps[i]);
       if (!extent.defined() || std::find(tried.begin(), tried.end(), extent) != tried.end()) continue;
       tried.push_back(extent);
@@ -45,8 +47,7 @@ class Jammer {
     }
     for (auto& step : steps) {
       const auto* loop = program::as_loop(step);
-      if (!loop || (only_reduces(*loop) && !loop->vector))
-        program::for_each_body(step, [&](Steps& body) { run(body); });
+      if (!loop || only_reduces(*loop)) program::for_each_body(step, [&](Steps& body) { run(body); });
     }
   }
 
@@ -135,7 +136,8 @@ class Jammer {
     steps = std::move(group.before);
     steps.push_back({std::move(*group.fused)});
     std::move(group.after.begin(), group.after.end(), std::back_inserter(steps));
-    return changed_ = true;
+    changed_ = true;
+    return true;
   }
 
   // The initial values of what is reduced are filled in by the fused loop, where they are known.
@@ -161,18 +163,26 @@ class Jammer {
 
   // The short loop without the steps that have nothing to do with its long loops; those stay in a loop of their own.
   static Loop without_rest(const Loop& loop, Steps& to) {
-    Effects rows;
-    for (auto& step : loop.body)
-      if (program::as_loop(step)) rows.add(step);
+    std::vector<Effects> effects(loop.body.size());
+    std::vector<bool> is_needed(loop.body.size());
+    Effects needed;
+    const auto need = [&](std::size_t k) {
+      is_needed[k] = true;
+      needed.add(effects[k]);
+    };
+    for (std::size_t k = 0; k < loop.body.size(); ++k) {
+      effects[k].add(loop.body[k]);
+      if (program::as_loop(loop.body[k])) need(k);
+    }
+    for (bool again = true; std::exchange(again, false);)
+      for (std::size_t k = 0; k < loop.body.size(); ++k)
+        if (!is_needed[k] && (depend(needed, effects[k]) || depend(effects[k], needed))) {
+          need(k);
+          again = true;
+        }
     Loop rest = loop, out = loop;
     rest.body.clear(), rest.carries.clear(), out.body.clear(), out.carries.clear();
-    for (auto& step : loop.body) {  // what depends on a step that is not of the rest is none, either
-      Effects here;
-      here.add(step);
-      const bool is_of_rest = !program::as_loop(step) && !depend(rows, here) && !depend(here, rows);
-      if (!is_of_rest) rows.add(here);
-      (is_of_rest ? rest : out).body.push_back(step);
-    }
+    for (std::size_t k = 0; k < loop.body.size(); ++k) (is_needed[k] ? out : rest).body.push_back(loop.body[k]);
     for (auto& carry : loop.carries) (updates(rest.body, {carry}) ? rest : out).carries.push_back(carry);
     if (!rest.body.empty()) to.push_back({std::move(rest)});
     return out;

@@ -16,11 +16,11 @@ as_op = getattr(pytensor, "wrap_py", None) or pytensor.compile.ops.as_op  # the 
 
 
 def density_graph(model: pm.Model) -> tuple[Any, list[Any]]:
-    """A vector of all free values; the log density as a function of it, and its gradient if the model has one."""
+    """A vector of all free values, of known length as PyMC's own; the log density as a function of it, and its gradient if the model has one."""
     values = model.value_vars
     logp = model.logp(jacobian=True)
     point = model.initial_point()
-    vector = pt.dvector("point")
+    vector = pt.dvector("point", shape=(sum(np.size(point[v.name]) for v in values),))
     parts, begin = {}, 0
     for v in values:
         shape = np.shape(point[v.name])

@@ -657,3 +657,25 @@ TEST_CASE("unroll and jam: a loop behind a check that needs the fused loop stays
     y[j] = t[j]
 )");
 }
+
+TEST_CASE("unroll and jam: what the steps around the long loops need is unrolled with them") {
+  CHECK(after(unroll_and_jam, R"(program p(x: f64[?, ?], b: f64[?]) -> s: f64[2], y: f64[len(x, 1)]
+  for j in len(x, 1):
+    y[j] = (x[0, j] - x[1, j])
+  for i in 2:
+    v1 = (b[i] * 2.0)
+    for j in len(x, 1), sum v0:
+      v0 += (x[i, j] * y[j])
+    s[i] = (v0 + v1)
+)") == R"(program p(x: f64[?, ?], b: f64[?]) -> s: f64[2], y: f64[len(x, 1)]
+  v2 = (b[0] * 2.0)
+  v4 = (b[1] * 2.0)
+  for j in len(x, 1), sum v3, sum v5:
+    v6 = (x[0, j] - x[1, j])
+    v3 += (x[0, j] * v6)
+    v5 += (x[1, j] * v6)
+    y[j] = v6
+  s[0] = (v3 + v2)
+  s[1] = (v5 + v4)
+)");
+}
