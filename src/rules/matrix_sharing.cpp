@@ -2,6 +2,7 @@
 // tridiagonal systems, and batches of right sides with one matrix.
 #include "bitale/ops/search.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/complex/matrices.hpp"
 #include "ops/from_attributes.hpp"
 #include "rules/matrices.hpp"
 
@@ -33,6 +34,16 @@ std::optional<Variables> shared_system(FunctionGraph& graph, const Apply& node) 
   return one(fit(solution_by_lu(*system), node.output()));
 }
 
+// Results that are computed from a factorization: those of matrices that are not square exist, too, and a determinant
+// does not.
+std::optional<Variables> of_square(const Apply& node, Variables results) {
+  const Variable& a = node.input(0);
+  for (auto& each : results)
+    each = required_equal(each, length_of(a, a.ndim() - 2), length_of(a, a.ndim() - 1),
+                          cat(is_logarithmic(node) ? "slogdet" : "det", ": expected square matrices"));
+  return fitted(node, std::move(results));
+}
+
 std::optional<Variables> shared_determinant(FunctionGraph& graph, const Apply& node) {
   if (!is_shared(graph, node)) return std::nullopt;
   const auto [factors, pivots] = lu_factor(node.input(0));
@@ -40,8 +51,8 @@ std::optional<Variables> shared_determinant(FunctionGraph& graph, const Apply& n
   const Axes last{{d.ndim() - 1}};
   const Variable is_exchanged = neq(pivots, arange(length_of(pivots, pivots.ndim() - 1)));
   const Variable parity = prod(switch_(is_exchanged, constant_like(-1, d.dtype()), constant_like(1, d.dtype())), last);
-  if (!is_logarithmic(node)) return fitted(node, {parity * prod(d, last)});
-  return fitted(node, {parity * prod(sign(d), last), sum(log(abs(d)), last)});
+  if (!is_logarithmic(node)) return of_square(node, {parity * prod(d, last)});
+  return of_square(node, {parity * prod(sign(d), last), sum(log(abs(d)), last)});
 }
 
 // ---- determinants beside decompositions -----------------------------------------------------------------------------
@@ -82,7 +93,7 @@ std::optional<Variables> determinant_of_decomposed(FunctionGraph& graph, const A
     if (numbers->with_sign) return determinant_of_numbers(node, d);
     const Variable logarithm = sum(log(abs(d)), Axes{{d.ndim() - 1}});
     // the sign is unused
-    return fitted(node, {logarithm + constant_like(std::numeric_limits<double>::quiet_NaN(), d.dtype()), logarithm});
+    return of_square(node, {logarithm + constant_like(std::numeric_limits<double>::quiet_NaN(), d.dtype()), logarithm});
   }
   return std::nullopt;
 }

@@ -34,7 +34,7 @@ bool is_shifted_by_maximum(const Variable& x) {
     auto [v, depth] = open.back();
     open.pop_back();
     const auto* op = op_as<CAReduce>(v);
-    if (op && op->kind.name == "max" && v.owner().input(0).same_as(base)) return true;
+    if (op && op->kind.combiner == program::Combiner::max && v.owner().input(0).same_as(base)) return true;
     constexpr int deepest = 6;
     if (v.has_owner() && depth < deepest)
       for (auto& input : v.owner().inputs()) open.emplace_back(input, depth + 1);

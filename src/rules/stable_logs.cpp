@@ -267,7 +267,7 @@ bool has_maximum_of(const Variable& search, const Variable& base) {
     open.pop_back();
     if (!v.has_owner()) continue;
     const auto* op = op_as<CAReduce>(v);
-    const bool is_maximum = is_elemwise(v, "maximum") || (op && op->kind.name == "max");
+    const bool is_maximum = is_elemwise(v, "maximum") || (op && op->kind.combiner == program::Combiner::max);
     for (auto& input : v.owner().inputs()) {
       if (is_maximum && (input.same_as(base) || (is_elemwise(input, "switch") && operand(input, 1).same_as(base))))
         return true;

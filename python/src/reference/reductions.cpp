@@ -102,7 +102,7 @@ dtype: Dtype to which `x` is converted before it is multiplied.
 
 = logsumexp
 Logarithm of the sum of exponentials over the given axes, without overflow.
--> ``log(sum(exp(x)))``, of the shape of `x` without the reduced axes.
+-> ``log(sum(exp(x)))``, of the shape of `x` without the reduced axes; -inf where there are no elements.
 ~ logaddexp, log_softmax, softmax
 * The maximum m is factored out: ``m + log(sum(exp(x - m)))``.
 

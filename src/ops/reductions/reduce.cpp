@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -33,6 +34,7 @@ constexpr Reduction reductions[] = {
     {"prod", "Prod", "mul", Combiner::mul, true},
     {"max", "Max", "maximum", Combiner::max, false, false},
     {"min", "Min", "minimum", Combiner::min, false, false},
+    {"supremum", "Supremum", "maximum", Combiner::max},
     {"all", "All", "and", Combiner::bit_and},
     {"any", "Any", "or", Combiner::bit_or},
 };
@@ -147,7 +149,13 @@ void reduce_into(const CAReduce& op, const Array& x, const Array& out) {
   }
 }
 
-double identity_value(Combiner combiner) { return combiner == Combiner::mul || combiner == Combiner::bit_and ? 1 : 0; }
+Array identity_array(Combiner combiner, DType dtype, const Dims& shape) {
+  if (combiner != Combiner::max)
+    return Array::full(dtype, shape, combiner == Combiner::mul || combiner == Combiner::bit_and ? 1 : 0);
+  if (is_float(dtype)) return Array::full(dtype, shape, -HUGE_VAL);
+  return visit_dtype(dtype,
+                     [&]<class T>() { return Array::full(dtype, shape, double(std::numeric_limits<T>::lowest())); });
+}
 
 // d prod / d x, elementwise: the product of the other elements, as the product of those before times the product of
 // those behind. Dividing the product by x would be wrong where x is 0, and elsewhere for derivatives of this
@@ -330,7 +338,7 @@ void CAReduce::perform(const Apply& node, std::span<const Array> in, std::span<A
   Array result;
   if (empty) {
     if (!kind.has_identity && product(shape) != 0) throw ValueError(empty_message(kind.name));
-    result = Array::full(acc, shape, identity_value(kind.combiner));
+    result = identity_array(kind.combiner, acc, shape);
   } else {
     result = Array::empty(acc, shape);
     if (result.size() != 0) visit_dtype(x.dtype(), [&]<class T>() { reduce_into<T>(*this, x, result); });
@@ -495,6 +503,7 @@ Variable min(const Operand& x, const Axes& axis, bool keepdims) {
   const LocationScope here(x.where);
   return reduce("min", x.variable, axis, keepdims, {});
 }
+Variable supremum(const Variable& x, const std::vector<int>& axes) { return reduce("supremum", x, axes, true, {}); }
 Variable all(const Operand& x, const Axes& axis, bool keepdims) {
   const LocationScope here(x.where);
   return reduce("all", truth(x.variable), axis, keepdims, {});
@@ -571,6 +580,7 @@ Range CAReduce::range(const Apply&, int, InputRanges& inputs) const {
   using namespace interval;
   const Range a = inputs.of(0);
   if (kind.name == "max" || kind.name == "min") return a;
+  if (kind.name == "supremum") return {-HUGE_VAL, a.high};
   if (kind.name == "sum") return a.low >= 0 ? at_least(0) : a.high <= 0 ? negated(at_least(0)) : Range{};
   if (kind.name == "prod") return a.is_positive() ? at_least(0, true) : a.low >= 0 ? at_least(0) : Range{};
   return {};

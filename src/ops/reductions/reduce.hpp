@@ -95,6 +95,9 @@ const Variable& single_input(std::string_view op, std::span<const Variable> inpu
 std::vector<int> normalized_axes(std::string_view op, std::span<const int> axes, int rank);
 // y, a reduction of x over `axes`, with a dimension of length 1 in place of each.
 Variable keep_dimensions(const Variable& y, std::span<const int> axes, int rank);
+// The largest element along `axes`, which stay as dimensions of length 1; the lowest value of the dtype where there is
+// none.
+Variable supremum(const Variable& x, const std::vector<int>& axes);
 // The given axes normalised, or all.
 std::vector<int> axes_or_all(std::string_view op, const std::optional<std::vector<int>>& axes, int rank);
 

@@ -83,8 +83,14 @@ Variable variance(const Variable& x, std::span<const int> axes, double ddof, boo
   return averaged(squares, axes, ddof, keepdims);
 }
 
-// The largest element along `axes`, kept as dimensions of length 1, as a constant of differentiation.
-Variable held_maximum(const Variable& x, const std::vector<int>& axes) { return disconnected_grad(max(x, axes, true)); }
+// The largest element along `axes`, kept as dimensions of length 1, as a constant of differentiation; -inf where there
+// is none, as the sum of exponentials of nothing is 0.
+Variable held_maximum(const Variable& x, const std::vector<int>& axes) {
+  const auto lengths = x.static_shape();
+  const bool has_elements =
+      std::all_of(axes.begin(), axes.end(), [&](int axis) { return lengths[std::size_t(axis)] > 0; });
+  return disconnected_grad(has_elements ? max(x, axes, true) : supremum(x, axes));
+}
 
 }  // namespace
 

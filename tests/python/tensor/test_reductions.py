@@ -239,3 +239,24 @@ def test_covariances_of_fewer_elements_than_ddof(options, dtype):
     np.testing.assert_array_equal(np.isinf(pt.cov(value, ddof=5, **options).eval()), np.isinf(expected))
     if dtype == "float64":
         np.testing.assert_array_equal(pt.cov(value, ddof=5, **options).eval(), expected)
+
+
+@pytest.mark.parametrize("mode", [bt.Mode("jit"), bt.Mode("jit", "None"), bt.Mode("vm"), bt.Mode("c")], ids=["jit", "as written", "vm", "c"])
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
+def test_sums_of_exponentials_of_nothing(mode, shape):
+    x = pt.matrix("x")
+    given = np.zeros(shape)
+    outputs, expected = [], []
+    with np.errstate(divide="ignore"):
+        for axis in (0, 1, None):
+            outputs += [pt.logsumexp(x, axis=axis), pt.log(pt.sum(pt.exp(x), axis=axis)), pt.logsumexp(x, axis=axis, keepdims=True)]
+            expected += [np.log(np.exp(given).sum(axis=axis))] * 2 + [np.log(np.exp(given).sum(axis=axis, keepdims=True))]
+            outputs += [pt.softmax(x, axis=axis), pt.log_softmax(x, axis=axis), pt.exp(x) / pt.sum(pt.exp(x), axis=axis, keepdims=True)]
+            expected += [given] * 3
+    outputs.append(bt.grad(pt.logsumexp(x), x))
+    expected.append(given)
+    for got, one in zip(bt.function([x], outputs, mode=mode)(given), expected):
+        np.testing.assert_array_equal(got, one)
+        assert got.shape == one.shape
+    with pytest.raises(ValueError, match="length 0"):
+        bt.function([x], pt.max(x), mode=mode)(given)

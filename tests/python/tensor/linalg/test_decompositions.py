@@ -718,3 +718,14 @@ def test_errors_name_the_function_that_was_called(name, complex_too):
                 bt.function(inputs, function(*inputs))(*arrays)
             first = str(error.value).splitlines()[0]
             assert first.startswith(f"{called}: ") or f", by `{called}`" in str(error.value), str(error.value)
+
+
+def test_determinants_beside_factorizations_want_square_matrices():
+    a = pt.matrix("a")
+    det, log = pt.linalg.det(a), pt.linalg.slogdet(a)[1]
+    for outputs in [pt.sign(det), pt.log(pt.abs(det))], [det, pt.linalg.lu_factor(a)[0]], [log, pt.linalg.svd(a, compute_uv=False)]:
+        f = bt.function([a], outputs)
+        for shape in (2, 3), (3, 2):
+            with pytest.raises(ValueError, match="square"):
+                f(np.ones(shape))
+        f(np.eye(3))
