@@ -62,25 +62,8 @@ class ShortLoops {
 
   // ---- the loop of straight code ----
 
-  // Buffers that the loop only adds to (or combines otherwise), always by the same combiner.
-  static std::set<std::int64_t> added_to(const Loop& loop) {
-    std::map<std::int64_t, program::Combiner> by;
-    std::set<std::int64_t> refused;
-    program::ExprWalk walk;
-    program::visit_steps(loop.body, [&](const Step& step) {
-      program::for_each_load(step, walk, [&](Expr load) { refused.insert(load.payload()); });
-      const auto* add = std::get_if<Accumulate>(&step.what);
-      if (add && by.try_emplace(add->buffer, add->combiner).first->second == add->combiner) return;
-      program::for_each_access(step, [&](const program::Access& access) { refused.insert(access.buffer); });
-    });
-    std::set<std::int64_t> out;
-    for (auto& [buffer, combiner] : by)
-      if (!refused.contains(buffer)) out.insert(buffer);
-    return out;
-  }
-
   bool straighten(Loop& loop, Steps& after) {
-    const std::set<std::int64_t> sums = added_to(loop);
+    const std::set<std::int64_t> sums = only_added_to(loop);
     if (!make_straight(program_, declare_, loop, sums)) return false;
     changed_ = true;
     carry_sums(loop, sums, after);

@@ -62,7 +62,7 @@ class WorkOf {
   void add_access(std::int64_t buffer, bool writes, std::span<const Expr> at, std::int64_t times) {
     const auto is_load = [](Expr expr) { return expr.code() == Code::load; };
     for (std::size_t axis = 0; axis < at.size(); ++axis) {
-      work_.is_indirect |= program::any_within(at[axis], is_load);
+      work_.has_scatters |= writes && program::any_within(at[axis], is_load);
       if (!program::contains(at[axis], index_) || (axis + 1 == at.size() && at[axis] == index_)) continue;
       auto& accesses = apart_[{buffer, writes}];
       accesses = std::max(accesses, times);
@@ -175,6 +175,21 @@ StraightWork straight_work(const Program& program, const Loop& loop) {
   WorkOf work(program, loop.index);
   work.add(loop.body);
   return work.total();
+}
+
+std::set<std::int64_t> only_added_to(const Loop& loop) {
+  std::map<std::int64_t, program::Combiner> by;
+  std::set<std::int64_t> refused, out;
+  program::ExprWalk walk;
+  program::visit_steps(loop.body, [&](const Step& step) {
+    program::for_each_load(step, walk, [&](Expr load) { refused.insert(load.payload()); });
+    const auto* add = std::get_if<program::Accumulate>(&step.what);
+    if (add && by.try_emplace(add->buffer, add->combiner).first->second == add->combiner) return;
+    program::for_each_access(step, [&](const program::Access& access) { refused.insert(access.buffer); });
+  });
+  for (auto& [buffer, combiner] : by)
+    if (!refused.contains(buffer)) out.insert(buffer);
+  return out;
 }
 
 bool make_straight(Program& program, Declarations& declare, Loop& loop, const std::set<std::int64_t>& added_to) {

@@ -31,11 +31,14 @@ struct StraightWork {
   std::int64_t gathers = 0;      // accesses whose lanes are apart in memory, so that each lane is an access of its own
   std::int64_t longest = 0;      // extent of a loop inside
   std::size_t calls = 0;         // of functions that are called for one lane after the other
-  bool is_indirect = false;      // whether an index is read from memory
+  bool has_scatters = false;     // combines at indices that are read from memory
   bool has_reductions = false;   // inside the loop
   bool is_worth_lanes() const;
 };
 StraightWork straight_work(const program::Program& program, const program::Loop& loop);
+
+// Buffers that the loop only adds to, or combines otherwise, always by the same combiner.
+std::set<std::int64_t> only_added_to(const program::Loop& loop);
 
 // Turns the loop into one of straight code. This is not possible if it reads memory that it writes and that is not
 // replaced by variables, since straight code reads an element only once; `added_to` are buffers to which the loop only

@@ -23,9 +23,10 @@ using program::Step;
 using program::Steps;
 
 constexpr std::int64_t longest_short = 32;
-constexpr std::int64_t shortest_long = 16;  // if the length is constant
-constexpr std::int64_t max_size = 1500;     // expressions of straight code
-constexpr std::size_t most_extents = 32;    // of long loops that are tried in one list of steps
+constexpr std::int64_t shortest_long = 16;          // if the length is constant
+constexpr std::int64_t max_size = 1500;             // expressions of straight code
+constexpr std::int64_t max_size_of_scatters = 200;  // beyond, code generators don't look for runs of equal indices
+constexpr std::size_t most_extents = 32;            // of long loops that are tried in one list of steps
 
 class Jammer {
  public:
@@ -106,7 +107,10 @@ class Jammer {
     return gains ? extent : Expr();
   }
 
-  bool jam(Steps& steps, Expr extent) {
+  bool jam(Steps& steps, Expr extent) { return jam(steps, extent, true) || jam(steps, extent, false); }
+
+  // With loops that combine at indices from memory, or without them.
+  bool jam(Steps& steps, Expr extent, bool scatters) {
     Steps unrolled;
     for (auto& step : steps) {
       const auto* fill = std::get_if<program::Fill>(&step.what);
@@ -118,7 +122,8 @@ class Jammer {
         unrolled.push_back(step);
     }
     const auto fits = [&](const Loop& loop) {
-      return loop.extent == extent && straight_body_size(loop) && !straight_work(program_, loop).is_indirect;
+      return loop.extent == extent && straight_body_size(loop) &&
+             (scatters || !straight_work(program_, loop).has_scatters);
     };
     const auto long_loops = [&](const Steps& among) {
       return std::count_if(among.begin(), among.end(), [&](const Step& step) {
@@ -128,11 +133,10 @@ class Jammer {
     };
     FusedLoops group = fuse_loops(std::move(unrolled), fits, declare_, program_);
     const bool is_one = long_loops(group.before) + long_loops(group.after) <= long_loops(steps);
-    if (!group.fused || !is_one) return false;
-    if (!straight_body_size(*group.fused)) return false;
+    if (!group.fused || !is_one || !straight_body_size(*group.fused)) return false;
     const StraightWork work = straight_work(program_, *group.fused);
-    if (work.size > max_size || !work.is_worth_lanes()) return false;
-    if (!make_straight(program_, declare_, *group.fused)) return false;
+    if (work.size > (work.has_scatters ? max_size_of_scatters : max_size) || !work.is_worth_lanes()) return false;
+    if (!make_straight(program_, declare_, *group.fused, only_added_to(*group.fused))) return false;
     steps = std::move(group.before);
     steps.push_back({std::move(*group.fused)});
     std::move(group.after.begin(), group.after.end(), std::back_inserter(steps));
