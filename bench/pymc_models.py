@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "pymc"))
@@ -171,7 +171,9 @@ def main():
         parser.error(f"no models {', '.join(unknown)}; there are: {', '.join(MODELS)}")
     RESULTS.parent.mkdir(exist_ok=True)
     with ThreadPoolExecutor(options.jobs) as pool:
-        for name, found in zip(names, pool.map(lambda name: measure(name, measured.get(name, {}), options), names)):
+        running = {pool.submit(measure, name, measured.get(name, {}), options): name for name in names}
+        for future in as_completed(running):
+            name, found = running[future], future.result()
             measured[name] = found
             RESULTS.write_text(json.dumps(measured, indent=1))
             print(list(table({name: found}))[2], flush=True)

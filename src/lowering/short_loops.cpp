@@ -22,8 +22,8 @@ using program::Step;
 using program::Steps;
 
 constexpr std::int64_t min_iterations = 16;  // if the length is constant
-constexpr std::int64_t longest_short = 8;    // a longer loop fills the lanes itself
-constexpr std::int64_t max_size = 1500;      // expressions of straight code
+constexpr std::int64_t most_reduced = 8;     // a longer loop fills the lanes itself
+constexpr std::int64_t largest_row = 1500;   // expressions of straight code
 
 class ShortLoops {
  public:
@@ -57,7 +57,7 @@ class ShortLoops {
     if (!holds_loops(loop)) return false;
     if (!straight_body_size(loop)) return false;
     const StraightWork work = straight_work(program_, loop);
-    return work.has_reductions && work.size <= max_size && work.longest <= longest_short && work.is_worth_lanes();
+    return work.has_reductions && work.size <= largest_row && work.longest <= most_reduced && work.is_worth_lanes();
   }
 
   // ---- the loop of straight code ----

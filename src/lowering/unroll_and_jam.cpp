@@ -22,11 +22,11 @@ using program::Loop;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t longest_short = 32;
-constexpr std::int64_t shortest_long = 16;          // if the length is constant
-constexpr std::int64_t max_size = 1500;             // expressions of straight code
-constexpr std::int64_t max_size_of_scatters = 200;  // beyond, code generators don't look for runs of equal indices
-constexpr std::size_t most_extents = 32;            // of long loops that are tried in one list of steps
+constexpr std::int64_t most_unrolled = 32;
+constexpr std::int64_t shortest_row = 16;            // if the length is constant
+constexpr std::int64_t largest_jammed = 1500;        // expressions of straight code
+constexpr std::int64_t largest_with_scatters = 200;  // beyond, code generators don't look for runs of equal indices
+constexpr std::size_t most_extents = 32;             // of long loops that are tried in one list of steps
 
 class Jammer {
  public:
@@ -52,13 +52,13 @@ class Jammer {
     }
   }
 
-  static bool is_long(Expr extent) { return !extent.is_constant() || extent.payload() >= shortest_long; }
+  static bool is_long(Expr extent) { return !extent.is_constant() || extent.payload() >= shortest_row; }
 
   // The extent of the long loops in a short one, all of which have the same; none if it is no such loop.
   static Expr long_extent(const Step& step) {
     const auto* loop = program::as_loop(step);
     if (!loop || !only_reduces(*loop) || !loop->extent.is_constant()) return {};
-    if (loop->extent.payload() < 2 || loop->extent.payload() > longest_short) return {};
+    if (loop->extent.payload() < 2 || loop->extent.payload() > most_unrolled) return {};
     Expr extent;
     for (auto& inner : loop->body) {
       const auto* row = program::as_loop(inner);
@@ -135,7 +135,8 @@ class Jammer {
     const bool is_one = long_loops(group.before) + long_loops(group.after) <= long_loops(steps);
     if (!group.fused || !is_one || !straight_body_size(*group.fused)) return false;
     const StraightWork work = straight_work(program_, *group.fused);
-    if (work.size > (work.has_scatters ? max_size_of_scatters : max_size) || !work.is_worth_lanes()) return false;
+    if (work.size > (work.has_scatters ? largest_with_scatters : largest_jammed) || !work.is_worth_lanes())
+      return false;
     if (!make_straight(program_, declare_, *group.fused, only_added_to(*group.fused))) return false;
     steps = std::move(group.before);
     steps.push_back({std::move(*group.fused)});
