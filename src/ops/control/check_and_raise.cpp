@@ -8,6 +8,7 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
@@ -120,6 +121,17 @@ Apply CheckAndRaise::vectorize(const Apply& node, std::span<const Variable> batc
   for (auto& condition : batched.subspan(1)) inputs.push_back(condition.ndim() == 0 ? condition : all(condition));
   return make_node(inputs);
 }
+
+namespace {
+
+Variables checked_batch(const Batched& b) {
+  Variables inputs{b.repeated(0)};
+  for (std::size_t i = 1; i < b.inputs.size(); ++i) inputs.push_back(b.has(i) ? all(b.inputs[i]) : b.inputs[i]);
+  return b.node.op().make_node(inputs).outputs();
+}
+const RegisterBatchLast check_and_raise_batch_last(typeid(CheckAndRaise), checked_batch);
+
+}  // namespace
 
 std::vector<int> CheckAndRaise::view_of(const Apply&, int) const { return {0}; }
 

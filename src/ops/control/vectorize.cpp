@@ -1,6 +1,6 @@
 // vectorize_graph: the same computation for a batch of inputs. Each op defines its behaviour for batches. Where one has
 // none, because its results would differ in shape within the graph, the whole computation is a loop over the batch.
-// Batches are along leading dimensions; along the last one, `batch_last.cpp` has forms of ops.
+// Batches are along leading dimensions; along the last one, ops have forms of their own (batch_last.hpp).
 #include <algorithm>
 #include <cctype>
 

@@ -16,6 +16,7 @@
 #include "ops/analysis/interval.hpp"
 #include "ops/array_loops.hpp"
 #include "ops/complex/complex.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/lowering.hpp"
 
 namespace bitale {
@@ -364,6 +365,17 @@ Apply Elemwise::vectorize(const Apply&, std::span<const Variable> batched) const
   // Unbatched inputs are repeated over the batch by broadcasting.
   return elemwise(scalar.name)->make_node(pad_ranks(batched));
 }
+
+namespace {
+
+Variables elementwise_batch(const Batched& b) {
+  Variables all;
+  for (std::size_t i = 0; i < b.inputs.size(); ++i) all.push_back(b.behind(i));
+  return elemwise(static_cast<const Elemwise&>(b.node.op()).scalar.name)->make_node(pad_ranks(all)).outputs();
+}
+const RegisterBatchLast elemwise_batch_last(typeid(Elemwise), elementwise_batch);
+
+}  // namespace
 
 ScalarTypes scalar_types(const Apply& node) { return types_of(*node.op().elementwise(), node.inputs()); }
 

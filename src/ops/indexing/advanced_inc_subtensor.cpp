@@ -9,6 +9,7 @@
 #include "ops/analysis/range.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/array_loops.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/indexing/advanced_index.hpp"
 #include "ops/indexing/advanced_subtensor.hpp"
 #include "ops/indexing/nonzero.hpp"
@@ -280,6 +281,12 @@ Apply AdvancedIncSubtensor::vectorize(const Apply& node, std::span<const Variabl
   inputs.insert(inputs.end(), batch.indices.begin(), batch.indices.end());
   return make_ref<AdvancedIncSubtensor>(batch.axes, set)->make_node(inputs);
 }
+
+namespace {
+
+const RegisterBatchLast advanced_inc_subtensor_batch_last(typeid(AdvancedIncSubtensor), batch_of_updates);
+
+}  // namespace
 
 namespace {
 

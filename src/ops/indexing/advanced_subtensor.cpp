@@ -6,6 +6,7 @@
 #include "bitale/graph/range.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/array_loops.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/indexing/advanced_inc_subtensor.hpp"
 #include "ops/indexing/advanced_index.hpp"
 #include "ops/sample_values.hpp"
@@ -117,6 +118,12 @@ Apply AdvancedSubtensor::vectorize(const Apply& node, std::span<const Variable> 
   if (std::is_sorted(order.begin(), order.end())) return gathered;
   return dimshuffle(gathered.output(), order).owner();
 }
+
+namespace {
+
+const RegisterBatchLast advanced_subtensor_batch_last(typeid(AdvancedSubtensor), batch_as_further_dimension);
+
+}  // namespace
 
 namespace {
 

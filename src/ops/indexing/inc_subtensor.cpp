@@ -4,6 +4,7 @@
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/array_loops.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/indexing/basic_index.hpp"
 #include "ops/indexing/subtensor.hpp"
 #include "ops/indexing/update_value.hpp"
@@ -126,6 +127,12 @@ Apply IncSubtensor::vectorize(const Apply& node, std::span<const Variable> batch
   inputs.insert(inputs.end(), batched.begin() + 2, batched.end());
   return make_ref<IncSubtensor>(pattern.behind(gained), set)->make_node(inputs);
 }
+
+namespace {
+
+const RegisterBatchLast inc_subtensor_batch_last(typeid(IncSubtensor), batch_of_updates);
+
+}  // namespace
 
 namespace {
 

@@ -1,6 +1,7 @@
 #include "ops/indexing/subtensor.hpp"
 
 #include "bitale/ops/ops.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/indexing/basic_index.hpp"
 #include "ops/indexing/inc_subtensor.hpp"
 #include "ops/sample_values.hpp"
@@ -75,6 +76,12 @@ Apply Subtensor::vectorize(const Apply& node, std::span<const Variable> batched)
   const Variable x = with_batch(node, batched, 0, node.input(0).ndim());
   return subtensor(x, batched_items(pattern, node, batched, 1, x)).owner();
 }
+
+namespace {
+
+const RegisterBatchLast subtensor_batch_last(typeid(Subtensor), batch_as_further_dimension);
+
+}  // namespace
 
 std::vector<int> Subtensor::view_of(const Apply&, int) const { return {0}; }
 

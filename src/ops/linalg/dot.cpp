@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bitale/ops/arrange.hpp"
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/dependencies.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/complex/complex.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/linalg/dot_arrays.hpp"
 #include "ops/linalg/linalg_core.hpp"
@@ -395,6 +397,30 @@ Apply Dot::vectorize(const Apply& node, std::span<const Variable> batched) const
   // With vectors of a batch on both sides, each product is a matrix product of its own.
   return general_product(batched[0], node.input(0).ndim() == 1, batched[1], node.input(1).ndim() == 1).owner();
 }
+
+namespace {
+
+// A product with the same left factor, or of a batch of vectors, for the whole batch is one product of matrices; others
+// are sums.
+Variables product_of_batches(const Batched& b) {
+  if (!is_float(b.node.output().dtype())) return {};
+  const Variable &x = b.inputs[0], &y = b.inputs[1];
+  const int x_ndim = b.own(0).ndim(), y_ndim = b.own(1).ndim();
+  if (!b.has(0) && y_ndim == 1) return {dot(x, y)};
+  if (!b.has(1) && x_ndim == 1) return {dot(y_ndim == 2 ? transpose(y) : y, x)};
+  if (!b.has(0)) {
+    const Variable columns = length_of(y, 1), count = length_of(y, 2), wide = join_dims(y, 1);
+    const Variable all = dot(x, wide);
+    Variables shape{columns, count};
+    if (x_ndim == 2) shape.insert(shape.begin(), length_of(x, 0));
+    return {reshape(all, shape)};
+  }
+  const Variable left = y_ndim == 2 ? expand_dims(b.behind(0), x_ndim) : b.behind(0);
+  return {sum(left * b.behind(1), {x_ndim - 1})};
+}
+const RegisterBatchLast dot_batch_last(typeid(Dot), product_of_batches);
+
+}  // namespace
 
 // ---- BatchedDot -----------------------------------------------------------------------------------------------------
 

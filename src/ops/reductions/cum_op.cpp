@@ -10,6 +10,7 @@
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/support_masks.hpp"
 #include "ops/array_loops.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/lowering.hpp"
 #include "ops/reductions/reduce.hpp"
 #include "ops/sample_values.hpp"
@@ -211,6 +212,12 @@ Support CumOp::support(const Apply& node, int, std::span<const Support> inputs) 
 Apply CumOp::vectorize(const Apply& node, std::span<const Variable> batched) const {
   return make_ref<CumOp>(axis + batch_ndim(node, batched, 0), mode)->make_node(batched);
 }
+
+namespace {
+
+const RegisterBatchLast cum_op_batch_last(typeid(CumOp), batch_as_further_dimension);
+
+}  // namespace
 
 // ---- public functions -----------------------------------------------------------------------------------------------
 

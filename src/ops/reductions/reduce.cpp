@@ -16,6 +16,7 @@
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/support_masks.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/indexing/regions.hpp"
 #include "ops/lowering.hpp"
@@ -463,6 +464,17 @@ Apply CAReduce::vectorize(const Apply& node, std::span<const Variable> batched) 
   for (int& axis : moved) axis += batch;
   return OpRef(new CAReduce(kind, moved, dtype))->make_node(batched);
 }
+
+namespace {
+
+Variables reduced_batch(const Batched& b) {
+  const auto& op = static_cast<const CAReduce&>(b.node.op());
+  const std::vector<int> axes = axes_or_all(op.kind.name, op.axes, b.own(0).ndim());
+  return OpRef(new CAReduce(op.kind, axes, op.dtype))->make_node(b.inputs).outputs();
+}
+const RegisterBatchLast ca_reduce_batch_last(typeid(CAReduce), reduced_batch);
+
+}  // namespace
 
 // ---- public functions ----------------------------------------
 

@@ -12,6 +12,7 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/calculus.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/control/guarded.hpp"
 #include "ops/scan/scan.hpp"
 
@@ -202,6 +203,12 @@ Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) co
   options.name = layout_.name.empty() ? "batched_scan" : layout_.name;
   return op_from_graph(outer, outputs, options)->make_node(batched);
 }
+
+namespace {
+
+const RegisterBatchLast scan_op_batch_last(typeid(ScanOp), batch_between_exchanges);
+
+}  // namespace
 
 // ---- loops of different lengths
 // ---------------------------------------------------------------------------------------

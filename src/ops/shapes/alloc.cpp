@@ -5,6 +5,7 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
@@ -148,6 +149,18 @@ Apply Alloc::vectorize(const Apply& node, std::span<const Variable> batched) con
   inputs.insert(inputs.end(), batched.begin() + 1, batched.end());
   return make_node(inputs);
 }
+
+namespace {
+
+Variables allocated_batch(const Batched& b) {
+  if (!b.none_from(1)) return {};
+  Variables all = b.with({b.inputs[0]}, 1);
+  all.push_back(b.length());
+  return b.node.op().make_node(all).outputs();
+}
+const RegisterBatchLast alloc_batch_last(typeid(Alloc), allocated_batch);
+
+}  // namespace
 
 bool Alloc::may_fold(const Apply& node) const {
   std::int64_t size = 1;

@@ -7,6 +7,7 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
@@ -182,6 +183,18 @@ Apply DimShuffle::vectorize(const Apply& node, std::span<const Variable> batched
   for (int axis : new_order) order.push_back(axis == new_axis ? new_axis : axis + gained);
   return make_ref<DimShuffle>(input_ndim + gained, order)->make_node(batched);
 }
+
+namespace {
+
+Variables batch_behind(const Batched& b) {
+  const auto& op = static_cast<const DimShuffle&>(b.node.op());
+  std::vector<int> order = op.new_order;
+  order.push_back(op.input_ndim);
+  return make_ref<DimShuffle>(op.input_ndim + 1, order)->make_node(b.inputs).outputs();
+}
+const RegisterBatchLast dim_shuffle_batch_last(typeid(DimShuffle), batch_behind);
+
+}  // namespace
 
 std::vector<int> DimShuffle::view_of(const Apply&, int) const { return {0}; }
 

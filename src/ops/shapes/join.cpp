@@ -7,6 +7,7 @@
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/analysis/support_masks.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
@@ -156,6 +157,17 @@ Apply Join::vectorize(const Apply& node, std::span<const Variable> batched) cons
   for (int i = 0; i < int(batched.size()); ++i) parts.push_back(with_batch(node, batched, i, node.input(i).ndim()));
   return make_ref<Join>(axis + gained)->make_node(parts);
 }
+
+namespace {
+
+Variables joined_batches(const Batched& b) {
+  Variables parts;
+  for (std::size_t i = 0; i < b.inputs.size(); ++i) parts.push_back(b.repeated(i));
+  return b.node.op().make_node(parts).outputs();
+}
+const RegisterBatchLast join_batch_last(typeid(Join), joined_batches);
+
+}  // namespace
 
 // ---- public functions -----------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@
 #include "ops/analysis/dependencies.hpp"
 #include "ops/analysis/interval.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
@@ -114,6 +115,18 @@ Apply MakeVector::vectorize(const Apply& node, std::span<const Variable> batched
   // A join of one part is that part itself, whose owner may not be an operation on this vector.
   return joined.has_owner() ? joined.owner() : alloc(joined, lengths_of(joined)).owner();
 }
+
+namespace {
+
+Variables rows_of_batches(const Batched& b) {
+  Variables parts;
+  for (std::size_t i = 0; i < b.inputs.size(); ++i)
+    parts.push_back(expand_dims(cast(b.repeated(i), b.node.output().dtype()), 0));
+  return {join(0, parts)};
+}
+const RegisterBatchLast make_vector_batch_last(typeid(MakeVector), rows_of_batches);
+
+}  // namespace
 
 Variable make_vector(const Operands& operands, std::optional<DType> dtype) {
   LocationScope here(operands.where);

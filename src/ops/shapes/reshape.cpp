@@ -5,6 +5,7 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/literal.hpp"
 #include "ops/analysis/lengths.hpp"
+#include "ops/control/batch_last.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 
@@ -227,6 +228,24 @@ Apply Reshape::vectorize(const Apply& node, std::span<const Variable> batched) c
   const Variable all = join(0, {make_vector(batch, DType::Int64), cast(shape, DType::Int64)});
   return make_ref<Reshape>(gained + ndim)->make_node({{batched[0], all}});
 }
+
+namespace {
+
+Variables reshaped_batch(const Batched& b) {
+  if (!b.none_from(1)) return {};
+  const Variable& shape = b.inputs[1];
+  if (shape.static_shape()[0] != unknown_length) {
+    const Shape whole = lengths_of(b.inputs[0]);
+    Variables lengths = lengths_without_batch(shape, std::span(whole).first(whole.size() - 1));
+    lengths.push_back(whole.back());
+    return {reshape(b.inputs[0], lengths)};
+  }
+  const Variable all = join(0, {cast(shape, DType::Int64), make_vector({b.length()}, DType::Int64)});
+  return {reshape(b.inputs[0], all, b.node.output().ndim() + 1)};
+}
+const RegisterBatchLast reshape_batch_last(typeid(Reshape), reshaped_batch);
+
+}  // namespace
 
 std::vector<int> Reshape::view_of(const Apply&, int) const { return {0}; }
 
