@@ -97,7 +97,7 @@ def test_specified_shapes_are_assertions(specified):
     """As in PyTensor, and shape errors as in Bitale."""
     f = pytensor.function([v], specified(), mode="BITALE")
     for kind in (AssertionError, ValueError):
-        with pytest.raises(kind, match="specify_shape: expected length"):
+        with pytest.raises(kind, match="SpecifyShape: expected length"):
             f([1.0, 2.0])
 
 

@@ -155,3 +155,31 @@ def test_least_squares(shape, limit):
         assert f.maker.linker.report().is_native == (y is matrix)
     singular_values = pytensor.function([x, vector], lstsq(x, vector, limit)[3], mode="BITALE")
     assert singular_values.maker.linker.report().is_native
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("assume", ["sym", "her", "pos"])
+def test_systems_of_symmetric_matrices_read_one_triangle(assume, lower):
+    a, vector = pt.dmatrix("a"), pt.dvector("b")
+    whole = np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 5]])
+    f = pytensor.function([a, vector], pt.linalg.solve(a, vector, assume_a=assume, lower=lower), mode="BITALE")
+    triangle = np.tril(whole) if lower else np.triu(whole)
+    np.testing.assert_allclose(f(triangle, np.ones(3)), np.linalg.solve(whole, np.ones(3)), rtol=1e-12)
+
+
+def test_tensorsolve_has_results_of_other_ranks_than_declared():
+    tensorsolve = pytest.importorskip("pytensor.tensor.linalg.solvers.lstsq").tensorsolve
+    a, vector, values = pt.dmatrix("a"), pt.dvector("b"), np.array([[4.0, 1], [1, 3]])
+    wide, matrix = pt.dtensor4("wide"), pt.dmatrix("matrix")
+    f = pytensor.function([a, vector], tensorsolve(a, vector), mode="BITALE")
+    np.testing.assert_allclose(f(values, [1.0, 2.0]), np.linalg.solve(values, [1.0, 2.0]), rtol=1e-12)
+    given, right = np.eye(6).reshape(2, 3, 2, 3) + 0.1, np.arange(6.0).reshape(2, 3)
+    f = pytensor.function([wide, matrix], tensorsolve(wide, matrix), mode="BITALE")
+    np.testing.assert_allclose(f(given, right), np.linalg.tensorsolve(given, right), rtol=1e-12)
+
+
+def test_determinants_of_matrices_that_are_not_square():
+    a = pt.dmatrix("a")
+    for outputs in pt.linalg.slogdet(a), [pt.linalg.det(a)]:
+        with pytest.raises(ValueError, match="square"):
+            pytensor.function([a], list(outputs), mode="BITALE")(np.ones((2, 3)))

@@ -178,3 +178,20 @@ def test_sizes_of_a_split():
     parts = pt.split(x, [1, 3], n_splits=2)
     slope = pytensor.function([x], pytensor.grad((parts[0] ** 2).sum() + (parts[1] ** 3).sum(), x), mode="BITALE")
     assert slope([1.0, 2.0, 3.0, 4.0]).tolist() == [2.0, 12.0, 27.0, 48.0]
+
+
+def test_lengths_that_are_one_are_not_asserted_to_be_others():
+    start, stop, step = pt.dscalars("start", "stop", "step")
+    grid = pt.mgrid[start:1:0.1, 1:stop:1.0, 10:100:step]
+    for got, expected in zip(pytensor.function([start, stop, step], grid, mode="BITALE")(0, 10, 10.0), np.mgrid[0:1:0.1, 1:10:1.0, 10:100:10.0]):
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+def test_sums_of_exponentials_of_nothing(shape):
+    x = pt.dmatrix("x")
+    outputs = [pt.logsumexp(x, axis=0), pt.logsumexp(x, axis=1), pt.logsumexp(x)]
+    with np.errstate(divide="ignore"):
+        expected = [np.log(np.exp(np.zeros(shape)).sum(axis=axis)) for axis in (0, 1, None)]
+    for got, one in zip(pytensor.function([x], outputs, mode="BITALE")(np.zeros(shape)), expected):
+        np.testing.assert_array_equal(got, one)

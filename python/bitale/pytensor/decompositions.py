@@ -68,6 +68,14 @@ def _lstsq(op: Any, node: Any, x: Any, y: Any, _: Any) -> Any:
     return solution, residuals, pt.cast(rank, "int32"), singular
 
 
+@converts(*of("TensorSolve"))
+def _tensorsolve(op: Any, node: Any, a: Any, b: Any) -> Any:
+    solution: Any = pt.linalg.tensorsolve(a, b, op.axes)
+    if solution.ndim != node.outputs[0].type.ndim:
+        solution = Misdeclared(f"the solution has {solution.ndim} dimensions, and PyTensor declares a matrix")
+    return solution
+
+
 @converts(*of("LUFactor"), batched=True)
 def _lu_factor(op: Any, node: Any, x: Any) -> Any:
     return pt.linalg.lu_factor(*_aligned(node, (x,)))
