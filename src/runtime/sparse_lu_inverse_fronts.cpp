@@ -17,8 +17,8 @@ namespace {
 
 // What the factors say of a supernode: the panels, M, and K^T.
 template <class T>
-struct Multipliers {
-  Multipliers(const LuPattern& pattern, const UpperRows& upper, const LuNode& node, const T* factors)
+struct LuMultipliers {
+  LuMultipliers(const LuPattern& pattern, const UpperRows& upper, const LuNode& node, const T* factors)
       : panels(pattern, upper, node, factors), right(divided(node, panels.upper)), left(divided(node, panels.lower)) {}
   LuPanels<T> panels;
   std::vector<T> right, left;  // [width, height - width]
@@ -35,9 +35,9 @@ void solve_own(const LuNode& node, const LuPanels<T>& panels, bool transposed, s
 
 // Matrices of the columns and rows of supernodes, which are kept until the last child has taken its part.
 template <class T>
-class Descent {
+class LuDescent {
  public:
-  explicit Descent(const LuNodes& found) : found_(found), waiting_(found.nodes.size(), 0), of_(found.nodes.size()) {
+  explicit LuDescent(const LuNodes& found) : found_(found), waiting_(found.nodes.size(), 0), of_(found.nodes.size()) {
     for (const LuNode& each : found.nodes)
       if (each.parent >= 0) ++waiting_[std::size_t(each.parent)];
   }
@@ -78,7 +78,7 @@ class Descent {
 
 // The inverse z of a supernode, given that of the others. Returns (L11 U11)^-1.
 template <class T>
-std::vector<T> invert_front(const LuNode& node, const Multipliers<T>& by, T* z) {
+std::vector<T> invert_front(const LuNode& node, const LuMultipliers<T>& by, T* z) {
   const std::int64_t w = node.width, m = node.height, below = m - w;
   T *const beside = z + w, *const under = z + w * m, *const others = under + w;
   dense::subtract_plain_product(w, below, below, by.right.data(), below, others, m, beside, m);
@@ -94,8 +94,8 @@ std::vector<T> invert_front(const LuNode& node, const Multipliers<T>& by, T* z) 
 // A direction in the rows and columns of a supernode, once it has been brought to the others: E11, E12 - E11 M, and the
 // transposed E21 - K E11.
 template <class T>
-struct Direction {
-  Direction(const LuPattern& pattern, const UpperRows& upper, const LuNode& node, const T* direction)
+struct LuDirection {
+  LuDirection(const LuPattern& pattern, const UpperRows& upper, const LuNode& node, const T* direction)
       : own(std::size_t(node.width * node.width)),
         right(std::size_t(node.width * (node.height - node.width))),
         left(right.size()) {
@@ -135,16 +135,16 @@ struct Direction {
 
 // Of all supernodes: elimination of the direction, of which E22 - E21 M - K (E12 - E11 M) is left for the others.
 template <class T>
-std::vector<Direction<T>> eliminate_direction(const LuPattern& pattern, const UpperRows& upper, const LuNodes& found,
-                                              const T* factors, const T* direction) {
+std::vector<LuDirection<T>> eliminate_direction(const LuPattern& pattern, const UpperRows& upper, const LuNodes& found,
+                                                const T* factors, const T* direction) {
   const auto& nodes = found.nodes;
-  std::vector<Direction<T>> out;
+  std::vector<LuDirection<T>> out;
   std::vector<std::vector<std::size_t>> children(nodes.size());
   std::vector<std::vector<T>> updates(nodes.size());
   for (std::size_t s = 0; s < nodes.size(); ++s) {
     const LuNode& node = nodes[s];
     const std::int64_t w = node.width, below = node.height - w;
-    Direction<T>& own = out.emplace_back(pattern, upper, node, direction);
+    LuDirection<T>& own = out.emplace_back(pattern, upper, node, direction);
     updates[s].assign(std::size_t(below * below), T(0));
     T* const update = updates[s].data();
     for (const std::size_t child : children[s]) {
@@ -154,7 +154,7 @@ std::vector<Direction<T>> eliminate_direction(const LuPattern& pattern, const Up
     }
     if (node.parent < 0) continue;
     children[std::size_t(node.parent)].push_back(s);
-    const Multipliers<T> by(pattern, upper, node, factors);
+    const LuMultipliers<T> by(pattern, upper, node, factors);
     dense::subtract_product(below, below, w, own.left.data(), below, by.right.data(), below, update, below);
     dense::subtract_plain_product(w, below, w, own.own.data(), w, by.right.data(), below, own.right.data(), below);
     dense::subtract_product(below, below, w, by.left.data(), below, own.right.data(), below, update, below);
@@ -166,8 +166,8 @@ std::vector<Direction<T>> eliminate_direction(const LuPattern& pattern, const Up
 // The derivative of a supernode's inverse z, given that of the others: that of each line of invert_front, with the
 // derivatives of M and K, (L11 U11)^-1 (E12 - E11 M) and (E21 - K E11) (L11 U11)^-1.
 template <class T>
-void differentiate_front(const LuNode& node, const Multipliers<T>& by, const T* z, const std::vector<T>& own_inverse,
-                         Direction<T>& direction, T* derivative) {
+void differentiate_front(const LuNode& node, const LuMultipliers<T>& by, const T* z, const std::vector<T>& own_inverse,
+                         LuDirection<T>& direction, T* derivative) {
   const std::int64_t w = node.width, m = node.height, below = m - w;
   solve_own(node, by.panels, false, below, direction.right.data());
   solve_own(node, by.panels, true, below, direction.left.data());
@@ -191,10 +191,10 @@ bool sparse_lu_selected_inverse_by_fronts(const LuPattern& pattern, const T* fac
   const UpperRows upper(pattern);
   const LuNodes found(pattern, upper);
   if (!found.are_fronts) return false;
-  Descent<T> descent(found);
+  LuDescent<T> descent(found);
   for (std::size_t s = found.nodes.size(); s-- > 0;) {
     const LuNode& node = found.nodes[s];
-    invert_front(node, Multipliers<T>(pattern, upper, node, factors), descent.begin(s));
+    invert_front(node, LuMultipliers<T>(pattern, upper, node, factors), descent.begin(s));
     descent.end(pattern, upper, s, inverse);
   }
   return true;
@@ -206,11 +206,11 @@ bool sparse_lu_inverse_derivative_by_fronts(const LuPattern& pattern, const T* f
   const UpperRows upper(pattern);
   const LuNodes found(pattern, upper);
   if (!found.are_fronts) return false;
-  std::vector<Direction<T>> directions = eliminate_direction(pattern, upper, found, factors, direction);
-  Descent<T> descent(found), derivatives(found);
+  std::vector<LuDirection<T>> directions = eliminate_direction(pattern, upper, found, factors, direction);
+  LuDescent<T> descent(found), derivatives(found);
   for (std::size_t s = found.nodes.size(); s-- > 0;) {
     const LuNode& node = found.nodes[s];
-    const Multipliers<T> by(pattern, upper, node, factors);
+    const LuMultipliers<T> by(pattern, upper, node, factors);
     T *const z = descent.begin(s), *const derivative = derivatives.begin(s);
     const std::vector<T> own_inverse = invert_front(node, by, z);
     differentiate_front(node, by, z, own_inverse, directions[s], derivative);

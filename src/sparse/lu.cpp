@@ -9,50 +9,24 @@
 #include "bitale/ops/ops.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/sparse/lu.hpp"
-#include "sparse/ordering.hpp"
+#include "ops/sparse/order.hpp"
+#include "runtime/sparse_ordering.hpp"
+#include "sparse/index_vector.hpp"
 #include "sparse/real_form.hpp"
 
 namespace bitale::sparse {
 
 namespace {
 
-// The order of the columns, and the pattern of factors whose pivots are on the diagonal, or nothing.
-struct Plan {
-  std::vector<std::int64_t> order;
-  FactorColumns factors;
-};
-// `with_factors`: whether their pattern is wanted. Of a matrix whose elements mostly have a partner on the other side
-// of the diagonal, which is itself not empty, the order of a symmetric one; pivots are then mostly on the diagonal.
-// Otherwise one that is good for all choices of pivots.
-Plan plan_for(const Elements& elements, bool with_factors) {
-  const auto n = std::size_t(elements.lengths[0]);
-  const Neighbours neighbours = neighbours_of(elements);
-  std::size_t on_diagonal = 0, symmetric = 0;  // of the latter, both sides of the diagonal together
-  for (std::size_t k = 0; k < elements.rows.size(); ++k) on_diagonal += elements.rows[k] == elements.columns[k];
-  for (auto& list : neighbours) symmetric += list.size();
-  const std::size_t off_diagonal = elements.rows.size() - on_diagonal;
-  if (on_diagonal == n && 4 * symmetric <= 5 * off_diagonal) {
-    std::vector<std::int64_t> order = minimum_degree(neighbours);
-    FactorColumns factors;
-    if (with_factors) factors = factor_columns(neighbours, order, inverse_of(order));
-    return {std::move(order), std::move(factors)};
-  }
-  std::vector<std::vector<std::int64_t>> columns(n);
-  for (std::size_t k = 0; k < elements.rows.size(); ++k)
-    columns[std::size_t(elements.columns[k])].push_back(elements.rows[k]);
-  std::vector<std::int64_t> bounds = {0}, rows;
-  for (auto& list : columns) {
-    std::sort(list.begin(), list.end());
-    rows.insert(rows.end(), list.begin(), list.end());
-    bounds.push_back(std::int64_t(rows.size()));
-  }
-  return {column_minimum_degree(bounds, rows), {}};
+runtime::LuPlan plan_for(const Pattern& at, bool with_factors) {
+  const Elements elements = elements_of(at, "lu");
+  return runtime::lu_plan({elements.lengths[0], elements.rows, elements.columns}, with_factors);
 }
 
-// The matrix in compressed columns. ShapeError, NotImplementedError.
+// The matrix in compressed columns. ShapeError.
 Matrix in_columns(const Matrix& a) {
-  const Elements elements = elements_of(a.pattern(), "lu");
-  if (elements.lengths[0] != elements.lengths[1])
+  const auto height = known_integer(a.length(0)), width = known_integer(a.length(1));
+  if (height && width && *height != *width)
     throw ShapeError(cat("sparse: lu: expected a square matrix, got ", a.str()));
   return a.to(Format::csc);
 }
@@ -75,11 +49,18 @@ Lu::Lu(const Matrix& a) : matrix_(in_columns(a)) {
     complex_ = std::make_shared<const Complex>(Complex{std::move(form), Lu(matrix)});
     return;
   }
-  Plan plan = plan_for(elements_of(matrix_.pattern(), "lu"), true);
-  order_ = std::move(plan.order);
-  permutation_ = index_vector(order_);
   Variables pattern;
-  if (!plan.factors.bounds.empty()) pattern = {index_vector(plan.factors.bounds), index_vector(plan.factors.rows)};
+  if (matrix_.pattern().is_static()) {
+    runtime::LuPlan plan = plan_for(matrix_.pattern(), true);
+    order_ = std::move(plan.order);
+    permutation_ = index_vector(order_);
+    if (!plan.factors.bounds.empty()) pattern = {index_vector(plan.factors.bounds), index_vector(plan.factors.rows)};
+  } else {
+    const OrderForLu found =
+        sparse_lu_order(matrix_.pattern().indptr(), matrix_.pattern().indices(), matrix_.length(0));
+    permutation_ = found.order;
+    pattern = {found.bounds, found.rows};
+  }
   const SparseLuFactors factors = sparse_lu(operands(matrix_, permutation_), pattern);
   values_ = factors.values;
   bounds_ = factors.bounds;
@@ -87,7 +68,13 @@ Lu::Lu(const Matrix& a) : matrix_(in_columns(a)) {
   row_order_ = factors.row_order;
 }
 
-const std::vector<std::int64_t>& Lu::column_order() const { return complex_ ? complex_->factors.order_ : order_; }
+const std::vector<std::int64_t>& Lu::column_order() const {
+  if (complex_) return complex_->factors.column_order();
+  if (!matrix_.pattern().is_static())
+    throw NotImplementedError(
+        "sparse: lu: the order of elimination is known in a call only, for a pattern that is given there");
+  return order_;
+}
 
 Variable Lu::solve(const Operand& b, bool transposed) const {
   const LocationScope here(b.where);
@@ -99,7 +86,7 @@ Variable Lu::solve(const Operand& b, bool transposed) const {
     throw TypeError(cat("sparse: lu: expected a vector or a matrix, got ", b.variable.str(), " of type ",
                         b.variable.type()->str()));
   const auto given = known_integer(length_of(b.variable, 0)), expected = known_integer(matrix_.length(0));
-  if (given && *given != *expected)
+  if (given && expected && *given != *expected)
     throw ShapeError(cat("sparse: lu: expected length ", *expected, ", got ", b.variable.str(), " with ", *given));
   std::vector<std::optional<Operand>> lengths(std::size_t(b.ndim()));
   lengths[0] = matrix_.length(0);
@@ -113,10 +100,10 @@ Variables Lu::slogdet() const {
   if (complex_) {
     const auto& [form, own] = *complex_;
     const Pattern& at = matrix_.pattern();
-    const Variables sign = sparse_lu_complex_sign(
-        operands(own.matrix_, own.permutation_), {own.values_, own.bounds_, own.rows_, own.row_order_},
-        {index_vector(form.real), index_vector(form.imaginary), at.indptr(), at.indices(),
-         index_vector(plan_for(elements_of(at, "lu"), false).order)});
+    const Variables sign = sparse_lu_complex_sign(operands(own.matrix_, own.permutation_),
+                                                  {own.values_, own.bounds_, own.rows_, own.row_order_},
+                                                  {index_vector(form.real), index_vector(form.imaginary), at.indptr(),
+                                                   at.indices(), index_vector(plan_for(at, false).order)});
     return {complex(sign[0], sign[1]), logdet()};
   }
   return sparse_lu_slogdet(operands(matrix_, permutation_), {values_, bounds_, rows_, row_order_});

@@ -27,7 +27,7 @@ OUTSIDE = [
     (r"llvm-c/|llvm/", "LLVM", ["src/codegen/llvm/"]),
     (r"cblas|lapacke?\b|openblas", "BLAS and LAPACK", ["src/runtime/"]),
     (r"boost/", "Boost", ["src/runtime/"]),
-    (r"Eigen/", "Eigen", ["src/sparse/"]),
+    (r"Eigen/", "Eigen", ["src/runtime/"]),
     # Boost computes constants of its functions when a library is loaded, so these functions are in a library that is
     # opened on first use; exact.cpp uses arithmetic only.
     (r"boost/multiprecision/", "numbers of many digits", ["src/runtime/digits/", "src/runtime/exact.cpp"]),

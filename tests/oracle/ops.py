@@ -562,6 +562,8 @@ without_formula = {
     "ExpmDerivative": "of derivatives: tests/python/tensor/linalg/test_expm.py",
     "SegmentSum": "of sparse matrices: tests/python/sparse/test_sparse.py",
     "SparseCholesky": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",
+    "SparseCholeskyOrder": "of sparse matrices: tests/python/sparse/test_sparse_patterns.py",
+    "SparseLuOrder": "of sparse matrices: tests/python/sparse/test_sparse_patterns.py",
     "SparseCholeskyGradient": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",
     "SparseLogDeterminant": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",
     "SparseLu": "of sparse matrices: tests/python/sparse/test_sparse_lu.py",

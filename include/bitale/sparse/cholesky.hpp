@@ -1,6 +1,6 @@
 // Cholesky factors of symmetric sparse matrices, and what they give: solutions, log determinants, elements of inverses
-// and samples of Gaussians. The order of elimination and the factor's pattern are found when an instance is made, so
-// the matrix needs a static pattern; elements are computed when a function is called.
+// and samples of Gaussians. The order of elimination and the factor's pattern are found when an instance is made, for
+// a static pattern, else in each call; elements are computed when a function is called.
 #pragma once
 
 #include <memory>
@@ -13,12 +13,13 @@ namespace bitale::sparse {
 class Cholesky {
  public:
   // Only the lower triangle is read; a complex matrix is Hermitian. ShapeError for a matrix that is not square,
-  // NotImplementedError without a static pattern; a call raises LinAlgError, naming the row, where the matrix is not
-  // positive definite.
+  // NotImplementedError for a complex one without a static pattern; a call raises LinAlgError, naming the row, where
+  // the matrix is not positive definite.
   explicit Cholesky(const Matrix& a);
 
   // L with L @ L.T == A[order][:, order], a lower triangular csc matrix. NotImplementedError for complex matrices.
   Matrix factor() const;
+  // NotImplementedError without a static pattern.
   const std::vector<std::int64_t>& order() const;
   // x with A @ x == b, for a vector or the columns of a matrix.
   Variable solve(const Operand& b) const;
@@ -36,8 +37,8 @@ class Cholesky {
   Variable restored(const Variable& x) const;
 
   Matrix matrix_;
-  std::vector<std::int64_t> order_, slot_;  // slot_: where each stored element of A is in the factor's pattern
-  Variable bounds_, rows_, permutation_, inverse_order_;  // constants
+  std::vector<std::int64_t> order_;                               // of a static pattern
+  Variable bounds_, rows_, permutation_, inverse_order_, slots_;  // slots_: where the factor has each element of A
   Variable triangle_, factor_;
   // Of a complex matrix: the factor of its real form, and nothing else.
   struct Complex;

@@ -1,6 +1,6 @@
 // LU factors of general sparse matrices, and what they give: solutions and determinants. The order of the columns is
-// found when an instance is made, so the matrix needs a static pattern; rows are exchanged for pivots when a function
-// is called, so the factors' pattern depends on the values.
+// found when an instance is made, for a static pattern, else in each call; rows are exchanged for pivots when a
+// function is called, so the factors' pattern depends on the values.
 #pragma once
 
 #include <memory>
@@ -12,11 +12,12 @@ namespace bitale::sparse {
 
 class Lu {
  public:
-  // ShapeError for a matrix that is not square, NotImplementedError without a static pattern; a call raises
-  // LinAlgError, naming the column, where the matrix is singular.
+  // ShapeError for a matrix that is not square, NotImplementedError for a complex one without a static pattern; a call
+  // raises LinAlgError, naming the column, where the matrix is singular.
   explicit Lu(const Matrix& a);
 
-  // The order in which columns are eliminated; for complex matrices, those of the real form.
+  // The order in which columns are eliminated; for complex matrices, those of the real form. NotImplementedError
+  // without a static pattern.
   const std::vector<std::int64_t>& column_order() const;
   // x with A @ x == b, for a vector or the columns of a matrix; or with A.T @ x == b.
   Variable solve(const Operand& b, bool transposed = false) const;

@@ -1,4 +1,5 @@
-"""Systems, determinants and inverses of sparse matrices, by Cholesky or LU factors whose order is found when expressions are built."""
+"""Systems, determinants and inverses of sparse matrices, by Cholesky or LU factors. Their order is found when expressions are built,
+or in each call where only that knows the pattern."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ SparseCholesky.__module__ = SparseLU.__module__ = __name__
 
 
 def cholesky(A: Any) -> SparseCholesky:
-    """The factor of a symmetric positive definite matrix with a static pattern; its lower triangle is read.
+    """The factor of a symmetric positive definite matrix, of which the lower triangle is read.
+
+    Where the pattern is static, the order of elimination is found once, else in each call.
 
     solve(b), logdet(), selected_inverse() and sample(z) of the result share one factorisation in a call. numpy.linalg.LinAlgError
     names the row at which a matrix turns out not to be positive definite.
@@ -75,7 +78,9 @@ def quadratic_form(A: Any, x: Any) -> Any:
 
 
 def lu(A: Any) -> SparseLU:
-    """The factors of a general square matrix with a static pattern, by partial pivoting.
+    """The factors of a general square matrix, by partial pivoting.
+
+    Where the pattern is static, the order of the columns is found once, else in each call.
 
     solve(b), solve(b, trans=True), logdet() and slogdet() of the result share one factorisation in a call. numpy.linalg.LinAlgError
     names the column at which a matrix turns out to be singular.

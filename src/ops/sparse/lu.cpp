@@ -15,7 +15,8 @@ namespace bitale {
 namespace {
 
 // Inputs: the elements of the matrix, its bounds and rows, the order of its columns; and perhaps the bounds and rows of
-// a symmetric pattern of factors for this order, for which they are computed by fronts if the pivots allow it.
+// a symmetric pattern of factors for this order, for which they are computed by fronts if the pivots allow it; empty
+// vectors are no pattern.
 class SparseLu final : public Op {
  public:
   std::string_view name() const override { return "SparseLu"; }
@@ -30,7 +31,8 @@ class SparseLu final : public Op {
     const sparse_lu_inputs::Matrix a(in);
     with_float(a.values.dtype(), [&]<class T>(T) {
       runtime::LuFactors<T> factors;
-      const bool done = in.size() == with_pattern && by_fronts(a, sparse_factor::Columns(in[4], in[5]), factors);
+      const bool has_pattern = in.size() == with_pattern && in[4].size() + in[5].size() > 0;
+      const bool done = has_pattern && by_fronts(a, sparse_factor::Columns(in[4], in[5]), factors);
       const std::int64_t failed =
           done ? 0 : runtime::sparse_lu(a.columns(), a.values.data_as<T>(), a.column_order(), factors);
       if (failed != 0)

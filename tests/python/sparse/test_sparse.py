@@ -391,13 +391,6 @@ def test_lengths_that_do_not_fit():
         sparse.constant(np.ones((2, 2)))
 
 
-def test_what_needs_a_static_pattern_says_so():
-    R = sparse.matrix("csr", "R")
-    for factor in (sparse.linalg.cholesky, sparse.linalg.lu, sparse.linalg.logdet):
-        with pytest.raises(NotImplementedError, match="pattern"):
-            factor(R)
-
-
 def test_segment_sum():
     x, bounds = pt.dvector("x"), pt.lvector("bounds")
     for mode in ("FAST_RUN", "C", "VM"):

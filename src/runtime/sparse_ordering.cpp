@@ -1,4 +1,4 @@
-#include "sparse/ordering.hpp"
+#include "runtime/sparse_ordering.hpp"
 
 #define EIGEN_MPL2_ONLY
 #include <Eigen/OrderingMethods>
@@ -6,10 +6,15 @@
 #include <algorithm>
 #include <utility>
 
-namespace bitale::sparse {
+namespace bitale::runtime {
 
-Neighbours neighbours_of(const Elements& elements) {
-  Neighbours out(std::size_t(elements.lengths[0]));
+namespace {
+
+// A symmetric pattern: the neighbours of each row, without the diagonal.
+using Neighbours = std::vector<std::vector<std::int64_t>>;
+
+Neighbours neighbours_of(const SparsePositions& elements) {
+  Neighbours out(std::size_t(elements.size));
   for (std::size_t k = 0; k < elements.rows.size(); ++k) {
     const std::int64_t i = elements.rows[k], j = elements.columns[k];
     if (i == j) continue;
@@ -85,6 +90,7 @@ FactorColumns factor_columns(const Neighbours& neighbours, const std::vector<std
   return out;
 }
 
+// Whether it did.
 bool make_dense_if_faster(FactorColumns& columns) {
   const auto n = std::int64_t(columns.bounds.size()) - 1, stored = columns.bounds.back();
   if (n < 16 || stored * 5 < n * (n + 1)) return false;
@@ -96,6 +102,48 @@ bool make_dense_if_faster(FactorColumns& columns) {
   return true;
 }
 
-Variable index_vector(const std::vector<std::int64_t>& positions) { return constant(Array(positions)); }
+}  // namespace
 
-}  // namespace bitale::sparse
+CholeskyPlan cholesky_plan(const SparsePositions& elements) {
+  const Neighbours neighbours = neighbours_of(elements);
+  CholeskyPlan out;
+  out.order = minimum_degree(neighbours);
+  out.inverse = inverse_of(out.order);
+  out.columns = factor_columns(neighbours, out.order, out.inverse);
+  out.dense = make_dense_if_faster(out.columns);
+  for (std::size_t k = 0; k < elements.rows.size(); ++k) {
+    const auto [column, row] =
+        std::minmax(out.inverse[std::size_t(elements.rows[k])], out.inverse[std::size_t(elements.columns[k])]);
+    const auto begin = out.columns.rows.begin() + out.columns.bounds[std::size_t(column)];
+    const auto end = out.columns.rows.begin() + out.columns.bounds[std::size_t(column) + 1];
+    out.slots.push_back(std::lower_bound(begin, end, row) - out.columns.rows.begin());
+  }
+  return out;
+}
+
+LuPlan lu_plan(const SparsePositions& elements, bool with_factors) {
+  const auto n = std::size_t(elements.size);
+  const Neighbours neighbours = neighbours_of(elements);
+  std::size_t on_diagonal = 0, symmetric = 0;  // of the latter, both sides of the diagonal together
+  for (std::size_t k = 0; k < elements.rows.size(); ++k) on_diagonal += elements.rows[k] == elements.columns[k];
+  for (auto& list : neighbours) symmetric += list.size();
+  const std::size_t off_diagonal = elements.rows.size() - on_diagonal;
+  if (on_diagonal == n && 4 * symmetric <= 5 * off_diagonal) {
+    std::vector<std::int64_t> order = minimum_degree(neighbours);
+    FactorColumns factors;
+    if (with_factors) factors = factor_columns(neighbours, order, inverse_of(order));
+    return {std::move(order), std::move(factors)};
+  }
+  std::vector<std::vector<std::int64_t>> columns(n);
+  for (std::size_t k = 0; k < elements.rows.size(); ++k)
+    columns[std::size_t(elements.columns[k])].push_back(elements.rows[k]);
+  std::vector<std::int64_t> bounds = {0}, rows;
+  for (auto& list : columns) {
+    std::sort(list.begin(), list.end());
+    rows.insert(rows.end(), list.begin(), list.end());
+    bounds.push_back(std::int64_t(rows.size()));
+  }
+  return {column_minimum_degree(bounds, rows), {}};
+}
+
+}  // namespace bitale::runtime
