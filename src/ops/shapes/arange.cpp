@@ -94,7 +94,7 @@ void ARange::perform(const Apply& node, std::span<const Array> in, std::span<Arr
       if constexpr (is_half<T>)
         values[i] = float(first) + float(i) * float(by);
       else if constexpr (std::is_floating_point_v<T>)
-        values[i] = first + T(i) * by;
+        values[i] = first + T(i) * T(T(first + by) - first);  // as in NumPy, to the last bit
       else
         values[i] = T(std::uint64_t(first) + std::uint64_t(i) * std::uint64_t(by));
     }
@@ -109,7 +109,9 @@ bool ARange::emit(Lowering& to, const Apply& node) const {
       [this, &to](Index at) {
         const DType computing = computing_dtype(dtype);
         const auto value = [&](Expr expr) { return cast(expr, computing); };
-        return cast(value(cast(to.in(0), dtype)) + value(at[0]) * value(cast(to.in(2), dtype)), dtype);
+        const Expr first = value(cast(to.in(0), dtype)), step = value(cast(to.in(2), dtype));
+        const Expr apart = dtype == DType::Float64 || dtype == DType::Float32 ? first + step - first : step;
+        return cast(first + value(at[0]) * apart, dtype);
       },
       0);
   return true;

@@ -174,3 +174,13 @@ def test_outer_flattens():
 def test_trailing_dimensions():
     x = pt.constant(np.arange(3.0))
     assert pt.atleast_Nd(x, n=3).type.shape == (1, 1, 3) and pt.atleast_Nd(x, n=3, left=False).type.shape == (3, 1, 1)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("mode", [bt.Mode("jit"), bt.Mode("jit", "None"), bt.Mode("vm")], ids=["jit", "as written", "vm"])
+def test_arange_of_floats_has_the_bits_of_numpy(mode, dtype):
+    start, stop, step = (pt.scalar(name, dtype=dtype) for name in ("start", "stop", "step"))
+    f = bt.function([start, stop, step], pt.arange(start, stop, step), mode=mode)
+    for first, last, by in [(-5, 1, 0.2), (0, 1, 0.1), (0.3, 7.1, 0.7), (1e3, 1e3 + 1, 0.013), (2, -3, -0.31)]:
+        given = [np.asarray(each, dtype) for each in (first, last, by)]
+        np.testing.assert_array_equal(f(*given), np.arange(*given, dtype=dtype))
