@@ -62,9 +62,9 @@ void break_in_python(std::string_view why, std::span<Array> values) {
 }
 
 // Python's own exceptions keep their class; the lines are added as a note, and the node that failed as an attribute.
-bool describe_python_error(const Apply* node, const std::string& lines) {
+bool describe_python_error(const std::exception_ptr& given, const Apply* node, const std::string& lines) {
   try {
-    throw;
+    std::rethrow_exception(given);
   } catch (nb::python_error& error) {
     nb::gil_scoped_acquire locked;
     const nb::object exception = nb::borrow(error.value());

@@ -1,6 +1,7 @@
 // Evaluation of a graph by the reference implementations of its ops: for constant folding, gradient checks and tests.
 #pragma once
 
+#include <exception>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,10 +40,11 @@ struct StoredValue {
 };
 void add_storage(Error& error, std::vector<StoredValue> stored);
 // For an exception of a foreign class that is being handled. A Describer that knows the class attaches the lines, and
-// the node if there is one, to the exception, and returns true. Otherwise an exception of one of the standard library's
-// own classes is rethrown as the same class, with the lines appended to its message. Other classes pass unchanged,
-// since such an object cannot be recreated; failure_context() returns the lines.
-using Describer = bool (*)(const Apply* node, const std::string& lines);
+// the node if there is one, to the exception, and returns true. It is given the exception, since libraries that each
+// contain a C++ runtime, as those of wheels, don't see which exception another one handles. Otherwise an exception of
+// one of the standard library's own classes is rethrown as the same class, with the lines appended to its message.
+// Other classes pass unchanged, since such an object cannot be recreated; failure_context() returns the lines.
+using Describer = bool (*)(const std::exception_ptr& error, const Apply* node, const std::string& lines);
 void set_foreign_error_describer(Describer describer);
 void describe_foreign_error(const Apply& node, std::span<const Array> in);
 void add_to_foreign_error(const std::string& label, const std::string& text);

@@ -155,7 +155,7 @@ void note_foreign(const Apply* node, const std::vector<Line>& lines) {
   for (auto& [label, line] : lines) text.add(label, line);
   const std::string noted = std::string(text.what()).substr(1);
   const Describer describer = foreign_describer;
-  if (describer && describer(node, noted)) return;
+  if (describer && describer(std::current_exception(), node, noted)) return;
   try {
     throw;
   } catch (const std::exception& error) {

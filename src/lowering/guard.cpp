@@ -41,7 +41,7 @@ bool is_equality_of_computed(Expr condition) {
 
 class Guard {
  public:
-  explicit Guard(Program& program) : program_(program), starts_at_zero_(program.buffers.size(), false) {
+  explicit Guard(const Program& program) : program_(program), starts_at_zero_(program.buffers.size(), false) {
     for (auto& step : program.steps)
       if (auto* fill = std::get_if<program::Fill>(&step.what))
         starts_at_zero_[std::size_t(fill->buffer)] = fill->value == program.pool->number(0, fill->value.dtype());
@@ -62,7 +62,6 @@ class Guard {
     }
   }
 
- private:
   // The condition without which the loop adds only zeros; undefined if there is none. A sum that starts at 0 is never
   // -0, so that adding zeros to it changes nothing.
   Expr guard_of(const Loop& loop) const {
@@ -77,6 +76,7 @@ class Guard {
     return condition;
   }
 
+ private:
   static Expr outer_condition(Expr value, Expr index) {
     while (value.code() == Code::neg) value = value.argument(0);
     if (value.code() != Code::select) return {};
@@ -93,12 +93,21 @@ class Guard {
     step.what = If{condition, std::move(then), {}};
   }
 
-  Program& program_;
+  const Program& program_;
   std::vector<bool> starts_at_zero_;  // by buffer: filled with 0, and only added to
 };
 
 }  // namespace
 
 void guard_additions(Program& program) { Guard(program).run(program.steps); }
+
+bool adds_seldom(const Program& program, const program::Loop& loop) {
+  const auto may_be_zero = [](const Step& step) {
+    const auto* add = std::get_if<Accumulate>(&step.what);
+    return add && (add->value.code() == Code::select || add->value.code() == Code::neg);
+  };
+  if (!std::all_of(loop.body.begin(), loop.body.end(), may_be_zero)) return false;
+  return Guard(program).guard_of(loop).defined();
+}
 
 }  // namespace bitale::lowering

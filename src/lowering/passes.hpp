@@ -35,6 +35,8 @@ void vectorize(Program& program);
 void parallelize_loops(Program& program, Declarations& declare);
 // Puts loops that seldom add anything but zeros behind branches.
 void guard_additions(Program& program);
+// Whether the loop, in another one, is such a loop.
+bool adds_seldom(const Program& program, const program::Loop& loop);
 // Lets nests of three loops and more have no iterations where an inner one has none.
 void skip_empty_nests(Program& program);
 // Assigns slots of the workspace to temporaries.

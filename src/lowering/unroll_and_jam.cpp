@@ -55,7 +55,7 @@ class Jammer {
   static bool is_long(Expr extent) { return !extent.is_constant() || extent.payload() >= shortest_row; }
 
   // The extent of the long loops in a short one, all of which have the same; none if it is no such loop.
-  static Expr long_extent(const Step& step) {
+  Expr long_extent(const Step& step) const {
     const auto* loop = program::as_loop(step);
     if (!loop || !only_reduces(*loop) || !loop->extent.is_constant()) return {};
     if (loop->extent.payload() < 2 || loop->extent.payload() > most_unrolled) return {};
@@ -65,6 +65,7 @@ class Jammer {
       if (!row && !program::is_simple(inner)) return {};
       if (!row) continue;
       if (!is_long(row->extent) || program::contains(row->extent, loop->index) || !straight_body_size(*row)) return {};
+      if (adds_seldom(program_, *row)) return {};
       if (extent.defined() && !(extent == row->extent)) return {};
       if (updates(row->body, loop->carries)) return {};
       extent = row->extent;
@@ -83,7 +84,7 @@ class Jammer {
 
   // The same, if something need not be stored once the loops are one: what the long loops reduce along the short axis,
   // which are the elements without its index, or what another loop of that extent stores for them.
-  static Expr gaining_extent(const Steps& steps, const Step& step) {
+  Expr gaining_extent(const Steps& steps, const Step& step) const {
     const Expr extent = long_extent(step);
     if (!extent.defined()) return {};
     const Loop& loop = *program::as_loop(step);
@@ -122,7 +123,7 @@ class Jammer {
         unrolled.push_back(step);
     }
     const auto fits = [&](const Loop& loop) {
-      return loop.extent == extent && straight_body_size(loop) &&
+      return loop.extent == extent && straight_body_size(loop) && !adds_seldom(program_, loop) &&
              (scatters || !straight_work(program_, loop).has_scatters);
     };
     const auto long_loops = [&](const Steps& among) {
@@ -151,7 +152,7 @@ class Jammer {
     return !shape.empty() && shape.back() == extent &&
            std::all_of(shape.begin(), shape.end() - 1, [](Expr length) { return length.is_constant(1); });
   }
-  static bool is_reduced_into(const Steps& steps, std::int64_t buffer, Expr extent) {
+  bool is_reduced_into(const Steps& steps, std::int64_t buffer, Expr extent) const {
     bool found = false;
     for (auto& step : steps)
       if (long_extent(step) == extent)

@@ -114,8 +114,24 @@ def errors():
     try:
         bt.function([a], pt.linalg.cholesky(a))(-np.eye(3))
     except np.linalg.LinAlgError:
-        return "arrive as Python's"
-    raise AssertionError("a matrix that is not positive definite has a Cholesky factor")
+        pass
+    else:
+        raise AssertionError("a matrix that is not positive definite has a Cholesky factor")
+
+    @bt.wrap_py([pt.dvector], [pt.dvector])
+    def refuse(values):
+        raise KeyError("raised in Python")
+
+    # The library handles an exception of Python, too, and adds what it knows of the node.
+    v = pt.dvector("v")
+    for fails in (lambda: bt.function([v], refuse(v))(np.ones(3)), lambda: bt.grad(refuse(v).sum(), v)):
+        try:
+            fails()
+        except (KeyError, NotImplementedError, bt.NullTypeGradError) as error:
+            assert "refuse" in "".join(getattr(error, "__notes__", [str(error)])), error
+        else:
+            raise AssertionError("an exception of Python is lost")
+    return "arrive as Python's"
 
 
 def licences():
