@@ -55,6 +55,8 @@ def _check_lengths(inputs: list[Val], node: Any) -> None:
 @op("CAReduce")
 def _reduce(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     axis, name = attributes.get("axis"), attributes["name"]
+    if name == "supremum":  # of no elements, too
+        return [arrays.keep(inputs[0], lambda a: np.max(a, axis=axis, initial=-np.inf))]
     if "dtype" in attributes:
         return [arrays.table[name](inputs[0], axis=axis, dtype=attributes["dtype"])]
     return [arrays.table[name](inputs[0], axis=axis)]
