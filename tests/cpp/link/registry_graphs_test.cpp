@@ -264,6 +264,7 @@ constexpr WithoutGraph without_graph[] = {
      "the number of stored elements is an attribute"},
     {"SparseLuSolve SparseSolve SparseSolveTriangular", "RandomDomain SegmentSum",
      "the length of the vector is an attribute"},
+    {"*", "SparseCholeskyOrder", "the values are a pattern"},
     {"SolveTridiagonal", "SegmentSum", "the bounds of segments are values"},
     {"*", "Alloc Reshape", "the values are lengths"},
     {"*", "AdvancedSubtensor AdvancedIncSubtensor", "the values are positions"},

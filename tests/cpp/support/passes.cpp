@@ -1,5 +1,7 @@
 #include "support/passes.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "bitale/core/error.hpp"
@@ -38,7 +40,8 @@ std::string pass_trouble(const FunctionGraph& graph, std::span<const Array> valu
       if (before && before->failed_check != now.failed_check)
         found = cat("after ", pass, " another check fails\n", program::to_string(program));
       if (before && found.empty()) {
-        const bool may_round = pass == "parallelize" || pass == "lanes" || pass == "promote";
+        constexpr std::string_view rounding[] = {"lanes", "promote", "jam", "short", "parallelize"};
+        const bool may_round = std::find(std::begin(rounding), std::end(rounding), pass) != std::end(rounding);
         const std::string wrong =
             may_round ? rounded(now.outputs, before->outputs) : different_bits(now.outputs, before->outputs);
         if (!wrong.empty()) found = cat("after ", pass, " ", wrong, "\n", program::to_string(program));

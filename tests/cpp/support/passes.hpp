@@ -17,7 +17,7 @@ std::string difference_beyond_rounding(std::span<const Array> got, std::span<con
 
 // The name of the pass that changes results, with the difference, or "". `parallel`: with loops for several threads.
 // The passes after "nest" keep the order of arithmetic, except for the chunks of parallel loops and for products that
-// are contracted into unrolled sums: results after these two are compared by `rounded`.
+// are contracted into unrolled sums: results after those passes are compared by `rounded`.
 std::string pass_trouble(const FunctionGraph& graph, std::span<const Array> values, bool parallel,
                          const Comparison& rounded = difference_beyond_rounding);
 
