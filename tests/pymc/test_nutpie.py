@@ -8,11 +8,14 @@ import numpy as np
 import pymc as pm
 import pytensor.tensor as pt
 import pytest
+from pymc.initial_point import make_initial_point_fn
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
+from pytensor.tensor.random.basic import HalfNormalRV
 
 import bitale.pytensor
+from bitale.pytensor.model_graph import initial_values
 from models import MODELS
 
 nutpie = pytest.importorskip("nutpie")
@@ -193,3 +196,20 @@ def _points(start: np.ndarray) -> list[np.ndarray]:
     near = [start + scale * random.normal(size=start.size) for scale in np.linspace(0, 1.5, 140)]
     special = [np.where(random.random(start.size) < 0.5, random.choice([0.0, 1.0, -1.0, 0.5], start.size), start) for _ in range(60)]
     return near + special
+
+
+@pytest.mark.parametrize("name", ["vector_autoregression", "varying_slopes_lkj", "radon", "garch"])
+def test_start_values_are_those_of_pymc(name):
+    model = MODELS[name]()
+    expected = make_initial_point_fn(model=model, jitter_rvs=set(model.free_RVs), return_transformed=True)(3)
+    for ours, theirs in zip(initial_values(model)(3), expected.values(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_start_values_that_need_the_shape_of_a_draw_do_not_draw(monkeypatch):
+    def refuse(*arguments):
+        raise AssertionError("drawn")
+
+    monkeypatch.setattr(HalfNormalRV, "rng_fn_scipy", refuse)
+    values = initial_values(MODELS["vector_autoregression"]())(3)
+    assert all(np.isfinite(v).all() for v in values)

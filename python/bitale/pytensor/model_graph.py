@@ -15,8 +15,12 @@ from pymc.pytensorf import compile as compile_pymc, find_rng_nodes, replace_rng_
 from pytensor.compile.mode import FAST_COMPILE, Mode
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.fg import FunctionGraph
+from pytensor.graph.replace import graph_replace
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
-from pytensor.tensor import as_tensor
+from pytensor.graph.traversal import ancestors
+from pytensor.scalar.basic import Second
+from pytensor.tensor import alloc, as_tensor
+from pytensor.tensor.elemwise import Elemwise
 
 import bitale as bt
 import bitale.tensor as pt
@@ -92,6 +96,17 @@ def _what_changes_meaning(model: Model) -> Callable[[Any], None]:
     return lambda fgraph: optimizer.rewrite(fgraph)
 
 
+def _filled(values: Sequence[Any]) -> list[Any]:
+    """Values in which `zeros_like(draw)` and the like, where the shape is known, are not computed from the draw; none if there are none. PyMC
+    starts a Cholesky factor so, and its draw, by a Scan, imports `scipy.stats`, in most of a second."""
+    filled = {
+        v: alloc(v.owner.inputs[1], *v.type.shape)
+        for v in ancestors(values)
+        if v.owner and isinstance(v.owner.op, Elemwise) and isinstance(v.owner.op.scalar_op, Second) and None not in v.type.shape
+    }
+    return list(graph_replace(values, filled, strict=False)) if filled else []
+
+
 def initial_values(model: Model, overrides: Any = None, jitter_rvs: Any = None, strategy: str = "support_point") -> Start:
     """A function of a seed: the start values of the free variables, by PyMC's expressions of them. PyTensor's own Python linker runs it,
     which compiles nothing. PyTensor's functions are not re-entrant, and nutpie's threads call it at the same time."""
@@ -101,8 +116,11 @@ def initial_values(model: Model, overrides: Any = None, jitter_rvs: Any = None, 
         free_rvs=model.free_RVs, rvs_to_transforms=model.rvs_to_transforms, initval_strategies=strategies, jitter_rvs=jitter,
         default_strategy=strategy, return_transformed=True,
     )
-    function = compile_pymc([], replace_rng_nodes(values), mode=Mode("py", FAST_COMPILE.provided_optimizer))
-    generators = find_rng_nodes(function.maker.fgraph.outputs)
+    values, mode = replace_rng_nodes(values), Mode("py", FAST_COMPILE.provided_optimizer)
+    function = compile_pymc([], values, mode=mode)
+    generators = find_rng_nodes(function.maker.fgraph.outputs)  # also those of draws that are not made, so that all have PyMC's seeds
+    if filled := _filled(values):
+        function = compile_pymc([], filled, mode=mode)
     lock = threading.Lock()
 
     def evaluate(seed: Any) -> list[np.ndarray]:
