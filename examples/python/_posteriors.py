@@ -11,10 +11,11 @@ def sampled(model, draws, names):
     import bitale.pytensor
     import nutpie
     import pymc as pm
+    import pytensor
 
     options = dict(draws=draws, tune=draws, chains=2)
     quick = bool(os.environ.get("BITALE_EXAMPLE_QUICK"))
-    peer = "c" if quick else "numba"  # whose compiling takes seconds, and whose calls are fast
+    peer = "c" if quick and pytensor.config.cxx else "numba"  # whose compiling takes seconds, and whose calls are fast; c needs a compiler
 
     def by_pymc(backend):
         with model:

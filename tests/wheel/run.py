@@ -96,19 +96,22 @@ def in_environment(version: str, python: str) -> str:
         return install_and_try(Path(folder) / "env", [python, "-m", "venv", Path(folder) / "env"])
 
 
+FOR_MODELS = ("pymc>=6.4", "nutpie>=0.16.11", "jax>=0.8")
+
+
 def models_of_pymc(version: str, python: str) -> str:
     """Eight schools by nutpie, from PyPI's packages; then the first steps with the LLVM of Numba and of JAX in the process."""
-    wanted, house = ["pymc>=6.4", "nutpie>=0.16.11", "jax>=0.8"], HOUSE / f"pymc-{version}"
+    house = HOUSE / f"pymc-{version}"
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         run(python, "-m", "venv", folder / "env")
         own = folder / "env" / "bin" / "python"
         pip = [own, "-m", "pip", "--quiet", "--disable-pip-version-check"]
         if not (house / "complete").exists():
-            run(*pip, "download", "--only-binary=:all:", "--dest", house, *wanted)
+            run(*pip, "download", "--only-binary=:all:", "--dest", house, *FOR_MODELS)
             (house / "complete").touch()
         start = time.monotonic()
-        run(*pip, "install", "--no-index", f"--find-links={DIST}", f"--find-links={house}", "bitale", *wanted)
+        run(*pip, "install", "--no-index", f"--find-links={DIST}", f"--find-links={house}", "bitale", *FOR_MODELS)
         installed = time.monotonic()
         clean = {**os.environ, "HOME": scratch, "BITALE_FLAGS": "", "PYTHONPATH": "", "PYTENSOR_FLAGS": f"cxx=,base_compiledir={scratch}"}
         said = run(own, ROOT / "tests" / "wheel" / "eight_schools.py", env=clean, cwd=scratch)
@@ -149,6 +152,25 @@ def in_system(suite: str, version: str) -> str:
     root = root_of(suite, ["python3", "python3-venv"])
     copy_to(root, ("README.md", "tests/wheel", "examples/data", "dist", "build/wheelhouse"))
     return install_and_try(Path("/env"), ["python3", "-m", "venv", "/env"], ["chroot", root], Path("/bitale"))
+
+
+def models_in_system(suite: str, version: str) -> str:
+    """The examples of PyMC in a bare system, with what pip installs and no compiler; `models_of_pymc` has fetched the packages."""
+    root = root_of(suite, ["python3", "python3-venv"])
+    copy_to(root, ("examples/python", "dist", f"build/wheelhouse/pymc-{version}"))
+    python = ["chroot", root, "/env/bin/python"]
+    run("chroot", root, "python3", "-m", "venv", "/env")
+    houses = ["--find-links=/bitale/dist", f"--find-links=/bitale/build/wheelhouse/pymc-{version}"]
+    start = time.monotonic()
+    run(*python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", *houses, "bitale", *FOR_MODELS)
+    said = f"installed in {time.monotonic() - start:.1f} s\n"
+    own = {**os.environ, "HOME": "/tmp", "BITALE_FLAGS": "", "PYTHONPATH": "", "PYTENSOR_FLAGS": "cxx=", "BITALE_EXAMPLE_QUICK": "1"}
+    for example in ("pymc_eight_schools.py", "pymc_radon.py"):
+        start = time.monotonic()
+        lines = run(*python, f"/bitale/examples/python/{example}", env=own, cwd="/")
+        assert "skipped" not in lines, lines
+        said += f"{example}, {time.monotonic() - start:.1f} s:\n{lines}"
+    return said
 
 
 def in_emulated_system(suite: str, version: str, machine: str) -> str:
@@ -329,6 +351,8 @@ def main() -> int:
         trials["C++ by Debian's packages"] = (consumer_of_debian,)
     if os.geteuid() == 0 and shutil.which("debootstrap"):
         trials |= {f"Debian {suite}": (in_system, suite, version) for suite, version in SUITES.items() if version[2:] in tags()}
+        newest = [*pythons()][-1]
+        trials |= {f"PyMC in Debian {suite}": (models_in_system, suite, newest) for suite, version in SUITES.items() if version == newest}
         trials["Debian bullseye, C++"] = (library_alone, "bullseye")
         for machine in EMULATED:
             there = {suite: version for suite, version in SUITES.items() if machine != MACHINE and version[2:] in tags(machine)}
