@@ -25,6 +25,10 @@ void Emitter::count_uses() {
     ++uses_[root.id()];
     walk(root, [&](Expr expr) {
       for (std::size_t i = 0; i < expr.argument_count(); ++i) ++uses_[expr.argument(i).id()];
+      // Both sides of a select are computed, so they get names before it. GCC 12 makes masked loads of `c ? a : x[i]`,
+      // and with -fno-trapping-math loses elements of x where a is converted from a narrower dtype.
+      if (expr.code() == Code::select)
+        for (std::size_t i = 1; i < 3; ++i) ++uses_[expr.argument(i).id()];
     });
   };
   program::visit_steps(program_.steps, [&](const program::Step& step) {
