@@ -108,10 +108,18 @@ class Jammer {
     return gains ? extent : Expr();
   }
 
-  bool jam(Steps& steps, Expr extent) { return jam(steps, extent, true) || jam(steps, extent, false); }
+  bool jam(Steps& steps, Expr extent) {
+    bool has_scatters = false;
+    program::visit_steps(steps, [&](const Step& step) {
+      const auto* loop = program::as_loop(step);
+      has_scatters |=
+          loop && loop->extent == extent && straight_body_size(*loop) && straight_work(program_, *loop).has_scatters;
+    });
+    return jam(steps, extent, true) || (has_scatters && jam(steps, extent, false));  // the first try took them, too
+  }
 
   // With loops that combine at indices from memory, or without them.
-  bool jam(Steps& steps, Expr extent, bool scatters) {
+  bool jam(Steps& steps, Expr extent, bool with_scatters) {
     Steps unrolled;
     for (auto& step : steps) {
       const auto* fill = std::get_if<program::Fill>(&step.what);
@@ -124,7 +132,7 @@ class Jammer {
     }
     const auto fits = [&](const Loop& loop) {
       return loop.extent == extent && straight_body_size(loop) && !adds_seldom(program_, loop) &&
-             (scatters || !straight_work(program_, loop).has_scatters);
+             (with_scatters || !straight_work(program_, loop).has_scatters);
     };
     const auto long_loops = [&](const Steps& among) {
       return std::count_if(among.begin(), among.end(), [&](const Step& step) {
