@@ -31,6 +31,7 @@ Neighbours neighbours_of(const SparsePositions& elements) {
 std::vector<std::int64_t> minimum_degree(const Neighbours& neighbours) {
   using Pattern = Eigen::SparseMatrix<signed char, Eigen::ColMajor, std::int64_t>;
   const auto n = std::int64_t(neighbours.size());
+  if (n == 0) return {};  // Eigen would read behind the bounds of a matrix without columns
   std::vector<std::int64_t> lengths;
   for (const auto& list : neighbours) lengths.push_back(std::int64_t(list.size()) + 1);
   Pattern pattern(n, n);
