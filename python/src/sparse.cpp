@@ -16,6 +16,8 @@
 #include "bitale/ops/segments.hpp"
 #include "bitale/sparse/functions.hpp"
 #include "define.hpp"
+#include "flag.hpp"
+#include "named_options.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -243,8 +245,19 @@ void bind_functions(nb::module_& m) {
   m.def("sparse_triu", sparse::triu, "a"_a, "k"_a, caller);
   m.def(
       "sparse_solve_triangular",
-      [](const Matrix& a, const Like& b, bool lower) { return sparse::solve_triangular(a, as_variable(b), lower); },
-      "a"_a, "b"_a, "lower"_a, caller);
+      [](const Matrix& a, const Like& b, Flag lower, nb::handle trans, Flag unit_diagonal) {
+        return sparse::solve_triangular(a, as_variable(b),
+                                        {.lower = lower,
+                                         .trans = sparse::Trans(as_trans(trans, "sparse: solve_triangular")),
+                                         .unit_diagonal = unit_diagonal});
+      },
+      "a"_a, "b"_a, "lower"_a, "trans"_a.none(), "unit_diagonal"_a, caller);
+  m.def(
+      "sparse_solve",
+      [](const Matrix& a, const Like& b, const std::string& assume_a, Flag lower, Flag transposed) {
+        return sparse::solve(a, as_variable(b), {.assume_a = assume_a, .lower = lower, .transposed = transposed});
+      },
+      "a"_a, "b"_a, "assume_a"_a, "lower"_a, "transposed"_a, caller);
   m.def("sparse_remove_zeros", sparse::remove_zeros, "a"_a, caller);
   m.def(
       "sparse_from_elements",

@@ -6,7 +6,7 @@
 #include "bitale/sparse/cholesky.hpp"
 #include "bitale/sparse/lu.hpp"
 #include "define.hpp"
-#include "flag.hpp"
+#include "named_options.hpp"
 #include "sparse.hpp"
 
 namespace bitale::python {
@@ -33,9 +33,16 @@ void bind_sparse_linalg(nb::module_& m) {
       .def(nb::init<const sparse::Matrix&>(), "A"_a, caller)
       .def_prop_ro("column_order", &Lu::column_order, "The order in which columns are eliminated.")
       .def(
-          "solve", [](const Lu& self, const Like& b, Flag trans) { return self.solve(as_variable(b), trans); }, "b"_a,
-          "trans"_a = false, caller,
-          "x with A @ x == b, or A.T @ x == b if trans is true, for a vector or the columns of a matrix.")
+          "solve",
+          [](const Lu& self, const Like& b, nb::handle trans) {
+            const bool is_adjoint = nb::isinstance<nb::str>(trans) && nb::cast<std::string>(trans) == "H";  // SuperLU's
+            return self.solve(as_variable(b), is_adjoint ? sparse::Trans::adjoint
+                                                         : sparse::Trans(as_trans(trans, "sparse: SparseLU.solve")));
+          },
+          "b"_a, "trans"_a.none() = 0, caller,
+          "x with A @ x == b, for a vector or the columns of a matrix; with trans 1 or \"T\" A.T @ x == b, with 2, "
+          "\"C\" "
+          "or \"H\" A.conj().T @ x == b.")
       .def(
           "slogdet",
           [](const Lu& self) {

@@ -81,6 +81,11 @@ Matrix square_diagonal(const Operand& diagonal) {
   if (x.ndim() != 1)
     throw TypeError(cat("sparse: square_diagonal: expected a vector, got ", x.str(), " of type ", x.type()->str()));
   const Variable n = length_of(x, 0);
+  if (const auto known = known_integer(n)) {
+    Elements elements(*known, *known);
+    for (std::int64_t k = 0; k < *known; ++k) elements.add(k, k);
+    return Matrix(compress(elements, Format::csc).pattern, x);
+  }
   return Matrix(Pattern::unchecked(Format::csc, arange(n), arange(n + 1), n, n), x);
 }
 

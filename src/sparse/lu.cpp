@@ -76,12 +76,12 @@ const std::vector<std::int64_t>& Lu::column_order() const {
   return order_;
 }
 
-Variable Lu::solve(const Operand& b, bool transposed) const {
+Variable Lu::solve(const Operand& b, Trans trans) const {
   const LocationScope here(b.where);
   // The transposed real form is that of the adjoint matrix.
-  if (complex_ && transposed) return conj(from_real_form(complex_->factors.solve(real_form(conj(b)), true)));
-  if (complex_) return from_real_form(complex_->factors.solve(real_form(b.variable)));
-  if (is_complex(b.dtype())) return complex(solve(real(b), transposed), solve(imag(b), transposed));
+  if (complex_ && trans == Trans::transpose) return conj(solve(conj(b), Trans::adjoint));
+  if (complex_) return from_real_form(complex_->factors.solve(real_form(b.variable), trans));
+  if (is_complex(b.dtype())) return complex(solve(real(b), trans), solve(imag(b), trans));
   if (b.ndim() != 1 && b.ndim() != 2)
     throw TypeError(cat("sparse: lu: expected a vector or a matrix, got ", b.variable.str(), " of type ",
                         b.variable.type()->str()));
@@ -91,7 +91,7 @@ Variable Lu::solve(const Operand& b, bool transposed) const {
   std::vector<std::optional<Operand>> lengths(std::size_t(b.ndim()));
   lengths[0] = matrix_.length(0);
   return sparse_lu_solve(operands(matrix_, permutation_), {values_, bounds_, rows_, row_order_},
-                         specify_shape(b, lengths), transposed);
+                         specify_shape(b, lengths), trans != Trans::none);
 }
 
 Variable Lu::logdet() const { return complex_ ? complex_->factors.logdet() / 2 : slogdet()[1]; }

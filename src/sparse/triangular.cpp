@@ -96,33 +96,41 @@ Variable solve_complex(const Variable& data, const Variable& diagonal, const Pat
 Matrix tril(const Matrix& a, std::int64_t offset) { return triangle(a, true, offset); }
 Matrix triu(const Matrix& a, std::int64_t offset) { return triangle(a, false, offset); }
 
-Variable solve_triangular(const Matrix& a, const Operand& b, bool lower) {
+Variable solve_triangular(const Matrix& a, const Operand& b, const SolveTriangularOptions& options) {
   const LocationScope here(b.where);
   const auto height = known_integer(a.length(0)), width = known_integer(a.length(1));
   if (height && width && *height != *width)
     throw ShapeError(cat("sparse: solve_triangular: expected a square matrix, got ", a.str()));
   const bool is_complex_matrix = is_complex(a.dtype());
   if (is_complex(b.dtype()) && !is_complex_matrix)
-    return complex(solve_triangular(a, real(b), lower), solve_triangular(a, imag(b), lower));
+    return complex(solve_triangular(a, real(b), options), solve_triangular(a, imag(b), options));
   // An upper triangle is the transpose of a lower one.
-  const Matrix columns = (lower ? tril(a) : triu(a).transpose()).to(Format::csc);
+  const int offset = options.unit_diagonal ? 1 : 0;
+  Matrix columns = (options.lower ? tril(a, -offset) : triu(a, offset).transpose()).to(Format::csc);
+  if (options.trans == Trans::adjoint && is_complex_matrix) columns = columns.with_data(conj(columns.data()));
+  if (options.unit_diagonal) columns = add(columns, square_diagonal(ones(Operands{a.length(0)}, a.dtype())));
+  const bool transposed = options.lower == (options.trans != Trans::none);
   const Variable& bounds = columns.pattern().indptr();
   const Variable first = subtensor(bounds, {IndexItem(Slice{{}, -1, {}})});
-  const Variable data = check_and_raise(
-      columns.data(),
-      {all(lt(first, columns.pattern().count())), all(ge(subtensor(bounds, {IndexItem(Slice{1, {}, {}})}), first + 1))},
-      "LinAlgError", "sparse: solve_triangular: the matrix is singular, with an empty row or column");
-  const Variable checked =
-      check_and_raise(data, {all(neq(subtensor(data, {IndexItem(first)}), 0))}, "LinAlgError",
-                      "sparse: solve_triangular: the matrix is singular, with a 0 on its diagonal");
+  const auto checked = [&] {
+    const Variable data =
+        check_and_raise(columns.data(),
+                        {all(lt(first, columns.pattern().count())),
+                         all(ge(subtensor(bounds, {IndexItem(Slice{1, {}, {}})}), first + 1))},
+                        "LinAlgError", "sparse: solve_triangular: the matrix is singular, with an empty row or column");
+    return check_and_raise(data, {all(neq(subtensor(data, {IndexItem(first)}), 0))}, "LinAlgError",
+                           "sparse: solve_triangular: the matrix is singular, with a 0 on its diagonal");
+  };
+  const Variable data = options.unit_diagonal ? columns.data() : checked();
   std::vector<std::optional<Operand>> lengths(std::size_t(b.ndim()));
   if (b.ndim() > 0) lengths[0] = a.length(0);
   const Variable right = specify_shape(b, lengths);
-  if (!is_complex_matrix) return sparse_solve_triangular(checked, bounds, columns.pattern().indices(), right, !lower);
+  if (!is_complex_matrix) return sparse_solve_triangular(data, bounds, columns.pattern().indices(), right, transposed);
   if (b.ndim() != 1 && b.ndim() != 2)
     throw TypeError(cat("sparse solve: expected a vector or a matrix, got ", b.variable.str(), " of type ",
                         b.variable.type()->str()));
-  return solve_complex(checked, subtensor(checked, {IndexItem(first)}), columns.pattern(), right, !lower);
+  const Variable own = cast(data, promote(data.dtype(), b.dtype()));  // before its precision is lost
+  return solve_complex(own, subtensor(own, {IndexItem(first)}), columns.pattern(), right, transposed);
 }
 
 }  // namespace bitale::sparse

@@ -272,8 +272,8 @@ class linalg:
         def __init__(self, a: Stored):
             self.a = a.value
 
-        def solve(self, b: Any, trans: bool = False) -> Any:
-            return np.linalg.solve(self.a.T if trans else self.a, b)
+        def solve(self, b: Any, trans: int = 0) -> Any:
+            return np.linalg.solve((self.a, self.a.T, self.a.conj().T)[trans], b)
 
         def slogdet(self) -> Any:
             return tuple(np.linalg.slogdet(self.a))
@@ -282,8 +282,11 @@ class linalg:
             return np.linalg.slogdet(self.a)[1]
 
     @staticmethod
-    def solve_triangular(a: Stored, b: Any, lower: bool = True) -> Any:
-        return np.linalg.solve(np.tril(a.value) if lower else np.triu(a.value), b)
+    def solve_triangular(a: Stored, b: Any, lower: bool = True, trans: int = 0, unit_diagonal: bool = False) -> Any:
+        triangle = np.tril(a.value) if lower else np.triu(a.value)
+        if unit_diagonal:
+            np.fill_diagonal(triangle, 1)
+        return np.linalg.solve((triangle, triangle.T, triangle.conj().T)[trans], b)
 
     @staticmethod
     def selected_inverse(a: Stored) -> Stored:

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bitale/ops/ops.hpp"
@@ -71,8 +72,23 @@ Variable element(const Matrix& a, const Operand& row, const Operand& column);
 Variable elements(const Matrix& a, const Operand& rows, const Operand& columns);
 
 // ---- systems --------------------------------------------------------------------------------------------------------
-// x with A @ x == b for a triangle of A, for a vector or the columns of a matrix. A call raises LinAlgError where an
-// element on the diagonal is 0, and ValueError where one is not stored.
-Variable solve_triangular(const Matrix& a, const Operand& b, bool lower = true);
+struct SolveTriangularOptions {
+  bool lower = true;  // which triangle of the matrix is read
+  Trans trans = Trans::none;
+  bool unit_diagonal = false;  // the diagonal is ones, and what is stored there isn't read
+};
+// x with T @ x == b for a triangle T of A, or T.T @ x == b, for a vector or the columns of a matrix. A call raises
+// LinAlgError where an element on the diagonal is 0 or not stored.
+Variable solve_triangular(const Matrix& a, const Operand& b, const SolveTriangularOptions& options = {});
+struct SolveOptions {
+  // "pos" (by Cholesky factors) and "sym" and "her" (by LU factors), of which one triangle is read; "gen" (by LU
+  // factors), "diagonal", "lower triangular", "upper triangular" (other elements are not read)
+  std::string assume_a = "pos";
+  bool lower = true;        // with "pos", "sym" and "her": which triangle is read
+  bool transposed = false;  // A.T @ x == b
+};
+// x with A @ x == b, for a vector or the columns of a matrix. ValueError for another assume_a; a call raises
+// LinAlgError for a singular matrix, and with "pos" for one that is not positive definite.
+Variable solve(const Matrix& a, const Operand& b, const SolveOptions& options = {});
 
 }  // namespace bitale::sparse

@@ -19,8 +19,8 @@ class Lu {
   // The order in which columns are eliminated; for complex matrices, those of the real form. NotImplementedError
   // without a static pattern.
   const std::vector<std::int64_t>& column_order() const;
-  // x with A @ x == b, for a vector or the columns of a matrix; or with A.T @ x == b.
-  Variable solve(const Operand& b, bool transposed = false) const;
+  // x with A @ x == b, for a vector or the columns of a matrix; or with A.T @ x == b or its conjugate.
+  Variable solve(const Operand& b, Trans trans = Trans::none) const;
   // The sign of the determinant, a complex number of absolute value 1 for a complex matrix, and the logarithm of its
   // absolute value.
   Variables slogdet() const;

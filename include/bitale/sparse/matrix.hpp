@@ -3,11 +3,15 @@
 // segments, scatters), so they fuse with what surrounds them, and have derivatives, batches and all linkers.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "bitale/sparse/pattern.hpp"
 
 namespace bitale::sparse {
+
+// What a system has in the matrix's place: adjoint is the conjugate transpose.
+enum class Trans : std::uint8_t { none, transpose, adjoint };
 
 class Matrix {
  public:

@@ -34,18 +34,29 @@ def cholesky(A: Any) -> SparseCholesky:
     return SparseCholesky(as_sparse_variable(A))
 
 
-def solve(A: Any, b: Any, assume_a: str = "pos") -> Any:
-    """x with A @ x == b, of a symmetric positive definite A (assume_a="pos"), or of a general one ("gen")."""
-    if assume_a == "gen":
-        return spsolve(A, b)
-    if assume_a != "pos":
-        raise NotImplementedError(f'sparse: solve: assume_a is "pos" or "gen", not {assume_a!r}')
-    return cholesky(A).solve(b)
+def solve(A: Any, b: Any, assume_a: str = "pos", lower: bool = True, transposed: bool = False) -> Any:
+    """x with A @ x == b, or with A.T @ x == b if transposed, for a vector or the columns of a matrix.
+
+    assume_a says what A is, under SciPy's names: "pos", symmetric (Hermitian) positive definite, by Cholesky factors; "gen", general, by
+    LU factors; "sym" and "her", symmetric and Hermitian, by LU factors; "diagonal", "lower triangular" and "upper triangular", of which
+    other elements are not read. Of "pos", "sym" and "her", one triangle is read, the lower one if `lower`. numpy.linalg.LinAlgError for
+    a singular matrix.
+
+    >>> import scipy.sparse
+    >>> from bitale import sparse
+    >>> A, b = sparse.constant(scipy.sparse.csr_array([[0.0, 2.0], [2.0, 1.0]])), pt.dvector("b")
+    >>> bt.function([b], sparse.linalg.solve(A, b, assume_a="sym"))([2.0, 3.0])
+    array([1., 1.])
+    """
+    return _core.sparse_solve(as_sparse_variable(A), b, assume_a, lower, transposed)
 
 
-def solve_triangular(A: Any, b: Any, lower: bool = True) -> Any:
-    """x with A @ x == b for the lower (or upper) triangle of A, whose diagonal is stored. The pattern may be given when a function is
-    called. numpy.linalg.LinAlgError for an element on the diagonal that is 0.
+def solve_triangular(A: Any, b: Any, lower: bool = True, trans: Any = 0, unit_diagonal: bool = False) -> Any:
+    """x with T @ x == b for T, the lower (or upper) triangle of A, for a vector or the columns of a matrix. The pattern may be given when
+    a function is called.
+
+    trans: 0 or "N"; 1 or "T", T.T @ x == b; 2 or "C", T.conj().T @ x == b. unit_diagonal: T has ones on its diagonal, and what A stores
+    there is not read. Otherwise numpy.linalg.LinAlgError for an element on the diagonal that is 0 or not stored.
 
     >>> import scipy.sparse
     >>> from bitale import sparse
@@ -54,7 +65,7 @@ def solve_triangular(A: Any, b: Any, lower: bool = True) -> Any:
     >>> f(scipy.sparse.csr_array([[2.0, 0.0], [1.0, 4.0]]), [2.0, 9.0])
     array([1., 2.])
     """
-    return _core.sparse_solve_triangular(as_sparse_variable(A), b, lower)
+    return _core.sparse_solve_triangular(as_sparse_variable(A), b, lower, trans, unit_diagonal)
 
 
 def logdet(A: Any) -> Any:
@@ -99,7 +110,7 @@ def lu(A: Any) -> SparseLU:
 
 def spsolve(A: Any, b: Any) -> Any:
     """x with A @ x == b, of a general square matrix."""
-    return lu(A).solve(b)
+    return solve(A, b, assume_a="gen")
 
 
 __getattr__ = _finder(__name__, "sparse.op_classes")

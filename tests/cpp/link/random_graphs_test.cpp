@@ -136,14 +136,26 @@ void add_system(Generator& random, Pools& pools) {
   const Variable& c = random.pick(pools.column_vectors);
   const auto heavy = sparse::square_diagonal(cast(full({Operand(rows)}, 6.0), c.dtype()));
   const sparse::Matrix positive = sparse::add(sparse::dot(a, a.transpose()), heavy);
-  const sparse::Matrix general = sparse::add(sparse::dot(a, b.transpose()), heavy);
-  switch (random.below(7)) {
-    case 0: pools.column_vectors.push_back(sparse::solve_triangular(general, c, random.below(2))); break;
+  const sparse::Matrix product = sparse::dot(a, b.transpose());
+  const sparse::Matrix general = sparse::add(product, heavy);
+  const auto trans = sparse::Trans(random.below(3));
+  switch (random.below(8)) {
+    case 0: {
+      const bool lower = random.below(2), unit_diagonal = random.below(2);
+      pools.column_vectors.push_back(
+          sparse::solve_triangular(unit_diagonal ? product : general, c, {lower, trans, unit_diagonal}));
+      break;
+    }
     case 1: pools.column_vectors.push_back(sparse::Cholesky(positive).solve(c)); break;
     case 2: pools.scalars.push_back(sparse::Cholesky(positive).logdet()); break;
     case 3: pools.column_vectors.push_back(sparse::sum(sparse::Cholesky(positive).selected_inverse(), 1)); break;
     case 4: pools.column_vectors.push_back(sparse::Cholesky(positive).sample(c)); break;
-    case 5: pools.column_vectors.push_back(sparse::Lu(general).solve(c, random.below(2))); break;
+    case 5: pools.column_vectors.push_back(sparse::Lu(general).solve(c, trans)); break;
+    case 6: {
+      const char* const kinds[] = {"pos", "sym", "her", "diagonal", "upper triangular"};
+      pools.column_vectors.push_back(sparse::solve(positive, c, {kinds[random.below(5)], bool(random.below(2))}));
+      break;
+    }
     default: pools.scalars.push_back(sparse::Lu(general).logdet());
   }
 }
