@@ -8,7 +8,7 @@ if(BITALE_SANITIZE OR BITALE_UNITY)
 endif()
 # The parts that are compiled with sanitizers.
 set(memory_parts core/ graph/ runtime/ ops/ program/ lowering/ link/)
-set(shared_parts cache/ codegen/code[.] compile/ core/ link/ runtime/)
+set(shared_parts cache/ "codegen/(background|code)[.]" compile/ core/ link/ runtime/)
 # Template libraries, which take a minute each to compile; and numerical functions, which don't handle memory and take
 # most of the time when unoptimised.
 set(unchecked_files "/src/runtime/(fft|sort_vectors|bessel|hypergeometric|incomplete|incomplete_large|special)[.]cpp")

@@ -60,13 +60,15 @@ void subtract_product(std::int64_t m, std::int64_t n, std::int64_t k, const T* a
     for (std::int64_t i = 0; i < m; ++i) subtract(b + t * ldb, a[t * lda + i], n, c + i * ldc);
 }
 
-// The upper triangle of C[n, n] -= A[k, n]^T A
+// The upper triangle of C[n, n] becomes that of -A[k, n]^T A, for k > 0.
 template <class T>
-void subtract_square(std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, T* c) {
+void negative_square(std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, T* c) {
   if (calls_library<T>(n * n * k / 2))
-    return library<T>().syrk(CblasRowMajor, CblasUpper, CblasTrans, int(n), int(k), T(-1), a, int(lda), T(1), c,
+    return library<T>().syrk(CblasRowMajor, CblasUpper, CblasTrans, int(n), int(k), T(-1), a, int(lda), T(0), c,
                              int(n));
-  for (std::int64_t t = 0; t < k; ++t)
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = i; j < n; ++j) c[i * n + j] = -(a[i] * a[j]);
+  for (std::int64_t t = 1; t < k; ++t)
     for (std::int64_t i = 0; i < n; ++i) subtract(a + t * lda + i, a[t * lda + i], n - i, c + i * n + i);
 }
 

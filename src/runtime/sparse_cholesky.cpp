@@ -40,7 +40,8 @@ void add_multiple(const T* x, T factor, std::int64_t count, T* y) {
 
 template <class T>
 void sparse_cholesky_gradient(const FactorPattern& pattern, const T* factor, T* gradient) {
-  const auto [n, bounds, rows] = pattern;
+  const std::int64_t n = pattern.size;
+  const std::int64_t *const bounds = pattern.bounds, *const rows = pattern.rows;
   for (std::int64_t k = n; k-- > 0;) {
     const std::int64_t start = bounds[k], end = bounds[k + 1];
     for (std::int64_t p = start + 1; p < end; ++p) {

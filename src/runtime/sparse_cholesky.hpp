@@ -11,12 +11,14 @@ struct FactorPattern {
   std::int64_t size;           // of the matrix
   const std::int64_t* bounds;  // size + 1: where each column begins
   const std::int64_t* rows;
+  bool is_known_closed = false;  // Then a column whose first row below the diagonal is the next column, and which has
+                                 // one element more than that one, has its rows: they are not compared.
 };
 
-// `values` has the lower triangle of the matrix, and then that of its factor. Returns 0, or 1 + the first column at
-// which the matrix turns out not to be positive definite, or -1 for a pattern that is not closed.
+// The factor of a matrix of which `triangle` is the lower one; both may be the same array. Returns 0, or 1 + the first
+// column at which the matrix turns out not to be positive definite, or -1 for a pattern that is not closed.
 template <class T>
-std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values);
+std::int64_t sparse_cholesky(const FactorPattern& pattern, const T* triangle, T* factor);
 // `gradient` has that by the elements of the factor, and then that by the elements of the lower triangle: the factor's
 // steps in reverse order (Smith 1995, "Differentiation of the Cholesky algorithm").
 template <class T>

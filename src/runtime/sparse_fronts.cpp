@@ -3,6 +3,7 @@
 // update of its parent.
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "runtime/row_matrices.hpp"
@@ -46,33 +47,33 @@ std::int64_t eliminate(T* panel, std::int64_t width, std::int64_t height) {
 }  // namespace
 
 template <class T>
-std::int64_t sparse_cholesky(const FactorPattern& pattern, T* values) {
+std::int64_t sparse_cholesky(const FactorPattern& pattern, const T* triangle, T* factor) {
   const Fronts fronts = fronts_of(pattern);
   const auto& nodes = fronts.nodes;
   if (nodes.empty()) return pattern.size == 0 ? 0 : -1;
   std::vector<std::vector<std::size_t>> children(nodes.size());
-  std::vector<std::vector<T>> updates(nodes.size());
-  std::vector<T> panel;
+  std::vector<std::unique_ptr<T[]>> updates(nodes.size());
+  std::vector<T> panel;  // Below its diagonal is what an earlier front left, which nothing reads.
   for (std::size_t s = 0; s < nodes.size(); ++s) {
     const Supernode& node = nodes[s];
     const std::int64_t below = node.height - node.width;
-    panel.assign(std::size_t(node.width * node.height), T(0));
-    updates[s].assign(std::size_t(below * below), T(0));
-    copy_columns(pattern, node, values, panel.data());
-    for (const std::size_t child : children[s]) {
-      add_update(fronts.relative_rows_of(child), nodes[child].height - nodes[child].width, updates[child].data(), node,
-                 panel.data(), updates[s].data());
-      std::vector<T>().swap(updates[child]);
-    }
+    if (panel.size() < std::size_t(node.width * node.height)) panel.resize(std::size_t(node.width * node.height));
+    copy_columns(pattern, node, triangle, panel.data());
+    for (const std::size_t child : children[s]) add_to_panel(fronts, child, updates[child].get(), panel.data());
     if (const std::int64_t failed = eliminate(panel.data(), node.width, node.height)) return node.first + failed;
-    dense::subtract_square(below, node.width, panel.data() + node.width, node.height, updates[s].data());
-    copy_panel(pattern, node, panel.data(), values);
+    updates[s] = std::make_unique_for_overwrite<T[]>(std::size_t(below * below));
+    dense::negative_square(below, node.width, panel.data() + node.width, node.height, updates[s].get());
+    for (const std::size_t child : children[s]) {
+      add_to_update(fronts, child, updates[child].get(), updates[s].get());
+      updates[child].reset();
+    }
+    copy_panel(pattern, node, panel.data(), factor);
     if (node.parent >= 0) children[std::size_t(node.parent)].push_back(s);
   }
   return 0;
 }
 
-template std::int64_t sparse_cholesky<float>(const FactorPattern&, float*);
-template std::int64_t sparse_cholesky<double>(const FactorPattern&, double*);
+template std::int64_t sparse_cholesky<float>(const FactorPattern&, const float*, float*);
+template std::int64_t sparse_cholesky<double>(const FactorPattern&, const double*, double*);
 
 }  // namespace bitale::runtime

@@ -145,8 +145,8 @@ void eliminate_direction(const FactorPattern& pattern, const Fronts& fronts, con
     updates[s].assign(std::size_t(below * below), T(0));
     copy_columns(pattern, node, direction, panel.data());
     for (const std::size_t child : children[s]) {
-      add_update(fronts.relative_rows_of(child), nodes[child].height - nodes[child].width, updates[child].data(), node,
-                 panel.data(), updates[s].data());
+      add_to_panel(fronts, child, updates[child].data(), panel.data());
+      add_to_update(fronts, child, updates[child].data(), updates[s].data());
       std::vector<T>().swap(updates[child]);
     }
     const std::vector<T> multipliers = PivotRows<T>(pattern, node, factor).multipliers();

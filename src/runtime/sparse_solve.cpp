@@ -12,16 +12,12 @@ namespace bitale::runtime {
 
 namespace {
 
-// Columns whose rows are those of the column before without its first one. In the pattern of a factor, which is closed,
-// equal counts say so. Parents are of no interest.
-std::vector<Supernode> supernodes_of(const FactorPattern& pattern, bool is_closed) {
-  const auto [n, bounds, rows] = pattern;
+// Parents are of no interest.
+std::vector<Supernode> supernodes_of(const FactorPattern& pattern) {
   std::vector<Supernode> out;
-  for (std::int64_t j = 0; j < n; ++j) {
-    const std::int64_t count = bounds[j + 1] - bounds[j], *const own = rows + bounds[j];
-    const bool continues = j > 0 && bounds[j] - bounds[j - 1] == count + 1 && own[-count] == j &&
-                           (is_closed || std::equal(own, own + count, own - count));
-    if (!continues) out.push_back({j, 0, count, -1});
+  for (std::int64_t j = 0; j < pattern.size; ++j) {
+    if (j == 0 || !continues_supernode(pattern, j))
+      out.push_back({j, 0, pattern.bounds[j + 1] - pattern.bounds[j], -1});
     ++out.back().width;
   }
   return out;
@@ -124,12 +120,14 @@ void solve(const FactorPattern& pattern, const std::vector<Supernode>& nodes, co
 template <class T>
 void sparse_solve_triangular(const FactorPattern& pattern, const T* factor, bool transposed, std::int64_t columns,
                              T* x) {
-  solve(pattern, supernodes_of(pattern, false), factor, transposed, columns, x);
+  solve(pattern, supernodes_of(pattern), factor, transposed, columns, x);
 }
 
 template <class T>
 void sparse_solve(const FactorPattern& pattern, const T* factor, std::int64_t columns, T* x) {
-  const std::vector<Supernode> nodes = supernodes_of(pattern, true);
+  FactorPattern closed = pattern;
+  closed.is_known_closed = true;  // as those of factors are
+  const std::vector<Supernode> nodes = supernodes_of(closed);
   for (const bool transposed : {false, true}) solve(pattern, nodes, factor, transposed, columns, x);
 }
 

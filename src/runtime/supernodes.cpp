@@ -2,23 +2,13 @@
 
 namespace bitale::runtime {
 
-namespace {
-
-// Column j - 1 has the rows of column j, and one more above them.
-bool have_same_rows(const FactorPattern& pattern, std::int64_t j) {
-  const std::int64_t *before = pattern.rows + pattern.bounds[j - 1] + 1, *own = pattern.rows + pattern.bounds[j];
-  const std::int64_t height = pattern.bounds[j + 1] - pattern.bounds[j];
-  return pattern.rows + pattern.bounds[j] - before == height && std::equal(own, own + height, before);
-}
-
-}  // namespace
-
 Fronts fronts_of(const FactorPattern& pattern) {
-  const auto [n, bounds, rows] = pattern;
+  const std::int64_t n = pattern.size;
+  const std::int64_t *const bounds = pattern.bounds, *const rows = pattern.rows;
   Fronts out;
   std::vector<std::int64_t> node_of(std::size_t(n), 0);
   for (std::int64_t j = 0; j < n; ++j) {
-    if (j > 0 && have_same_rows(pattern, j))
+    if (j > 0 && continues_supernode(pattern, j))
       ++out.nodes.back().width;
     else
       out.nodes.push_back({j, 1, bounds[j + 1] - bounds[j], -1});
@@ -38,7 +28,13 @@ Fronts fronts_of(const FactorPattern& pattern) {
         out.relative_rows.push_back(at - begin_of_parent);
       }
     }
-    out.bounds.push_back(std::int64_t(out.relative_rows.size()));
+    const auto begin = std::size_t(out.bounds.back()), count = out.relative_rows.size();
+    out.run_ends.resize(count);
+    for (std::size_t k = count; k-- > begin;) {
+      const bool is_followed = k + 1 < count && out.relative_rows[k + 1] == out.relative_rows[k] + 1;
+      out.run_ends[k] = is_followed ? out.run_ends[k + 1] : std::int64_t(k + 1 - begin);
+    }
+    out.bounds.push_back(std::int64_t(count));
   }
   return out;
 }

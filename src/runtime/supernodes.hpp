@@ -21,8 +21,18 @@ struct Supernode {
 struct Fronts {
   std::vector<Supernode> nodes;
   std::vector<std::int64_t> relative_rows, bounds;  // those of node s begin at bounds[s]
+  std::vector<std::int64_t> run_ends;  // for each of them, up to which row of the node they are consecutive
   const std::int64_t* relative_rows_of(std::size_t s) const { return relative_rows.data() + bounds[s]; }
 };
+
+// Whether column j > 0 has the rows of the column before without its first one.
+inline bool continues_supernode(const FactorPattern& pattern, std::int64_t j) {
+  const std::int64_t *const own = pattern.rows + pattern.bounds[j], *const before =
+                                                                        pattern.rows + pattern.bounds[j - 1];
+  const std::int64_t count = pattern.bounds[j + 1] - pattern.bounds[j];
+  return own - before == count + 1 && before[1] == j &&
+         (pattern.is_known_closed || std::equal(own, own + count, before + 1));
+}
 
 // No nodes if the pattern is not closed.
 Fronts fronts_of(const FactorPattern& pattern);
@@ -41,17 +51,44 @@ void copy_panel(const FactorPattern& pattern, const Supernode& node, const T* pa
     std::copy(panel + t * node.height + t, panel + (t + 1) * node.height, values + pattern.bounds[node.first + t]);
 }
 
-// Adds the update of a child, an upper triangle [count, count], to the panel and the update of its parent.
-template <class T>
-void add_update(const std::int64_t* relative_rows, std::int64_t count, const T* from, const Supernode& parent, T* panel,
-                T* update) {
-  const std::int64_t below = parent.height - parent.width;
-  for (std::int64_t j = 0; j < count; ++j) {
-    const std::int64_t row = relative_rows[j];
-    T* const to =
-        row < parent.width ? panel + row * parent.height : update + (row - parent.width) * below - parent.width;
-    for (std::int64_t i = j; i < count; ++i) to[relative_rows[i]] += from[j * count + i];
+// Adds rows begin to end of the update of child s, an upper triangle, to the rows of its parent's front that `row_of`
+// says. Rows that are consecutive in the parent are added as vectors.
+template <class T, class RowOf>
+void add_rows(const Fronts& fronts, std::size_t s, std::int64_t begin, std::int64_t end, const T* update,
+              RowOf&& row_of) {
+  const std::int64_t count = fronts.nodes[s].height - fronts.nodes[s].width;
+  const std::int64_t *const rows = fronts.relative_rows_of(s), *const run_ends =
+                                                                   fronts.run_ends.data() + fronts.bounds[s];
+  for (std::int64_t j = begin; j < end; ++j) {
+    T* const to = row_of(rows[j]);
+    for (std::int64_t i = j; i < count;) {
+      const T* const from = update + j * count + i;
+      T* const at = to + rows[i];
+      const std::int64_t length = run_ends[i] - i;
+      for (std::int64_t k = 0; k < length; ++k) at[k] += from[k];
+      i += length;
+    }
   }
+}
+
+// How many of the rows of child s below its columns are among its parent's columns.
+inline std::int64_t rows_in_panel(const Fronts& fronts, std::size_t s) {
+  const std::int64_t *const rows = fronts.relative_rows_of(s), *const end = fronts.relative_rows_of(s + 1);
+  return std::lower_bound(rows, end, fronts.nodes[std::size_t(fronts.nodes[s].parent)].width) - rows;
+}
+
+// Adds the update of child s to its parent's panel [width, height], or to the update of the rows below.
+template <class T>
+void add_to_panel(const Fronts& fronts, std::size_t s, const T* update, T* panel) {
+  const std::int64_t height = fronts.nodes[std::size_t(fronts.nodes[s].parent)].height;
+  add_rows(fronts, s, 0, rows_in_panel(fronts, s), update, [&](std::int64_t row) { return panel + row * height; });
+}
+template <class T>
+void add_to_update(const Fronts& fronts, std::size_t s, const T* update, T* of_parent) {
+  const Supernode& parent = fronts.nodes[std::size_t(fronts.nodes[s].parent)];
+  const std::int64_t width = parent.width, below = parent.height - width;
+  add_rows(fronts, s, rows_in_panel(fronts, s), fronts.nodes[s].height - fronts.nodes[s].width, update,
+           [&](std::int64_t row) { return of_parent + (row - width) * below - width; });
 }
 
 }  // namespace bitale::runtime

@@ -21,7 +21,7 @@ class SparseCholeskyGradient final : public Op {
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    const sparse_factor::Columns columns(in[2], in[3], in[0].size());
+    const sparse_factor::Columns columns(in[2], in[3], in[0].size(), false);
     if (in[1].size() != in[0].size()) throw ShapeError("cholesky: the gradient and the factor have different lengths");
     const Array factor = in[0].contiguous();
     out[0] = in[1].copy();
@@ -52,15 +52,17 @@ class SparseCholesky final : public Op {
   std::string_view name() const override { return "SparseCholesky"; }
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, 4);
-    const Variables own = sparse_factor::checked_values("cholesky", inputs.first(1), inputs.subspan(1));
+    const Variables own = sparse_factor::checked_with_factor("cholesky", inputs.first(1), inputs.subspan(1));
     return Apply(OpRef(this), own, {own[0].type()});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    const sparse_factor::Columns columns(in[1], in[2], in[0].size());
-    out[0] = in[0].copy();
-    const std::int64_t failed = with_float(
-        out[0].dtype(), [&]<class T>(T) { return runtime::sparse_cholesky(columns.pattern(), out[0].data_as<T>()); });
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
+    const auto columns = sparse_factor::columns_of(node, in, 1, in[0].size());
+    const Array triangle = in[0].contiguous();
+    out[0] = Array::empty(triangle.dtype(), triangle.shape());
+    const std::int64_t failed = with_float(out[0].dtype(), [&]<class T>(T) {
+      return runtime::sparse_cholesky(columns.pattern(), triangle.data_as<T>(), out[0].data_as<T>());
+    });
     if (failed == 0) return;
     if (failed < 0) sparse_factor::refuse_open_pattern();
     const std::int64_t position[] = {failed - 1};

@@ -6,16 +6,26 @@
 #include "bitale/ops/segments.hpp"
 #include "ops/analysis/lengths.hpp"
 #include "ops/sample_values.hpp"
+#include "runtime/supernodes.hpp"
 
 namespace bitale::sparse_factor {
 
-Columns::Columns(const Array& given_bounds, const Array& given_rows, std::int64_t elements)
-    : bounds(given_bounds.astype(DType::Int64).contiguous()), rows(given_rows.astype(DType::Int64).contiguous()) {
-  const auto [size, at, row] = pattern();
+Columns::Columns(const Array& given_bounds, const Array& given_rows, std::int64_t elements, bool is_known_closed)
+    : bounds(given_bounds.astype(DType::Int64).contiguous()),
+      rows(given_rows.astype(DType::Int64).contiguous()),
+      is_known_closed(is_known_closed) {
+  const runtime::FactorPattern known = pattern();
+  const std::int64_t size = known.size, *const at = known.bounds, *const row = known.rows;
   bool fits = bounds.size() > 0 && rows.size() == elements && at[0] == 0 && at[size] == elements;
+  std::int64_t first = 0;  // column of the supernode, whose rows are checked
   for (std::int64_t j = 0; fits && j < size; ++j) {
     fits = at[j] < at[j + 1] && at[j + 1] <= elements && row[at[j]] == j;
     if (!fits) break;
+    if (is_known_closed && j > 0 && runtime::continues_supernode(known, j)) {
+      fits = row[at[first] + j - first] == j;
+      continue;
+    }
+    first = j;
     for (std::int64_t p = at[j] + 1; p < at[j + 1]; ++p) fits &= row[p] > row[p - 1];
     fits &= row[at[j + 1] - 1] < size;
   }
@@ -25,13 +35,23 @@ Columns::Columns(const Array& given_bounds, const Array& given_rows, std::int64_
 }
 
 runtime::FactorPattern Columns::pattern() const {
-  return {bounds.size() - 1, bounds.data_as<std::int64_t>(), rows.data_as<std::int64_t>()};
+  return {bounds.size() - 1, bounds.data_as<std::int64_t>(), rows.data_as<std::int64_t>(), is_known_closed};
 }
 
 void refuse_open_pattern() {
   throw ValueError(
       "sparse factor: expected the pattern of a factor: where a column has two rows, the column of the upper one has "
       "the other");
+}
+
+namespace {
+
+bool is_constant(std::span<const Variable> pattern) { return pattern[0].is_constant() && pattern[1].is_constant(); }
+
+}  // namespace
+
+Columns columns_of(const Apply& node, std::span<const Array> in, std::size_t first, std::int64_t elements) {
+  return Columns(in[first], in[first + 1], elements, is_constant(std::span(node.inputs()).subspan(first, 2)));
 }
 
 Variables checked_values(std::string_view who, std::span<const Variable> values, std::span<const Variable> pattern) {
@@ -48,6 +68,15 @@ Variables checked_values(std::string_view who, std::span<const Variable> values,
   Variables out;
   for (auto& value : values) out.push_back(cast(value, dtype == DType::Float32 ? dtype : DType::Float64));
   out.insert(out.end(), pattern.begin(), pattern.end());
+  return out;
+}
+
+Variables checked_with_factor(std::string_view who, std::span<const Variable> values,
+                              std::span<const Variable> pattern) {
+  Variables out = checked_values(who, values, pattern);
+  if (!is_constant(pattern)) return out;
+  const Columns columns(*pattern[0].constant(), *pattern[1].constant());
+  if (columns.pattern().size > 0 && runtime::fronts_of(columns.pattern()).nodes.empty()) refuse_open_pattern();
   return out;
 }
 

@@ -36,14 +36,21 @@ namespace sparse_factor {
 
 // The pattern in a call. ValueError unless it is of columns that begin with their diagonal elements.
 struct Columns {
-  Columns(const Array& bounds, const Array& rows) : Columns(bounds, rows, rows.size()) {}
-  Columns(const Array& bounds, const Array& rows, std::int64_t elements);
+  Columns(const Array& bounds, const Array& rows) : Columns(bounds, rows, rows.size(), false) {}
+  Columns(const Array& bounds, const Array& rows, std::int64_t elements, bool is_known_closed);
   runtime::FactorPattern pattern() const;
   Array bounds, rows;
+  bool is_known_closed;  // Then only what runtime::fronts_of and solutions read is checked.
 };
+// Of the inputs of a node from `first` on. A constant pattern was checked when the node was made, so that no call needs
+// to read all of it, which is as much as the factor.
+Columns columns_of(const Apply& node, std::span<const Array> in, std::size_t first, std::int64_t elements);
 [[noreturn]] void refuse_open_pattern();  // ValueError
 // Common type of the value inputs, float32 or float64. TypeError for complex ones and for ranks other than `ranks`.
 Variables checked_values(std::string_view who, std::span<const Variable> values, std::span<const Variable> pattern);
+// The same of ops on Cholesky factors. ValueError for a constant pattern that is not one of a factor.
+Variables checked_with_factor(std::string_view who, std::span<const Variable> values,
+                              std::span<const Variable> pattern);
 // A node of the op, and values of its inputs by these letters: the lower triangle of a matrix of three rows (t), its
 // factor (l), a cotangent of these (g), the pattern (p, two inputs), the rows' numbers (o), a vector (v) or a matrix
 // (m).

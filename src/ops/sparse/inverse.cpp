@@ -26,12 +26,12 @@ class SparseInverseDerivative final : public Op {
   std::string_view name() const override { return "SparseInverseDerivative"; }
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, 5);
-    const Variables own = sparse_factor::checked_values("selected_inverse", inputs.first(3), inputs.subspan(3));
+    const Variables own = sparse_factor::checked_with_factor("selected_inverse", inputs.first(3), inputs.subspan(3));
     return Apply(OpRef(this), own, {own[2].type()});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[2]}; }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    const sparse_factor::Columns columns(in[3], in[4], in[1].size());
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
+    const auto columns = sparse_factor::columns_of(node, in, 3, in[1].size());
     if (in[2].size() != in[1].size())
       throw ShapeError("selected_inverse: the direction and the factor have different lengths");
     const Array factor = in[1].contiguous();
@@ -64,12 +64,12 @@ class SparseSelectedInverse final : public Op {
   std::string_view name() const override { return "SparseSelectedInverse"; }
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, 4);
-    const Variables own = sparse_factor::checked_values("selected_inverse", inputs.first(2), inputs.subspan(2));
+    const Variables own = sparse_factor::checked_with_factor("selected_inverse", inputs.first(2), inputs.subspan(2));
     return Apply(OpRef(this), own, {own[1].type()});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    const sparse_factor::Columns columns(in[2], in[3], in[1].size());
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
+    const auto columns = sparse_factor::columns_of(node, in, 2, in[1].size());
     const Array factor = in[1].contiguous();
     out[0] = Array::zeros(factor.dtype(), factor.shape());
     const bool is_closed = with_float(factor.dtype(), [&]<class T>(T) {
@@ -102,17 +102,17 @@ class SparseLogDeterminant final : public Op {
   std::string_view name() const override { return "SparseLogDeterminant"; }
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, 5);
-    const Variables own = sparse_factor::checked_values("logdet", inputs.first(2), inputs.subspan(2));
+    const Variables own = sparse_factor::checked_with_factor("logdet", inputs.first(2), inputs.subspan(2));
     return Apply(OpRef(this), own, {tensor_type(own[0].dtype(), {})});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape>) const override { return {{}}; }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    const sparse_factor::Columns columns(in[2], in[3], in[1].size());
-    const auto [size, bounds, rows] = columns.pattern();
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
+    const auto columns = sparse_factor::columns_of(node, in, 2, in[1].size());
+    const runtime::FactorPattern pattern = columns.pattern();
     const Array factor = in[1].contiguous();
     double total = 0;
     with_float(factor.dtype(), [&]<class T>(T) {
-      for (std::int64_t j = 0; j < size; ++j) total += std::log(double(factor.data_as<T>()[bounds[j]]));
+      for (std::int64_t j = 0; j < pattern.size; ++j) total += std::log(double(factor.data_as<T>()[pattern.bounds[j]]));
     });
     out[0] = Array(2 * total).astype(factor.dtype());
   }

@@ -44,7 +44,7 @@ class SparseSolveTriangular final : public OpOf<SparseSolveTriangular> {
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[3]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    const sparse_factor::Columns columns(in[1], in[2], in[0].size());
+    const sparse_factor::Columns columns(in[1], in[2], in[0].size(), false);
     const Array factor = in[0].contiguous();
     out[0] = solution_of(in[3], columns);
     with_float(factor.dtype(), [&]<class T>(T) {
@@ -80,12 +80,12 @@ class SparseSolve final : public Op {
     require_inputs(*this, inputs, 5);
     require_system(inputs[4]);
     const Variable values[] = {inputs[0], inputs[1], inputs[4]};
-    const Variables own = sparse_factor::checked_values("solve", values, inputs.subspan(2, 2));
+    const Variables own = sparse_factor::checked_with_factor("solve", values, inputs.subspan(2, 2));
     return Apply(OpRef(this), {own[0], own[1], own[3], own[4], own[2]}, {own[2].type()});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[4]}; }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    const sparse_factor::Columns columns(in[2], in[3], in[1].size());
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
+    const auto columns = sparse_factor::columns_of(node, in, 2, in[1].size());
     const Array factor = in[1].contiguous();
     out[0] = solution_of(in[4], columns);
     with_float(factor.dtype(), [&]<class T>(T) {
