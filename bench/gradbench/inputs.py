@@ -116,7 +116,7 @@ SIZES: dict[str, Inputs] = {
     "det": {f"ell={ell}": lambda ell=ell: det(ell) for ell in (5, 7, 9)},
     "llsq": {f"n={n}": lambda n=n: llsq(n) for n in (64, 1024, 16392)},
     "lse": {f"n={n}": lambda n=n: lse(n) for n in (2500, 40000, 1280000)},
-    "ode": {f"n={n} s={s}": lambda n=n, s=s: ode(n, s) for n, s in ((1000, 10), (1000, 100), (100000, 10))},
+    "ode": {f"n={n} s={s}": lambda n=n, s=s: ode(n, s) for n, s in ((100, 100), (1000, 10), (1000, 100), (100000, 10))},
     "lstm": {f"l={layers} c={c}": lambda layers=layers, c=c: lstm(layers, c) for layers, c in ((2, 1024), (4, 4096))},
     "kmeans": {f"k={k} n={n} d={d}": lambda k=k, n=n, d=d: kmeans(k, n, d) for k, n, d in ((10, 1000, 8), (100, 10000, 16), (1000, 10000, 16))},
     "gmm": {f"d={d} k={k}": lambda d=d, k=k: gmm(d, k) for d, k in ((2, 5), (10, 25), (20, 50), (64, 25))},

@@ -2,6 +2,7 @@
 #include "../compiled.hpp"
 #include "../evals.hpp"
 #include "../geometry.hpp"
+#include "../jacobian_sample.hpp"
 
 namespace gradbench {
 
@@ -63,24 +64,6 @@ Json errors_of(const std::vector<bt::Array>& results) {
           {"w_err", {{"element", weights.data_as<double>()[0]}, {"repeated", weights.shape(0)}}}};
 }
 
-// Of the matrix by rows, of which the protocol exchanges the first 30 of each vector, and the last.
-Json sample_of(const std::vector<bt::Array>& results, std::int64_t n, std::int64_t m, std::int64_t p) {
-  const bt::Array blocks = results[0].contiguous(), last = results[1].contiguous();
-  const std::int64_t block = 2 * row_length, of_points = camera_length * n, of_weights = of_points + 3 * m;
-  Json rows = Json::array(), columns = Json::array(), values = Json::array();
-  for (std::int64_t i = 0; i < std::min(block, 3 * p + 1); ++i)
-    rows.push_back(i <= 2 * p ? i * row_length : 2 * p * row_length + i - 2 * p);
-  rows.push_back(2 * p * row_length + p);
-  for (std::int64_t i = 0; i < block; ++i) {
-    const std::int64_t j = i % row_length;
-    columns.push_back(j < camera_length ? j : j + 1 < row_length ? of_points + j - camera_length : of_weights);
-    values.push_back(blocks.data_as<double>()[i]);
-  }
-  columns.push_back(of_weights + p - 1);
-  values.push_back(last.data_as<double>()[p - 1]);
-  return {{"rows", rows}, {"cols", columns}, {"vals", values}};
-}
-
 }  // namespace
 
 Eval ba() {
@@ -91,9 +74,12 @@ Eval ba() {
   const auto jacobian = [](const Json& input) {
     const Scene scene = scene_of(input);
     const bt::Variable of_weights = bt::grad(bt::sum(1. - bt::sqr(scene.weights)), scene.weights);
-    return compiled(scene.arguments, {for_each_observation(scene, true), of_weights},
-                    [n = scene.cameras, m = scene.points, p = scene.observations](
-                        const std::vector<bt::Array>& results) { return sample_of(results, n, m, p); });
+    return compiled(
+        scene.arguments, {for_each_observation(scene, true), of_weights},
+        [n = scene.cameras, m = scene.points, p = scene.observations](const std::vector<bt::Array>& results) {
+          const bt::Array blocks = results[0].contiguous(), last = results[1].contiguous();
+          return jacobian_sample(blocks.data_as<double>(), last.data_as<double>()[p - 1], n, m, p);
+        });
   };
   return {"ba", {{"objective", objective}, {"jacobian", jacobian}}};
 }
