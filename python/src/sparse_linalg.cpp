@@ -17,7 +17,8 @@ void bind_sparse_linalg(nb::module_& m) {
   nb::class_<Cholesky>(m, "SparseCholesky",
                        "The Cholesky factor of a symmetric sparse matrix, of which the lower triangle is read.")
       .def(nb::init<const sparse::Matrix&>(), "A"_a, caller)
-      .def_prop_ro("L", &Cholesky::factor, "L with L @ L.T == A[order, :][:, order], a csc matrix.")
+      .def_prop_ro("L", &Cholesky::factor,
+                   "L with L @ L.T == A[order, :][:, order], or L @ L.conj().T for complex matrices, a csc matrix.")
       .def_prop_ro("order", &Cholesky::order, "The order in which rows are eliminated.")
       .def(
           "solve", [](const Cholesky& self, const Like& b) { return self.solve(as_variable(b)); }, "b"_a, caller,

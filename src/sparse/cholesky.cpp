@@ -15,59 +15,74 @@
 
 namespace bitale::sparse {
 
-struct Cholesky::Complex {
-  HermitianForm form;
-  Cholesky factor;
-};
+namespace {
 
-Cholesky::Cholesky(const Matrix& a) : Cholesky(a, 0) {}
+// Elements of a Hermitian matrix, of which some stand on the other side of the diagonal.
+Variable mirrored(const Variable& x, const Variable& is_other_side) { return switch_(is_other_side, conj(x), x); }
 
-Cholesky::Cholesky(const Matrix& a, std::int64_t named_rows) : matrix_(a) {
+}  // namespace
+
+Cholesky::Cholesky(const Matrix& a) : matrix_(a) {
   const Pattern& at = a.pattern();
   const auto height = known_integer(a.length(0)), width = known_integer(a.length(1));
   if (height && width && *height != *width)
     throw ShapeError(cat("sparse: cholesky: expected a square matrix, got ", a.str()));
-  if (is_complex(a.dtype())) {
-    HermitianForm form = hermitian_form(a);
-    const Matrix matrix = form.matrix;
-    complex_ = std::make_shared<const Complex>(Complex{std::move(form), Cholesky(matrix, *height)});
-    return;
-  }
+  const bool complex_values = is_complex(a.dtype());
+  bool dense = false;
+  Variable triangle;
   if (!at.is_static()) {
     const OrderForCholesky found = sparse_cholesky_order(at.indptr(), at.indices(), a.length(1 - at.major_axis()));
-    bounds_ = found.bounds, rows_ = found.rows, permutation_ = found.order, inverse_order_ = found.inverse;
+    factor_bounds_ = found.bounds, factor_rows_ = found.rows, permutation_ = found.order,
+    inverse_order_ = found.inverse;
     slots_ = found.slots;
     // Elements of the other triangle, which are not read, add zeros.
-    const Variable lower = switch_(ge(at.position(0), at.position(1)), a.data(), zeros_like(a.data()));
-    triangle_ = inc_subtensor(zeros(Operands{length_of(rows_, 0)}, a.dtype()), {IndexItem(slots_)}, lower);
-    factor_ = sparse_cholesky(triangle_, bounds_, rows_, permutation_, false);
-    return;
-  }
-  const Elements elements = elements_of(at, "cholesky");
-  runtime::CholeskyPlan plan = runtime::cholesky_plan({elements.lengths[0], elements.rows, elements.columns});
-  std::vector<std::int64_t> own_slots, sources;
-  for (std::size_t k = 0; k < elements.rows.size(); ++k)
-    if (elements.rows[k] >= elements.columns[k]) {
-      own_slots.push_back(plan.slots[k]);
-      sources.push_back(std::int64_t(k));
+    Variable lower = switch_(ge(at.position(0), at.position(1)), a.data(), zeros_like(a.data()));
+    if (complex_values) {
+      const auto rank = [&](int axis) { return subtensor(inverse_order_, {IndexItem(at.position(axis))}); };
+      is_mirrored_ = lt(rank(0), rank(1));
+      lower = mirrored(lower, is_mirrored_);
     }
-  order_ = std::move(plan.order);
-  bounds_ = index_vector(plan.columns.bounds);
-  rows_ = index_vector(plan.columns.rows);
-  permutation_ = index_vector(order_);
-  inverse_order_ = index_vector(plan.inverse);
-  slots_ = index_vector(plan.slots);
-  const Variable empty = zeros({std::int64_t(plan.columns.rows.size())}, a.dtype());
-  triangle_ = set_subtensor(empty, {IndexItem(index_vector(own_slots))},
-                            subtensor(a.data(), {IndexItem(index_vector(sources))}));
-  std::vector<std::int64_t> names = order_;
-  if (named_rows > 0)
-    for (std::int64_t& each : names) each %= named_rows;
-  factor_ = sparse_cholesky(triangle_, bounds_, rows_, index_vector(names), plan.dense);
+    triangle = inc_subtensor(zeros(Operands{length_of(factor_rows_, 0)}, a.dtype()), {IndexItem(slots_)}, lower);
+  } else {
+    const Elements elements = elements_of(at, "cholesky");
+    runtime::CholeskyPlan plan = runtime::cholesky_plan({elements.lengths[0], elements.rows, elements.columns});
+    std::vector<std::int64_t> own_slots, sources, are_mirrored;
+    for (std::size_t k = 0; k < elements.rows.size(); ++k) {
+      are_mirrored.push_back(plan.inverse[std::size_t(elements.rows[k])] <
+                             plan.inverse[std::size_t(elements.columns[k])]);
+      if (elements.rows[k] >= elements.columns[k]) {
+        own_slots.push_back(plan.slots[k]);
+        sources.push_back(std::int64_t(k));
+      }
+    }
+    order_ = std::move(plan.order);
+    dense = plan.dense;
+    factor_bounds_ = index_vector(plan.columns.bounds);
+    factor_rows_ = index_vector(plan.columns.rows);
+    permutation_ = index_vector(order_);
+    inverse_order_ = index_vector(plan.inverse);
+    slots_ = index_vector(plan.slots);
+    const IndexItem read(index_vector(sources));
+    Variable lower = subtensor(a.data(), {read});
+    if (complex_values) {
+      is_mirrored_ = constant(Array(are_mirrored).astype(DType::Bool));
+      lower = mirrored(lower, subtensor(is_mirrored_, {read}));
+    }
+    triangle = set_subtensor(zeros({std::int64_t(plan.columns.rows.size())}, a.dtype()),
+                             {IndexItem(index_vector(own_slots))}, lower);
+  }
+  if (complex_values) {
+    form_ = std::make_shared<const SparseRealForm>(sparse_real_form(factor_bounds_, factor_rows_, true));
+    triangle_ = in_real_form(triangle, *form_);
+    bounds_ = form_->bounds, rows_ = form_->rows;
+    named_rows_ = flatten(stack({permutation_, permutation_}, 1));
+  } else {
+    triangle_ = triangle, bounds_ = factor_bounds_, rows_ = factor_rows_, named_rows_ = permutation_;
+  }
+  factor_ = sparse_cholesky(triangle_, bounds_, rows_, named_rows_, dense);
 }
 
 const std::vector<std::int64_t>& Cholesky::order() const {
-  if (complex_) return complex_->factor.order();
   if (!matrix_.pattern().is_static())
     throw NotImplementedError(
         "sparse: cholesky: the order of elimination is known in a call only, for a pattern that is given there");
@@ -75,12 +90,9 @@ const std::vector<std::int64_t>& Cholesky::order() const {
 }
 
 Matrix Cholesky::factor() const {
-  if (complex_)
-    throw NotImplementedError(
-        "sparse: cholesky: the factor L of a complex matrix is not implemented; solve, logdet, selected_inverse and "
-        "sample are");
   const Variable& n = matrix_.length(0);
-  return Matrix(Pattern::unchecked(Format::csc, rows_, bounds_, n, n), factor_);
+  return Matrix(Pattern::unchecked(Format::csc, factor_rows_, factor_bounds_, n, n),
+                form_ ? from_real_form(factor_, *form_) : factor_);
 }
 
 Variable Cholesky::ordered(const Operand& b) const {
@@ -93,31 +105,34 @@ Variable Cholesky::ordered(const Operand& b) const {
         cat("sparse: cholesky: expected length ", *expected, ", got ", b.variable.str(), " with ", *given));
   std::vector<std::optional<Operand>> lengths(std::size_t(b.ndim()));
   lengths[0] = matrix_.length(0);
-  return subtensor(specify_shape(b, lengths), {IndexItem(permutation_)});
+  const Variable x = subtensor(specify_shape(b, lengths), {IndexItem(permutation_)});
+  return form_ ? interleaved(x) : x;
 }
 
-Variable Cholesky::restored(const Variable& x) const { return subtensor(x, {IndexItem(inverse_order_)}); }
+Variable Cholesky::restored(const Variable& x) const {
+  return subtensor(form_ ? from_interleaved(x) : x, {IndexItem(inverse_order_)});
+}
 
 Variable Cholesky::solve(const Operand& b) const {
   const LocationScope here(b.where);
-  if (complex_) return from_real_form(complex_->factor.solve(real_form(b.variable)));
-  if (is_complex(b.dtype())) return complex(solve(real(b)), solve(imag(b)));
+  if (!form_ && is_complex(b.dtype())) return complex(solve(real(b)), solve(imag(b)));
   return restored(sparse_solve(triangle_, factor_, bounds_, rows_, ordered(b)));
 }
 
 Variable Cholesky::logdet() const {
-  if (complex_) return complex_->factor.logdet() / 2;
-  return sparse_logdet(triangle_, factor_, bounds_, rows_, permutation_);
+  const Variable logdet = sparse_logdet(triangle_, factor_, bounds_, rows_, named_rows_);
+  return form_ ? logdet / 2 : logdet;
 }
 
 Matrix Cholesky::selected_inverse() const {
-  if (complex_) return matrix_.with_data(elements_of_form(complex_->form, complex_->factor.selected_inverse().data()));
-  return matrix_.with_data(subtensor(sparse_selected_inverse(triangle_, factor_, bounds_, rows_), {IndexItem(slots_)}));
+  const Variable own = sparse_selected_inverse(triangle_, factor_, bounds_, rows_);
+  if (!form_) return matrix_.with_data(subtensor(own, {IndexItem(slots_)}));
+  return matrix_.with_data(mirrored(subtensor(from_real_form(own, *form_), {IndexItem(slots_)}), is_mirrored_));
 }
 
 Variable Cholesky::sample(const Operand& z) const {
   const LocationScope here(z.where);
-  if (complex_) return from_real_form(complex_->factor.sample(real_form(z.variable)));
+  if (!form_ && is_complex(z.dtype())) return complex(sample(real(z)), sample(imag(z)));
   return restored(sparse_solve_triangular(factor_, bounds_, rows_, ordered(z), true));
 }
 

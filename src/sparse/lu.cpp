@@ -38,15 +38,18 @@ SparseLuMatrix operands(const Matrix& a, const Variable& order) {
 }  // namespace
 
 struct Lu::Complex {
-  RealForm form;
+  SparseRealForm form;
   Lu factors;
 };
 
 Lu::Lu(const Matrix& a) : matrix_(in_columns(a)) {
   if (is_complex(a.dtype())) {
-    RealForm form = real_form(matrix_);
-    const Matrix matrix = form.matrix;
-    complex_ = std::make_shared<const Complex>(Complex{std::move(form), Lu(matrix)});
+    const Pattern& at = matrix_.pattern();
+    const SparseRealForm form = sparse_real_form(at.indptr(), at.indices(), false);
+    const Variable two = int64_constant(2), height = lengths::mul(a.length(0), two),
+                   width = lengths::mul(a.length(1), two);
+    const Pattern pattern = Pattern::unchecked(Format::csc, form.rows, form.bounds, height, width);
+    complex_ = std::make_shared<const Complex>(Complex{form, Lu(Matrix(pattern, in_real_form(matrix_.data(), form)))});
     return;
   }
   Variables pattern;
@@ -78,10 +81,6 @@ const std::vector<std::int64_t>& Lu::column_order() const {
 
 Variable Lu::solve(const Operand& b, Trans trans) const {
   const LocationScope here(b.where);
-  // The transposed real form is that of the adjoint matrix.
-  if (complex_ && trans == Trans::transpose) return conj(solve(conj(b), Trans::adjoint));
-  if (complex_) return from_real_form(complex_->factors.solve(real_form(b.variable), trans));
-  if (is_complex(b.dtype())) return complex(solve(real(b), trans), solve(imag(b), trans));
   if (b.ndim() != 1 && b.ndim() != 2)
     throw TypeError(cat("sparse: lu: expected a vector or a matrix, got ", b.variable.str(), " of type ",
                         b.variable.type()->str()));
@@ -90,8 +89,13 @@ Variable Lu::solve(const Operand& b, Trans trans) const {
     throw ShapeError(cat("sparse: lu: expected length ", *expected, ", got ", b.variable.str(), " with ", *given));
   std::vector<std::optional<Operand>> lengths(std::size_t(b.ndim()));
   lengths[0] = matrix_.length(0);
-  return sparse_lu_solve(operands(matrix_, permutation_), {values_, bounds_, rows_, row_order_},
-                         specify_shape(b, lengths), trans != Trans::none);
+  const Variable right = specify_shape(b, lengths);
+  // The transposed real form is that of the adjoint matrix.
+  if (complex_ && trans == Trans::transpose) return conj(solve(conj(b), Trans::adjoint));
+  if (complex_) return from_interleaved(complex_->factors.solve(interleaved(right), trans));
+  if (is_complex(b.dtype())) return complex(solve(real(b), trans), solve(imag(b), trans));
+  return sparse_lu_solve(operands(matrix_, permutation_), {values_, bounds_, rows_, row_order_}, right,
+                         trans != Trans::none);
 }
 
 Variable Lu::logdet() const { return complex_ ? complex_->factors.logdet() / 2 : slogdet()[1]; }
@@ -100,10 +104,11 @@ Variables Lu::slogdet() const {
   if (complex_) {
     const auto& [form, own] = *complex_;
     const Pattern& at = matrix_.pattern();
+    const Variable order = at.is_static() ? index_vector(plan_for(at, false).order)
+                                          : sparse_lu_order(at.indptr(), at.indices(), matrix_.length(0)).order;
     const Variables sign = sparse_lu_complex_sign(operands(own.matrix_, own.permutation_),
                                                   {own.values_, own.bounds_, own.rows_, own.row_order_},
-                                                  {index_vector(form.real), index_vector(form.imaginary), at.indptr(),
-                                                   at.indices(), index_vector(plan_for(at, false).order)});
+                                                  {form.real, form.imaginary, at.indptr(), at.indices(), order});
     return {complex(sign[0], sign[1]), logdet()};
   }
   return sparse_lu_slogdet(operands(matrix_, permutation_), {values_, bounds_, rows_, row_order_});

@@ -9,6 +9,7 @@
 #include "ops/analysis/lengths.hpp"
 #include "ops/sparse/factor.hpp"
 #include "sparse/merge.hpp"
+#include "sparse/real_form.hpp"
 
 namespace bitale::sparse {
 
@@ -33,59 +34,16 @@ Matrix triangle(const Matrix& a, bool lower, std::int64_t offset) {
   return Matrix(compress(elements, a.format()).pattern, subtensor(a.data(), {IndexItem(constant(Array(from)))}));
 }
 
-// The real form of a complex lower triangle in compressed columns, with ones on its diagonal: each element is a block
-// [[re, -im], [im, re]], so that the form is a lower triangle, too. Column j of the triangle, of c elements from
-// bounds[j], becomes two of 2 c and 2 c - 1, since that on the diagonal is real.
-struct Triangle {
-  Variable data, bounds, rows;
-};
-Triangle real_form_of_unit_triangle(const Variable& data, const Variable& bounds, const Variable& rows,
-                                    const Variable& columns) {
-  const Variable wide = cast(bounds, DType::Int64), row = cast(rows, DType::Int64);
-  const Variable first = subtensor(wide, {IndexItem(Slice{{}, -1, {}})});
-  const Variable next = subtensor(wide, {IndexItem(Slice{1, {}, {}})});
-  const Variable number = arange(length_of(first, 0));
-  const auto of_column = [&](const Variable& x) { return subtensor(x, {IndexItem(columns)}); };
-  const Variable position = arange(length_of(data, 0));
-  const Variable left = first * 4 - number, right = first * 2 + next * 2 - number;  // where both columns begin
-  const Variable offset = (position - of_column(first)) * 2;
-  const Variable re_left = of_column(left) + offset, re_right = of_column(right) + offset;
-  const Variable on_diagonal = eq(position, of_column(first));
-  // Above the diagonal there is nothing: zeros are added to the last element of the column before.
-  const Variable re = real(data), im = imag(data), none = zeros_like(im);
-  const Variable im_left = switch_(on_diagonal, none, im), im_right = switch_(on_diagonal, none, -im);
-  const Variable row_right = switch_(on_diagonal, zeros_like(row), row * 2);
-  const Variable at = concatenate({re_left, re_left + 1, re_right - 1, re_right}, 0);
-  const Variable last = subtensor(wide, {IndexItem(-1)}) * 4 - length_of(number, 0);
-  const auto placed = [&](const Variables& parts) {
-    const Variable all = concatenate(parts, 0);
-    return inc_subtensor(zeros(Operands{last}, all.dtype()), {IndexItem(at)}, all);
-  };
-  const Variable starts = flatten(stack({left, right}, 1));
-  return {placed({re, im_left, im_right, re}), concatenate({starts, expand_dims(last, 0)}, 0),
-          placed({row * 2, row * 2 + 1, row_right, row * 2 + 1})};
-}
-
-// Rows re, im, re, im, ... of a vector or a matrix, and inversely.
-Variable interleaved(const Variable& x) {
-  const Variable both = stack({real(x), imag(x)}, 1);
-  return x.ndim() == 1 ? flatten(both) : reshape(both, Operands{length_of(x, 0) * 2, length_of(x, 1)});
-}
-Variable from_interleaved(const Variable& x) {
-  const auto part = [&](int first) { return subtensor(x, {IndexItem(Slice{first, {}, 2})}); };
-  return complex(part(0), part(1));
-}
-
 // x with L x == b, or L^T x == b, for a complex lower triangle: it is one with ones on its diagonal, times the
 // diagonal.
 Variable solve_complex(const Variable& data, const Variable& diagonal, const Pattern& at, const Variable& b,
                        bool transposed) {
   const Variable columns = segment_ids(at.indptr(), length_of(data, 0));
-  const Triangle form =
-      real_form_of_unit_triangle(data / subtensor(diagonal, {IndexItem(columns)}), at.indptr(), at.indices(), columns);
+  const SparseRealForm form = sparse_real_form(at.indptr(), at.indices(), true);
+  const Variable values = in_real_form(data / subtensor(diagonal, {IndexItem(columns)}), form);
   const auto divided = [&](const Variable& x) { return x / (x.ndim() == 1 ? diagonal : expand_dims(diagonal, 1)); };
   const auto solved = [&](const Variable& x) {
-    return from_interleaved(sparse_solve_triangular(form.data, form.bounds, form.rows, interleaved(x), transposed));
+    return from_interleaved(sparse_solve_triangular(values, form.bounds, form.rows, interleaved(x), transposed));
   };
   // The transposed real form is that of the adjoint matrix.
   return transposed ? conj(solved(conj(divided(b)))) : divided(solved(b));

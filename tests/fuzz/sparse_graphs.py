@@ -202,7 +202,7 @@ class _Generator(complex_graphs._Generator):
         return f"bt.scan(lambda s, c: pt.tanh({s} @ s / 2) + c, outputs_info={v}, non_sequences={v}, n_steps={int(self.rng.integers(0, 4))}, return_updates=False)".replace(" / 2", "" if not self.wide else " / 2.0")
 
     def _system(self) -> str:
-        """Of a matrix with a heavy diagonal. Complex factors need a static pattern."""
+        """Of a matrix with a heavy diagonal."""
         n = self.choice([n for n in self.lengths if n] or [2])
         s = self.matrix((n, n))
         dtype = self.stored[s].dtype
@@ -215,8 +215,6 @@ class _Generator(complex_graphs._Generator):
             raise Rejected
         triangular = f"bt.sparse.linalg.solve_triangular({general}, {b}, lower={self.chance(0.5)}, trans={self.choice([0, 1, 2])}, unit_diagonal={self.chance(0.3)})"
         form = f"bt.sparse.linalg.quadratic_form({positive}, {self.pick(shape=(n,))})"
-        if s not in self.static and dtype.kind == "c":
-            return triangular if self.chance(0.7) else form
         return self.choice([
             form, triangular, f"bt.sparse.linalg.cholesky({positive}).solve({b})", f"bt.sparse.linalg.cholesky({positive}).logdet()",
             f"bt.sparse.linalg.selected_inverse({positive})", f"bt.sparse.linalg.lu({general}).solve({b}, trans={self.choice([0, 1, 2])})",

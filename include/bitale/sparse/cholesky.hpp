@@ -8,16 +8,20 @@
 
 #include "bitale/sparse/matrix.hpp"
 
+namespace bitale {
+struct SparseRealForm;
+}
+
 namespace bitale::sparse {
 
 class Cholesky {
  public:
-  // Only the lower triangle is read; a complex matrix is Hermitian. ShapeError for a matrix that is not square,
-  // NotImplementedError for a complex one without a static pattern; a call raises LinAlgError, naming the row, where
-  // the matrix is not positive definite.
+  // Only the lower triangle is read; a complex matrix is Hermitian, and of its diagonal the real part is read.
+  // ShapeError for a matrix that is not square; a call raises LinAlgError, naming the row, where the matrix is not
+  // positive definite.
   explicit Cholesky(const Matrix& a);
 
-  // L with L @ L.T == A[order][:, order], a lower triangular csc matrix. NotImplementedError for complex matrices.
+  // L with L @ L.T == A[order][:, order], or L @ L.conj().T for complex matrices, a lower triangular csc matrix.
   Matrix factor() const;
   // NotImplementedError without a static pattern.
   const std::vector<std::int64_t>& order() const;
@@ -26,23 +30,23 @@ class Cholesky {
   Variable logdet() const;
   // The elements of the inverse at the positions that A stores.
   Matrix selected_inverse() const;
-  // L.T^-1 @ z in the rows' own order: with z of standard normal numbers, a sample of the Gaussian of precision A. For
-  // complex matrices, with the factor of the real form (Re z and Im z have variances of 1/2 each).
+  // L.T^-1 @ z in the rows' own order, or L.conj().T^-1 @ z for complex matrices: with z of standard normal numbers
+  // (complex ones: Re z and Im z have variances of 1/2 each), a sample of the Gaussian of precision A.
   Variable sample(const Operand& z) const;
 
  private:
-  // Errors name rows modulo this number, those of a complex matrix by its real form.
-  Cholesky(const Matrix& a, std::int64_t named_rows);
+  // A vector or matrix in the order of elimination, as the factor's systems take it, and inversely.
   Variable ordered(const Operand& b) const;
   Variable restored(const Variable& x) const;
 
   Matrix matrix_;
-  std::vector<std::int64_t> order_;                               // of a static pattern
-  Variable bounds_, rows_, permutation_, inverse_order_, slots_;  // slots_: where the factor has each element of A
-  Variable triangle_, factor_;
-  // Of a complex matrix: the factor of its real form, and nothing else.
-  struct Complex;
-  std::shared_ptr<const Complex> complex_;
+  std::vector<std::int64_t> order_;               // of a static pattern
+  Variable permutation_, inverse_order_, slots_;  // slots_: where the factor has each element of A
+  Variable factor_bounds_, factor_rows_;          // of L
+  Variable triangle_, factor_, bounds_, rows_;    // what is eliminated: of complex matrices, the real form
+  Variable named_rows_;                           // the row of A that each of these is of
+  Variable is_mirrored_;                          // of complex matrices: where L has the conjugate of A's element
+  std::shared_ptr<const SparseRealForm> form_;    // of complex matrices
 };
 
 }  // namespace bitale::sparse

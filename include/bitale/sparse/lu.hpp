@@ -12,8 +12,8 @@ namespace bitale::sparse {
 
 class Lu {
  public:
-  // ShapeError for a matrix that is not square, NotImplementedError for a complex one without a static pattern; a call
-  // raises LinAlgError, naming the column, where the matrix is singular.
+  // ShapeError for a matrix that is not square; a call raises LinAlgError, naming the column, where the matrix is
+  // singular.
   explicit Lu(const Matrix& a);
 
   // The order in which columns are eliminated; for complex matrices, those of the real form. NotImplementedError

@@ -16,7 +16,7 @@ SparseCholesky.__module__ = SparseLU.__module__ = __name__
 
 
 def cholesky(A: Any) -> SparseCholesky:
-    """The factor of a symmetric positive definite matrix, of which the lower triangle is read.
+    """The factor of a symmetric (or Hermitian) positive definite matrix, of which the lower triangle is read.
 
     Where the pattern is static, the order of elimination is found once, else in each call.
 

@@ -26,8 +26,8 @@ Variable sparse_lu_solve(const SparseLuMatrix& a, const SparseLuFactors& factors
 // The sign of the determinant, and the logarithm of its absolute value.
 Variables sparse_lu_slogdet(const SparseLuMatrix& a, const SparseLuFactors& factors);
 // The sign of the determinant of a complex matrix, its real and its imaginary part. `a` and `factors` are of the real
-// form [[Re A, -Im A], [Im A, Re A]], of which elements are A's own: `real` and `imaginary` are the indices of their
-// parts in the left half, for A in compressed columns that are eliminated in an order.
+// form (real_form.hpp), of which elements are A's own: `real` and `imaginary` are the indices of their parts, for A in
+// compressed columns that are eliminated in an order.
 struct SparseComplexColumns {
   Variable real, imaginary, bounds, rows, order;
 };

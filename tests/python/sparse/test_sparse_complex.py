@@ -82,18 +82,19 @@ def test_gradients():
 def general(n=9, dtype="complex128"):
     value = sp.csr_array((rng.random((n, n)) < 0.3) + np.eye(n)).astype(dtype)
     value.data = complex_values(value.nnz, dtype)
-    return sp.csr_array(value + 3 * sp.eye_array(n)).astype(dtype)
+    return sp.csr_array(value + 3 * sp.eye_array(n)).astype(dtype).sorted_indices()
 
 
 def hermitian(n=9, dtype="complex128"):
     part = general(n)
-    return sp.csr_array(part @ part.conj().T + sp.eye_array(n)).astype(dtype)
+    return sp.csr_array(part @ part.conj().T + sp.eye_array(n)).astype(dtype).sorted_indices()
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_solutions_of_general_systems(dtype):
+@pytest.mark.parametrize("static", [True, False])
+def test_solutions_of_general_systems(static, dtype):
     value, b, B = general(dtype=dtype), complex_values(9, dtype), complex_values((9, 2), dtype)
-    A = sparse.matrix("csr", "A", dtype, pattern=value)
+    A = sparse.matrix("csr", "A", dtype, pattern=value if static else None)
     factors, dense, tolerance = sparse.linalg.lu(A), value.toarray(), 1e-3 if dtype == "complex64" else 1e-10
     f = bt.function([A], [factors.solve(b), factors.solve(B), factors.solve(b, trans=True), factors.solve(b.real), sparse.linalg.spsolve(A, b), *factors.slogdet()])
     got = f(value)
@@ -106,10 +107,11 @@ def test_solutions_of_general_systems(dtype):
 
 
 @pytest.mark.parametrize("format", ["csr", "csc"])
-def test_hermitian_systems(format):
+@pytest.mark.parametrize("static", [True, False])
+def test_hermitian_systems(static, format):
     value, b = hermitian().asformat(format), complex_values(9, "complex128")
     dense, inverse = value.toarray(), np.linalg.inv(value.toarray())
-    A = sparse.matrix(format, "A", "complex128", pattern=value)
+    A = sparse.matrix(format, "A", "complex128", pattern=value if static else None)
     factor = sparse.linalg.cholesky(A)
     f = bt.function([A], [factor.solve(b), factor.logdet(), factor.selected_inverse(), sparse.linalg.solve(A, b), factor.solve(b.real)])
     got = f(value)
@@ -119,10 +121,142 @@ def test_hermitian_systems(format):
     # The lower triangle is read, and of the diagonal the real part.
     for other in (sp.tril(value), value + 1j * sp.eye_array(9)):
         other = sp.csr_array(other).asformat(format)
-        B = sparse.matrix(format, "B", "complex128", pattern=other)
+        B = sparse.matrix(format, "B", "complex128", pattern=other if static else None)
         np.testing.assert_allclose(bt.function([B], sparse.linalg.cholesky(B).solve(b))(other), np.linalg.solve(dense, b), rtol=1e-9)
-    with pytest.raises(NotImplementedError, match="complex"):
-        factor.L  # noqa: B018
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("format", ["csr", "csc"])
+def test_hermitian_factors(format, dtype):
+    """L by a static pattern and by one of the call, of matrices with empty and with dense parts, and samples by it."""
+    tolerance = 1e-3 if dtype == "complex64" else 1e-10
+    for value in (hermitian(dtype=dtype), hermitian(30, dtype), sp.csr_array(np.diag([1.0, 2.0]).astype(dtype)), sp.csr_array((0, 0), dtype=dtype)):
+        value, z = value.asformat(format), complex_values(value.shape[0], dtype)
+        found = []
+        for A in (sparse.matrix(format, "A", dtype, pattern=value), sparse.matrix(format, "A", dtype)):
+            factor = sparse.linalg.cholesky(A)
+            found.append(bt.function([A], [factor.L, factor.sample(z)])(value))
+            if A.is_static:
+                order = factor.order
+        for L, sample in found:
+            L = L.toarray()
+            assert L.dtype == sample.dtype == dtype
+            assert not np.triu(L, 1).any() and not np.diag(L).imag.any() and (np.diag(L).real > 0).all()
+            np.testing.assert_allclose(L @ L.conj().T, value.toarray()[np.ix_(order, order)], rtol=tolerance, atol=20 * tolerance)
+            np.testing.assert_allclose(L.conj().T @ sample[order], z[order], rtol=tolerance, atol=20 * tolerance)
+
+
+def costs_of_hermitian(A, b):
+    """A real number of all that a Hermitian factor gives, each apart."""
+    factor = sparse.linalg.cholesky(A)
+    x, s, L, inverse = factor.solve(b), factor.sample(b), factor.L.data, factor.selected_inverse().data
+    return [
+        factor.logdet(), (pt.real(x) ** 2 * np.arange(6)).sum() + pt.imag(x).sum(), (pt.imag(s) * pt.real(s)).sum(),
+        (pt.real(L) * pt.imag(L) + pt.real(L) ** 2).sum(), (pt.real(inverse) * pt.imag(inverse) + pt.real(inverse)).sum(),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("static", [True, False])
+def test_gradients_of_hermitian_factors_by_their_elements(static):
+    """By differences in the real and in the imaginary part of each element: 0 for those that are not read."""
+    value, b = hermitian(6), complex_values(6, "complex128")
+    A = sparse.matrix("csr", "A", "complex128", pattern=value if static else None)
+    costs = costs_of_hermitian(A, b)
+    f, g = bt.function([A], costs), bt.function([A], [pt.grad(cost, A.data) for cost in costs])
+    slopes, step = g(value), 1e-6
+    rows = np.repeat(np.arange(6), np.diff(value.indptr))
+    for slope in slopes:
+        assert not slope[rows < value.indices].any() and not slope[rows == value.indices].imag.any()
+    for k in range(value.nnz):
+        for unit in (1, 1j):
+            shift = np.zeros(value.nnz, "complex128")
+            shift[k] = unit * step
+            up, down = (f(sp.csr_array((value.data + sign * shift, value.indices, value.indptr), shape=(6, 6))) for sign in (1, -1))
+            for slope, high, low in zip(slopes, up, down):
+                own = slope[k].real if unit == 1 else slope[k].imag
+                np.testing.assert_allclose(own, (high - low) / (2 * step), rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("static", [True, False])
+def test_forward_and_second_derivatives_of_hermitian_factors(static):
+    value, b = hermitian(6), complex_values(6, "complex128")
+    B = sparse.matrix("csr", "B", "complex128", pattern=value if static else None)
+    t = pt.dscalar("t")
+    costs = costs_of_hermitian(B.with_data(B.data * pt.exp(t) + (pt.real(B.data) + 1j * pt.imag(B.data)) * t**2), b)
+    first = [pt.grad(cost, t) for cost in costs]
+    forward = [bt.pushforward(cost, t, pt.constant(1.0)) for cost in costs[:2]]
+    second = [pt.grad(each, t) for each in first[:2]]
+    f = bt.function([B, t], [*costs, *first, *forward, *second])
+    step = 1e-5
+    here, up, down = (f(value, 0.3 + shift) for shift in (0, step, -step))
+    for k in range(5):
+        np.testing.assert_allclose(here[5 + k], (up[k] - down[k]) / (2 * step), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(here[10:12], here[5:7], rtol=1e-10)
+    for k in range(2):
+        np.testing.assert_allclose(here[12 + k], (up[5 + k] - down[5 + k]) / (2 * step), rtol=1e-5)
+
+
+def test_batches_of_hermitian_factors():
+    value, b = hermitian(5), complex_values(5, "complex128")
+    t, ts = pt.dscalar("t"), pt.dvector("ts")
+    factor = sparse.linalg.cholesky(sparse.constant(value) * t)
+    given = np.array([0.5, 1.0, 2.0])
+    outputs = bt.graph.replace.vectorize_graph([factor.solve(b), factor.logdet(), factor.L.data, factor.selected_inverse().data], {t: ts})
+    x, logdet, L, inverse = bt.function([ts], outputs)(given)
+    rows = np.repeat(np.arange(5), np.diff(value.indptr))
+    for k, scale in enumerate(given):
+        dense = scale * value.toarray()
+        np.testing.assert_allclose(x[k], np.linalg.solve(dense, b), rtol=1e-10)
+        np.testing.assert_allclose(logdet[k], np.linalg.slogdet(dense)[1], rtol=1e-10)
+        np.testing.assert_allclose(L[k], L[0] * np.sqrt(scale / given[0]), rtol=1e-10, atol=1e-14)
+        np.testing.assert_allclose(inverse[k], np.linalg.inv(dense)[rows, value.indices], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("linker", ["jit", "vm", "c"])
+def test_complex_factors_by_patterns_of_calls(linker):
+    A, b = sparse.matrix("csr", "A", "complex128"), pt.zvector("b")
+    positive, factors = sparse.linalg.cholesky(A), sparse.linalg.lu(A)
+    f = bt.function([A, b], [positive.solve(b), positive.logdet(), sparse.linalg.spsolve(A, b), *factors.slogdet(), factors.solve(b, trans="C")], mode=bt.Mode(linker=linker))
+    for n in (5, 1, 0, 12):
+        value, right = hermitian(n) if n else sp.csr_array((0, 0), dtype="complex128"), complex_values(n, "complex128")
+        dense = value.toarray()
+        x, logdet, y, sign, absolute, adjoint = f(value, right)
+        for own in (x, y, adjoint):
+            np.testing.assert_allclose(own, np.linalg.solve(dense, right), rtol=1e-9, atol=1e-12)
+        for own, expected in zip((sign, logdet, absolute), (*np.linalg.slogdet(dense), np.linalg.slogdet(dense)[1])):
+            np.testing.assert_allclose(own, expected, rtol=1e-10, atol=1e-12)
+    bad = hermitian(4).tolil()
+    bad[2, 2] = -50 + np.nan * 1j
+    with pytest.raises(np.linalg.LinAlgError, match="row 2"):
+        bt.function([A], positive.logdet(), mode=bt.Mode(linker=linker))(sp.csr_array(bad))
+    with pytest.raises(np.linalg.LinAlgError):
+        bt.function([A], factors.logdet(), mode=bt.Mode(linker=linker))(sp.csr_array((3, 3), dtype="complex128"))
+    for wrong in (sp.csr_array((3, 4), dtype="complex128"), sp.csr_array((4, 3), dtype="complex128")):
+        with pytest.raises(ValueError):
+            f(wrong, np.zeros(3))
+
+
+def test_derivatives_of_complex_lu_factors_by_patterns_of_calls():
+    value, b = general(6), complex_values(6, "complex128")
+    A, v, M = sparse.matrix("csc", "A", "complex128"), pt.zvector("v"), pt.zmatrix("M")
+    columns = np.repeat(np.arange(6), np.diff(value.tocsc().indptr))
+    results = []
+    for argument, given, leaf, x, logdet in (
+        (A, value.tocsc(), A.data, sparse.linalg.spsolve(A, v), sparse.linalg.lu(A).logdet()), (M, value.toarray(), M, pt.linalg.solve(M, v), pt.linalg.slogdet(M)[1]),
+    ):  # fmt: skip
+        cost = (pt.real(x) ** 2 * np.arange(6)).sum() + (pt.imag(x) * pt.real(x)).sum()
+        by_leaf, by_v = pt.grad(cost, leaf), pt.grad(cost, v)
+        results.append(bt.function([argument, v], [by_leaf, pt.grad(logdet, leaf), pt.grad((pt.real(by_v) * np.arange(6)).sum(), leaf), by_v])(given, b))
+    for own, dense in zip(results[0][:3], results[1][:3]):
+        np.testing.assert_allclose(own, dense[value.tocsc().indices, columns], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(results[0][3], results[1][3], rtol=1e-9)
+
+
+def test_samples_of_real_factors_take_complex_numbers():
+    value, z = sp.csr_array(hermitian(5).real + 9 * sp.eye_array(5)), complex_values(5, "complex128")
+    factor = sparse.linalg.cholesky(sparse.constant(value))
+    own, re, im = bt.function([], [factor.sample(z), factor.sample(z.real), factor.sample(z.imag)])()
+    np.testing.assert_allclose(own, re + 1j * im, rtol=1e-14)
 
 
 def test_samples_have_the_inverse_as_covariance():

@@ -108,7 +108,3 @@ def test_what_is_refused():
     for what in (lambda: sparse.linalg.cholesky(A).order, lambda: sparse.linalg.lu(A).column_order):
         with pytest.raises(NotImplementedError, match="order of elimination"):
             what()
-    Z = sparse.matrix("csr", "Z", "complex128")
-    for factor in (sparse.linalg.cholesky, sparse.linalg.lu, sparse.linalg.logdet):
-        with pytest.raises(NotImplementedError, match="pattern"):
-            factor(Z)
