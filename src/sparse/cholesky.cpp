@@ -72,7 +72,7 @@ Cholesky::Cholesky(const Matrix& a) : matrix_(a) {
                              {IndexItem(index_vector(own_slots))}, lower);
   }
   if (complex_values) {
-    form_ = std::make_shared<const SparseRealForm>(sparse_real_form(factor_bounds_, factor_rows_, true));
+    form_ = std::make_shared<const RealForm>(sparse_real_form(factor_bounds_, factor_rows_, true));
     triangle_ = in_real_form(triangle, *form_);
     bounds_ = form_->bounds, rows_ = form_->rows;
     named_rows_ = flatten(stack({permutation_, permutation_}, 1));

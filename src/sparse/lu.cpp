@@ -38,14 +38,14 @@ SparseLuMatrix operands(const Matrix& a, const Variable& order) {
 }  // namespace
 
 struct Lu::Complex {
-  SparseRealForm form;
+  RealForm form;
   Lu factors;
 };
 
 Lu::Lu(const Matrix& a) : matrix_(in_columns(a)) {
   if (is_complex(a.dtype())) {
     const Pattern& at = matrix_.pattern();
-    const SparseRealForm form = sparse_real_form(at.indptr(), at.indices(), false);
+    const RealForm form = sparse_real_form(at.indptr(), at.indices(), false);
     const Variable two = int64_constant(2), height = lengths::mul(a.length(0), two),
                    width = lengths::mul(a.length(1), two);
     const Pattern pattern = Pattern::unchecked(Format::csc, form.rows, form.bounds, height, width);

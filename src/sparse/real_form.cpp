@@ -6,12 +6,12 @@
 
 namespace bitale::sparse {
 
-Variable in_real_form(const Variable& data, const SparseRealForm& form) {
+Variable in_real_form(const Variable& data, const RealForm& form) {
   const Variable re = real(data), im = imag(data);
   return subtensor(concatenate({re, im, -im, zeros({1}, re.dtype())}, 0), {IndexItem(form.source)});
 }
 
-Variable from_real_form(const Variable& data, const SparseRealForm& form) {
+Variable from_real_form(const Variable& data, const RealForm& form) {
   const Variable values = concatenate({data, zeros({1}, data.dtype())}, 0);
   return complex(subtensor(values, {IndexItem(form.real)}), subtensor(values, {IndexItem(form.imaginary)}));
 }

@@ -10,8 +10,8 @@
 namespace bitale::sparse {
 
 // The form's elements, and inversely.
-Variable in_real_form(const Variable& data, const SparseRealForm& form);
-Variable from_real_form(const Variable& data, const SparseRealForm& form);
+Variable in_real_form(const Variable& data, const RealForm& form);
+Variable from_real_form(const Variable& data, const RealForm& form);
 // Rows re, im, re, im, ... of a vector or a matrix, and inversely.
 Variable interleaved(const Variable& x);
 Variable from_interleaved(const Variable& x);

@@ -39,7 +39,7 @@ Matrix triangle(const Matrix& a, bool lower, std::int64_t offset) {
 Variable solve_complex(const Variable& data, const Variable& diagonal, const Pattern& at, const Variable& b,
                        bool transposed) {
   const Variable columns = segment_ids(at.indptr(), length_of(data, 0));
-  const SparseRealForm form = sparse_real_form(at.indptr(), at.indices(), true);
+  const RealForm form = sparse_real_form(at.indptr(), at.indices(), true);
   const Variable values = in_real_form(data / subtensor(diagonal, {IndexItem(columns)}), form);
   const auto divided = [&](const Variable& x) { return x / (x.ndim() == 1 ? diagonal : expand_dims(diagonal, 1)); };
   const auto solved = [&](const Variable& x) {

@@ -9,7 +9,7 @@
 #include "bitale/sparse/matrix.hpp"
 
 namespace bitale {
-struct SparseRealForm;
+struct RealForm;
 }
 
 namespace bitale::sparse {
@@ -46,7 +46,7 @@ class Cholesky {
   Variable triangle_, factor_, bounds_, rows_;    // what is eliminated: of complex matrices, the real form
   Variable named_rows_;                           // the row of A that each of these is of
   Variable is_mirrored_;                          // of complex matrices: where L has the conjugate of A's element
-  std::shared_ptr<const SparseRealForm> form_;    // of complex matrices
+  std::shared_ptr<const RealForm> form_;          // of complex matrices
 };
 
 }  // namespace bitale::sparse

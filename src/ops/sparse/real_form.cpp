@@ -51,12 +51,12 @@ Positions positions(const Array& given_bounds, const Array& given_rows, bool is_
 }
 
 // Inputs: bounds, rows.
-class SparseRealFormOp final : public OpOf<SparseRealFormOp> {
+class SparseRealForm final : public OpOf<SparseRealForm> {
  public:
-  explicit SparseRealFormOp(bool is_triangle) : is_triangle(is_triangle) {}
+  explicit SparseRealForm(bool is_triangle) : is_triangle(is_triangle) {}
 
   bool is_triangle;
-  static constexpr auto fields = attribute_list(attribute("is_triangle", &SparseRealFormOp::is_triangle));
+  static constexpr auto fields = attribute_list(attribute("is_triangle", &SparseRealForm::is_triangle));
 
   std::string_view name() const override { return "SparseRealForm"; }
   Apply make_node(std::span<const Variable> inputs) const override {
@@ -90,9 +90,8 @@ std::vector<Sample> sparse_real_form_samples() {
     std::vector<Array> values = {Array(bounds), Array(rows)};
     Variables inputs;
     for (const Array& value : values) inputs.push_back(sample_input(value.dtype(), Dims{unknown_length}));
-    out.push_back({.node = make_ref<SparseRealFormOp>(triangle)->make_node(inputs),
-                   .values = std::move(values),
-                   .smooth = false});
+    out.push_back(
+        {.node = make_ref<SparseRealForm>(triangle)->make_node(inputs), .values = std::move(values), .smooth = false});
   };
   for (const bool triangle : {false, true}) {
     add({0, 2, 4, 5}, {0, 1, 1, 2, 2}, triangle);
@@ -100,18 +99,18 @@ std::vector<Sample> sparse_real_form_samples() {
   }
   return out;
 }
-REGISTER_OP(SparseRealFormOp, "The pattern of the real form of a complex sparse matrix.", sparse_real_form_samples);
+REGISTER_OP(SparseRealForm, "The pattern of the real form of a complex sparse matrix.", sparse_real_form_samples);
 
 }  // namespace
 
-SparseRealForm sparse_real_form(const Variable& bounds, const Variable& rows, bool is_triangle) {
+RealForm sparse_real_form(const Variable& bounds, const Variable& rows, bool is_triangle) {
   if (bounds.is_constant() && rows.is_constant()) {
     const Positions found = positions(*bounds.constant(), *rows.constant(), is_triangle);
     return {constant(Array(found.bounds)), constant(Array(found.rows)), constant(Array(found.source)),
             constant(Array(found.real)), constant(Array(found.imaginary))};
   }
   const Variable inputs[] = {bounds, rows};
-  const Apply node = make_ref<SparseRealFormOp>(is_triangle)->make_node(inputs);
+  const Apply node = make_ref<SparseRealForm>(is_triangle)->make_node(inputs);
   return {node.output(0), node.output(1), node.output(2), node.output(3), node.output(4)};
 }
 

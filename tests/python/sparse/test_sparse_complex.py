@@ -1,5 +1,7 @@
 """Complex sparse matrices against SciPy's: products, sums, elementwise functions, arrangement, gradients and factors."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -234,6 +236,13 @@ def test_complex_factors_by_patterns_of_calls(linker):
     for wrong in (sp.csr_array((3, 4), dtype="complex128"), sp.csr_array((4, 3), dtype="complex128")):
         with pytest.raises(ValueError):
             f(wrong, np.zeros(3))
+
+
+def test_functions_of_complex_factors_are_stored():
+    A, value, b = sparse.matrix("csr", "A", "complex128"), hermitian(4), complex_values(4, "complex128")
+    f = bt.function([A], [sparse.linalg.cholesky(A).solve(b), sparse.linalg.lu(A).solve(b), sparse.linalg.solve_triangular(A, b)])
+    for own, expected in zip(pickle.loads(pickle.dumps(f))(value), f(value)):
+        np.testing.assert_array_equal(own, expected)
 
 
 def test_derivatives_of_complex_lu_factors_by_patterns_of_calls():
