@@ -3,16 +3,21 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <string>
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/traversal.hpp"
+#include "bitale/ops/ops.hpp"
 #include "bitale/xtensor/variable.hpp"
 #include "identity_test.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
+#include "sparse.hpp"
 
 namespace bitale::python {
 
@@ -158,10 +163,42 @@ std::vector<std::pair<nb::object, nb::object>> as_pairs(nb::handle object, std::
   return out;
 }
 
-Replacements as_replacements(nb::handle object, std::string_view what) {
+namespace {
+
+// The vectors and lengths that another sparse matrix has in place of those of one. ValueError for other positions than
+// a static pattern's, and for another format.
+Replacements replaced_parts(const sparse::Matrix& a, const sparse::Matrix& b, std::string_view what) {
+  const sparse::Pattern &at = a.pattern(), &other = b.pattern();
+  Replacements out = {{a.data(), b.data()}};
+  if (at.same_as(other)) return out;
+  if (at.is_static() || at.format() != other.format())
+    throw ValueError(cat(what, ": ", a.str(), " and ", b.str(), " don't have the same ",
+                         at.is_static() ? "positions" : "format; A.tocsr() and A.tocsc() convert"));
+  out.emplace_back(at.indices(), cast(other.indices(), at.indices().dtype()));
+  out.emplace_back(at.indptr(), cast(other.indptr(), at.indptr().dtype()));
+  const int minor = 1 - at.major_axis();
+  if (!at.length(minor).is_constant()) out.emplace_back(at.length(minor), other.length(minor));
+  return out;
+}
+
+}  // namespace
+
+Replacements as_replacements(nb::handle object, std::string_view what, std::span<const Variable> graph) {
   Replacements out;
-  for (auto& [before, after] : as_pairs(object, what))
+  for (auto& [before, after] : as_pairs(object, what)) {
+    if (const auto* matrix = matrix_in(before)) {
+      const auto* other = matrix_in(after);
+      if (!other) throw TypeError(cat(what, ": ", matrix->str(), ": expected a sparse matrix, got ", shown(after)));
+      Replacements parts = replaced_parts(*matrix, *other, what), used;
+      const Variables found = ancestors(graph);
+      const VariableSet occurring(found.begin(), found.end());
+      std::ranges::copy_if(parts, std::back_inserter(used),
+                           [&](const auto& pair) { return occurring.contains(pair.first); });
+      for (auto& pair : used.empty() ? parts : used) out.push_back(std::move(pair));
+      continue;
+    }
     out.emplace_back(require_variable(before, what), as_variable(after));
+  }
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -28,6 +29,7 @@
 #include "hooks.hpp"
 #include "input_output.hpp"
 #include "numpy_bridge.hpp"
+#include "sparse.hpp"
 #include "values.hpp"
 
 namespace bitale::python {
@@ -69,6 +71,10 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
   if (!given.is_none()) {
     if (!nb::isinstance<nb::dict>(given))
       throw TypeError(cat("eval: expected a dict from variables to values, got ", shown(given)));
+    const nb::list keys = nb::borrow<nb::dict>(given).keys();
+    if (std::ranges::any_of(keys, [](nb::handle key) { return matrix_in(key) != nullptr; }))
+      return nb::module_::import_("bitale._core")
+          .attr("function")(keys, object, **options)(*nb::borrow<nb::dict>(given).values());
     Variables named;  // the named variables that the expression is computed from
     for (auto [key, value] : nb::borrow<nb::dict>(given)) {
       if (PyUnicode_Check(key.ptr())) {

@@ -22,6 +22,7 @@
 #include "labelled.hpp"
 #include "numpy_bridge.hpp"
 #include "ops/control/batched_graph.hpp"
+#include "sparse.hpp"
 
 namespace bitale::python {
 
@@ -29,9 +30,11 @@ namespace {
 
 bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
 
-// A tensor, or that of a labelled one, whose derivatives get its dimensions in the end.
+// A tensor, or that of a labelled one, whose derivatives get its dimensions in the end, or the elements of a sparse
+// matrix, whose derivatives get its positions.
 Variable tensor_of(nb::handle object, const char* what) {
   if (const auto* labelled = labelled_in(object)) return labelled->values();
+  if (const auto* matrix = matrix_in(object)) return matrix->data();
   return require_variable(object, what);
 }
 
@@ -55,6 +58,13 @@ Variables operands_like(nb::handle object, nb::handle given, const char* what) {
   const auto items = items_of(object), like = items_of(given);
   Variables out;
   for (std::size_t i = 0; i < items.size(); ++i) {
+    if (const auto* matrix = matrix_in(items[i])) {
+      const auto* target = i < like.size() ? matrix_in(like[i]) : nullptr;
+      if (!target || !matrix->pattern().same_as(target->pattern()))
+        throw TypeError(cat(what, ": ", matrix->str(), " does not have the positions of the variable"));
+      out.push_back(matrix->data());
+      continue;
+    }
     const auto *labelled = labelled_in(items[i]), *target = i < like.size() ? labelled_in(like[i]) : nullptr;
     if (labelled && !target)
       throw TypeError(cat(what, ": ", labelled->str(), " is labelled, but the variable is not; .values is the tensor"));
@@ -88,6 +98,8 @@ nb::object with_dims(const Variable& result, const xtensor::DimList* dims) {
 }
 
 nb::object like(nb::handle given, const Variable& result) {
+  if (const auto* matrix = matrix_in(given); matrix && as_tensor(result.type()) && result.ndim() == 1)
+    return nb::cast(matrix->with_data(result));
   const auto* labelled = labelled_in(given);
   return with_dims(result, labelled ? &labelled->dims() : nullptr);
 }

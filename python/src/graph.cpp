@@ -685,7 +685,8 @@ void bind_walks(nb::module_& m) {
   m.def(
       "graph_replace",
       [](Any outputs, Any replace, bool strict) {
-        return like_given(outputs, graph_replace(one_or_several(outputs), as_replacements(replace, "replace"), strict));
+        const Variables graph = one_or_several(outputs);
+        return like_given(outputs, graph_replace(graph, as_replacements(replace, "replace", graph), strict));
       },
       "outputs"_a, "replace"_a = nb::none(), "strict"_a = true, nb::call_guard<AtCaller>(),
       nb::sig("def graph_replace(outputs: typing.Any, replace: typing.Any = None, strict: bool = True) -> typing.Any"));

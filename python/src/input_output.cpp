@@ -20,6 +20,7 @@
 #include "instance.hpp"
 #include "labelled.hpp"
 #include "numpy_bridge.hpp"
+#include "sparse.hpp"
 #include "values.hpp"
 
 namespace bitale::python {
@@ -108,6 +109,9 @@ nb::object value_in_order(const xtensor::XVariable& x, nb::handle value) {
 InObject make_input(nb::handle variable, const std::optional<std::string>& name, nb::handle value, nb::handle update,
                     nb::handle is_mutable, nb::handle strict, nb::handle allow_downcast, nb::handle autoname,
                     nb::handle implicit, nb::handle borrow, nb::handle shared) {
+  if (const auto* matrix = matrix_in(variable))
+    throw NotImplementedError(cat(
+        "In: ", matrix->str(), ": options of sparse inputs are not implemented; function() takes the matrix itself"));
   if (const auto* x = labelled_in(variable)) {
     const nb::object given = value_in_order(*x, value);
     nb::object expression = nb::borrow(update);

@@ -22,13 +22,13 @@
 
 namespace bitale::python {
 
-namespace {
-
 using sparse::Matrix;
 
 const Matrix* matrix_in(nb::handle object) {
   return nb::isinstance<Matrix>(object) ? nb::inst_ptr<Matrix>(object) : nullptr;
 }
+
+namespace {
 
 nb::object left_to_the_other() { return nb::borrow(Py_NotImplemented); }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
@@ -135,6 +136,34 @@ def _own_updates(created: list[Any], outputs: list[Any], condition: Any, updates
     return [(rng, after) for rng, after in _core.with_default_updates(known, [], given) if rng in made]
 
 
+def _of_tensors(fn: Callable[..., Any], others: list[Any]) -> tuple[Callable[..., Any], list[Any]]:
+    """A step that is given the vectors of the sparse matrices among the constants of a loop, and these."""
+    if not any(isinstance(each, _core.SparseVariable) for each in others):
+        return fn, others
+    parts: list[list[Any]] = []
+    made: list[Callable[..., Any]] = []
+    for each in others:
+        if not isinstance(each, _core.SparseVariable):
+            parts.append([each])
+            made.append(lambda x: x)
+        elif each.is_static:
+            parts.append([each.data])
+            made.append(each.with_data)
+        else:
+            parts.append([each.data, each.indices, each.indptr, *each.lengths])
+            made.append(functools.partial(_core.sparse_matrix, each.format, checked=False))
+
+    def step(*given: Any) -> Any:
+        at = len(given) - sum(len(part) for part in parts)
+        own = list(given[:at])
+        for part, make in zip(parts, made):
+            own.append(make(*given[at : at + len(part)]))
+            at += len(part)
+        return fn(*own)
+
+    return step, [x for part in parts for x in part]
+
+
 def _loop(
     fn: Callable[..., Any],
     sequences: Sequences,
@@ -147,10 +176,11 @@ def _loop(
     name: str | None = None,
 ) -> tuple[list[TensorVariable], list[Any], Variable, SharedUpdates]:
     """The values of each result after each step, the last ones (None where no later step reads them), the number of steps and the updates."""
+    fn, others = _of_tensors(fn, as_list(non_sequences))
     builder = _core.ScanBuilder(
         [sequence_and_taps(each) for each in as_list(sequences)],
         [initial_and_taps(each) for each in as_list(outputs_info)],
-        as_list(non_sequences),
+        others,
         n_steps,
         bool(go_backwards),
         int(truncate_gradient),

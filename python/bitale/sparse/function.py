@@ -189,8 +189,6 @@ def sparse_function(inputs: Any, outputs: Any, updates: Any, givens: Any, on_unu
     described: list[_Described] = []
     taken = {_bare(one).name for one in inputs if not isinstance(_bare(one), SparseVariable)}
     for position, one in enumerate(inputs):
-        if isinstance(one, In) and isinstance(one.variable, SparseVariable):
-            raise NotImplementedError("function: In of a sparse matrix; give the matrix itself as the input")
         if not isinstance(one, SparseVariable):
             given = one if isinstance(one, In) else In(one)
             name = given.name or f"_input_{position}"

@@ -1,0 +1,107 @@
+"""Sparse matrices as arguments of functions of graphs: derivatives, evaluation, replacement and loops."""
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale import sparse
+
+sp = pytest.importorskip("scipy.sparse")
+
+value = sp.csr_array([[0.0, 2.0, -1.0], [0.5, 0.0, 0.0], [1.0, 0.0, 3.0]])
+v = np.array([1.0, -2.0, 0.5])
+
+
+def matrices():
+    return sparse.matrix("csr", "A", pattern=value), sparse.matrix("csr", "A"), sparse.matrix("csr", "A", shape=(3, 3))
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_derivatives_by_matrices(which):
+    A, x = matrices()[which], pt.dvector("x")
+    cost = pt.sin(A @ x).sum()
+    by_A, by_x = pt.grad(cost, [A, x])
+    assert isinstance(by_A, sparse.SparseVariable) and isinstance(pt.grad(cost, A), sparse.SparseVariable)
+    tangent = A.with_data(pt.cos(A.data))
+    (pulled,) = bt.pullback([A @ x], [A], [x])
+    outputs = [by_A, by_x, pt.grad(cost, A), bt.pushforward(cost, A, tangent), pulled, bt.hessian_vector_product(cost, A, tangent), bt.hessian(cost, A)]
+    by_A, by_x, alone, forward, pulled, product, hessian = bt.function([A, x], outputs)(value, v)
+    slope = np.cos(value @ v)
+    by_dense = np.outer(slope, v) * (value.toarray() != 0)
+    np.testing.assert_allclose(by_A.toarray(), by_dense)
+    np.testing.assert_allclose(alone.toarray(), by_dense)
+    np.testing.assert_allclose(by_x, value.T @ slope)
+    np.testing.assert_allclose(pulled.toarray(), np.outer(v, v) * (value.toarray() != 0))
+    direction = sp.csr_array((np.cos(value.data), value.indices, value.indptr), shape=(3, 3))
+    np.testing.assert_allclose(forward, slope @ (direction @ v))
+    np.testing.assert_allclose(product.toarray(), np.outer(-np.sin(value @ v) * (direction @ v), v) * (value.toarray() != 0))
+    np.testing.assert_allclose(hessian @ direction.data, product.data)
+
+
+def test_directions_have_the_positions_of_the_matrix():
+    A, _, _ = matrices()
+    cost = A.sum()
+    for bad in (sparse.constant(sp.csr_array(np.eye(3))), sparse.matrix("csr", "B")):
+        with pytest.raises(TypeError, match="positions"):
+            bt.pushforward(cost, A, bad)
+    with pytest.raises(TypeError, match="scalar"):
+        pt.grad(A, A)
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_values_of_expressions(which):
+    A, x = matrices()[which], pt.dvector("x")
+    np.testing.assert_allclose((A @ x).eval({A: value, x: v}), value @ v)
+    np.testing.assert_allclose((A * 2).eval({A: value}).toarray(), 2 * value.toarray())
+    with pytest.raises(TypeError, match="SciPy"):
+        (A @ x).eval({A: np.eye(3), x: v})
+
+
+@pytest.mark.parametrize("replace", [bt.clone_replace, bt.graph.replace.graph_replace])
+def test_replacements(replace):
+    static, A, square = matrices()
+    x = pt.dvector("x")
+    for before in (A, square):
+        B = sparse.matrix("csr", "B")
+        for after, given, expected in ((B, [B], value), (B * 2, [B], 2 * value), (sparse.constant(value), [], value), (B @ B, [B], value @ value)):
+            y = replace(before @ x, {before: after})
+            np.testing.assert_allclose(bt.function([*given, x], y)(*[value] * len(given), v), expected @ v)
+    y = replace(static @ x, {static: static * 3})
+    np.testing.assert_allclose(bt.function([static, x], y)(value, v), 3 * value @ v)
+    wide = sparse.matrix("csr", "W")
+    y = replace(A.sum(axis=0), {A: wide})
+    np.testing.assert_allclose(bt.function([wide], y)(sp.csr_array(np.ones((2, 5)))), np.full(5, 2.0))
+    for before, after in ((static, A), (A, A.T), (static, sparse.constant(sp.csr_array(np.eye(3))))):
+        with pytest.raises(ValueError, match="same"):
+            replace(before @ x, {before: after})
+    with pytest.raises(TypeError, match="sparse"):
+        replace(A @ x, {A: x})
+
+
+@pytest.mark.parametrize("which", range(3))
+@pytest.mark.parametrize("strict", [False, True])
+def test_loops_take_matrices(which, strict):
+    A, x = matrices()[which], pt.dvector("x")
+    scale = pt.dscalar("scale")
+    trace, _ = bt.scan(lambda k, state, M, s: (M @ state) * k + s, sequences=[pt.arange(3)], outputs_info=[x], non_sequences=[A, scale], strict=strict)
+    last = trace[-1]
+    own, by_A, by_x = bt.function([A, x, scale], [last, pt.grad(last.sum(), A), pt.grad(last.sum(), x)])(value, v, 0.5)
+
+    def steps(M, state):
+        for k in range(3):
+            state = M @ state * k + 0.5
+        return state
+
+    np.testing.assert_allclose(own, steps(value, v))
+    for k in range(value.nnz):
+        shift = 1e-6 * np.eye(value.nnz)[k]
+        up, down = (steps(sp.csr_array((value.data + sign * shift, value.indices, value.indptr), shape=(3, 3)), v).sum() for sign in (1, -1))
+        np.testing.assert_allclose(by_A.data[k], (up - down) / 2e-6, rtol=1e-6, atol=1e-9)
+    assert by_x.shape == (3,)
+    np.testing.assert_allclose(bt.map(lambda t, M: (M * t).sum(), sequences=[pt.arange(3.0)], non_sequences=A)[0].eval({A: value}), value.sum() * np.arange(3))
+
+
+def test_options_of_inputs_name_the_matrix():
+    with pytest.raises(NotImplementedError, match="A: csr"):
+        bt.In(sparse.matrix("csr", "A"))
