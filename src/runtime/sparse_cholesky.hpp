@@ -23,6 +23,10 @@ std::int64_t sparse_cholesky(const FactorPattern& pattern, const T* triangle, T*
 // steps in reverse order (Smith 1995, "Differentiation of the Cholesky algorithm").
 template <class T>
 void sparse_cholesky_gradient(const FactorPattern& pattern, const T* factor, T* gradient);
+// The derivative of the factor's elements when the matrix changes in the direction of a symmetric matrix, of which
+// `direction` has the lower triangle, and then the result. False for a pattern that is not closed.
+template <class T>
+bool sparse_cholesky_derivative(const FactorPattern& pattern, const T* factor, T* direction);
 // x, of `columns` columns, becomes the solution of a system with the factor, or with its transpose.
 template <class T>
 void sparse_solve_triangular(const FactorPattern& pattern, const T* factor, bool transposed, std::int64_t columns,

@@ -1,7 +1,7 @@
-// Elements of the inverse in the pattern of a sparse factor, and their derivative, from the last supernode to the
-// first: each front takes its part of the inverse from its parent's. For the matrix A of a front's own columns and
-// rows, with R1^T R1 the pivot block P, K = P^-1 A12 and the inverse Z of the rows below, the inverse is -K Z beside
-// the pivot block, and P^-1 + K Z K^T on it.
+// Elements of the inverse in the pattern of a sparse factor, and their derivative and the factor's. Those of the
+// inverse are found from the last supernode to the first: each front takes its part of the inverse from its parent's.
+// For the matrix A of a front's own columns and rows, with R1^T R1 the pivot block P, K = P^-1 A12 and the inverse Z of
+// the rows below, the inverse is -K Z beside the pivot block, and P^-1 + K Z K^T on it.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -37,6 +37,11 @@ class PivotRows {
   void solve(std::int64_t count, T* x) const {
     dense::divide_by_transpose(width_, count, panel_.data(), height_, x, count);
     dense::divide(width_, count, panel_.data(), height_, x, count);
+  }
+  T root(std::int64_t t, std::int64_t i) const { return panel_[std::size_t(t * height_ + i)]; }  // of R1
+  // x[width, count] becomes R1^-T x.
+  void solve_transposed_root(std::int64_t count, T* x) const {
+    dense::divide_by_transpose(width_, count, panel_.data(), height_, x, count);
   }
   // -R1^-1
   std::vector<T> negative_root() const {
@@ -215,8 +220,45 @@ bool sparse_inverse_derivative(const FactorPattern& pattern, const T* factor, T*
   return true;
 }
 
-#define BITALE_INSTANTIATE(T)                                                   \
-  template bool sparse_selected_inverse<T>(const FactorPattern&, const T*, T*); \
+// With the derivative of the pivot block, dP = dR1^T R1 + R1^T dR1: dR1 R1^-1 is the upper triangle of R1^-T dP R1^-1,
+// with half its diagonal, and that of R2 = R1 K is dR1 K + R1^-T (P dK).
+template <class T>
+bool sparse_cholesky_derivative(const FactorPattern& pattern, const T* factor, T* direction) {
+  const Fronts fronts = fronts_of(pattern);
+  if (fronts.nodes.empty()) return pattern.size == 0;
+  eliminate_direction(pattern, fronts, factor, direction);
+  for (const Supernode& node : fronts.nodes) {
+    const std::int64_t w = node.width, m = node.height, below = m - w;
+    const PivotRows<T> rows(pattern, node, factor);
+    const std::vector<T> multipliers = rows.multipliers();
+    std::vector<T> panel(std::size_t(w * m), T(0));
+    copy_columns(pattern, node, direction, panel.data());
+    Direction<T> of(node, panel.data());
+    rows.solve_transposed_root(w, of.own.data());
+    for (std::int64_t t = 0; t < w; ++t)
+      for (std::int64_t i = t + 1; i < w; ++i)
+        std::swap(of.own[std::size_t(t * w + i)], of.own[std::size_t(i * w + t)]);
+    rows.solve_transposed_root(w, of.own.data());
+    std::vector<T> negative(std::size_t(w * w), T(0));  // -dR1
+    for (std::int64_t t = 0; t < w; ++t)
+      for (std::int64_t k = t; k < w; ++k) {
+        const T share = of.own[std::size_t(t * w + k)] / T(k == t ? 2 : 1);
+        for (std::int64_t i = k; i < w; ++i) negative[std::size_t(t * w + i)] -= share * rows.root(k, i);
+      }
+    rows.solve_transposed_root(below, of.beside.data());
+    dense::subtract_plain_product(w, below, w, negative.data(), w, multipliers.data(), below, of.beside.data(), below);
+    for (std::int64_t t = 0; t < w; ++t) {
+      for (std::int64_t i = t; i < w; ++i) panel[std::size_t(t * m + i)] = -negative[std::size_t(t * w + i)];
+      std::copy(of.beside.data() + t * below, of.beside.data() + (t + 1) * below, panel.data() + t * m + w);
+    }
+    copy_panel(pattern, node, panel.data(), direction);
+  }
+  return true;
+}
+
+#define BITALE_INSTANTIATE(T)                                                      \
+  template bool sparse_cholesky_derivative<T>(const FactorPattern&, const T*, T*); \
+  template bool sparse_selected_inverse<T>(const FactorPattern&, const T*, T*);    \
   template bool sparse_inverse_derivative<T>(const FactorPattern&, const T*, T*);
 BITALE_INSTANTIATE(float)
 BITALE_INSTANTIATE(double)

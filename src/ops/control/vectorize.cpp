@@ -172,6 +172,18 @@ FewerOutputs fewer_outputs(const Apply& node, const VariableSet& read) {
   return optional ? optional->without_unread(node, is_read) : out;
 }
 
+// The batch, with the lengths that the replaced variable is known to have.
+Variable with_lengths_of(const Variable& before, const Variable& batch) {
+  std::vector<std::optional<Operand>> known(std::size_t(batch.ndim()));
+  for (int axis = 0; axis < before.ndim(); ++axis) {
+    const auto at = std::size_t(batch.ndim() - before.ndim() + axis);
+    const std::int64_t length = before.static_shape()[std::size_t(axis)];
+    if (length != unknown_length && batch.static_shape()[at] == unknown_length) known[at] = int64_constant(length);
+  }
+  const auto is_known = [](const auto& each) { return each.has_value(); };
+  return std::ranges::any_of(known, is_known) ? specify_shape(batch, known) : batch;
+}
+
 // The loop over the elements of the batch.
 Variables looped_graph(const Variables& outputs, const Replacements& replacements) {
   const Batches batches(replacements);
@@ -185,7 +197,7 @@ Variables looped_graph(const Variables& outputs, const Replacements& replacement
       elements.emplace_back(before, after);
       continue;
     }
-    const Variable& aligned = batches.of.at(before);
+    const Variable aligned = with_lengths_of(before, batches.of.at(before));
     Shape whole = batch, rows{parts.n_steps};
     Dims row;
     for (int axis = batches.ranks; axis < aligned.ndim(); ++axis) {

@@ -10,6 +10,44 @@ namespace bitale {
 
 namespace {
 
+constexpr const char* no_second_derivatives =
+    "second derivatives of the elements of a sparse Cholesky factor are not implemented; those of solve are";
+
+Variable cholesky_gradient(const Variable& factor, const Variable& cotangent, const Apply& node);
+
+// The factor's derivative in the direction of a matrix, given the factor and the lower triangle of the direction.
+class SparseCholeskyDerivative final : public Op {
+ public:
+  std::string_view name() const override { return "SparseCholeskyDerivative"; }
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 4);
+    const Variables own = sparse_factor::checked_values("cholesky", inputs.first(2), inputs.subspan(2));
+    return Apply(OpRef(this), own, {own[0].type()});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const sparse_factor::Columns columns(in[2], in[3], in[0].size(), false);
+    if (in[1].size() != in[0].size()) throw ShapeError("cholesky: the direction and the factor have different lengths");
+    const Array factor = in[0].contiguous();
+    out[0] = in[1].copy();
+    const bool is_closed = with_float(factor.dtype(), [&]<class T>(T) {
+      return runtime::sparse_cholesky_derivative(columns.pattern(), factor.data_as<T>(), out[0].data_as<T>());
+    });
+    if (!is_closed) sparse_factor::refuse_open_pattern();
+  }
+  Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
+    return blockwise(OpRef(this), "(p),(p),(b),(p)->(p)", batched);
+  }
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    Variables out = no_gradients(node);
+    if (cotangents[0].is_disconnected()) return out;
+    out[0] = undefined_gradient(no_second_derivatives);
+    out[1] = cholesky_gradient(node.input(0), cotangents[0], node);
+    return out;
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
+};
+
 // The gradient by the lower triangle, given the factor and the gradient by its elements.
 class SparseCholeskyGradient final : public Op {
  public:
@@ -32,15 +70,21 @@ class SparseCholeskyGradient final : public Op {
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override {
     return blockwise(OpRef(this), "(p),(p),(b),(p)->(p)", batched);
   }
-  Variables pullback(const Apply& node, std::span<const Variable>) const override {
+  // It is linear in the gradient by the factor: the transpose of the derivative.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     Variables out = no_gradients(node);
-    for (int k : {0, 1})
-      out[std::size_t(k)] = undefined_gradient(
-          "second derivatives of the elements of a sparse Cholesky factor are not implemented; those of solve are");
+    if (cotangents[0].is_disconnected()) return out;
+    out[0] = undefined_gradient(no_second_derivatives);
+    out[1] = (*make_ref<SparseCholeskyDerivative>())({node.input(0), cotangents[0], node.input(2), node.input(3)});
     return out;
   }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
 };
+
+// For a node of which the pattern is inputs 2 and 3.
+Variable cholesky_gradient(const Variable& factor, const Variable& cotangent, const Apply& node) {
+  return (*make_ref<SparseCholeskyGradient>())({factor, cotangent, node.input(2), node.input(3)});
+}
 
 // Inputs: the lower triangle, the pattern, and the number of each row in the user's matrix.
 class SparseCholesky final : public Op {
@@ -89,6 +133,12 @@ std::vector<Sample> sparse_cholesky_gradient_samples() {
 }
 REGISTER_OP(SparseCholeskyGradient, "The gradient of a sparse Cholesky factor by the lower triangle.",
             sparse_cholesky_gradient_samples);
+
+std::vector<Sample> sparse_cholesky_derivative_samples() {
+  return {sparse_factor::sample(make_ref<SparseCholeskyDerivative>(), "lgp", false)};
+}
+REGISTER_OP(SparseCholeskyDerivative, "The derivative of a sparse Cholesky factor in the direction of a matrix.",
+            sparse_cholesky_derivative_samples);
 
 std::vector<Sample> sparse_cholesky_samples() {
   return {sparse_factor::sample(make_ref<SparseCholesky>(false), "tpo", true)};

@@ -162,6 +162,52 @@ HESSIANS = {**MATRICES, **{f"random {k}": random_precision(9, 0.05 + 0.05 * k, k
 
 
 @pytest.mark.parametrize("name", HESSIANS)
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_forward_derivatives_of_factors_and_samples(name, dtype):
+    """dL = L Phi(L^-1 dA L^-H), with Phi the lower triangle and half the diagonal; transposed, the gradient."""
+    Q = HESSIANS[name].astype(dtype)
+    n, random = Q.shape[0], np.random.default_rng(4)
+    if dtype == "complex128":
+        angle = np.exp(1j * random.normal(size=n))
+        Q = sp.csr_array(sp.diags_array(angle) @ Q @ sp.diags_array(angle.conj())).sorted_indices()
+    A, direction = sparse.matrix("csr", "A", dtype, pattern=Q), pt.vector("direction", dtype=dtype, shape=(Q.nnz,))
+    factor = sparse.linalg.cholesky(A)
+    z = random.normal(size=n)
+    L, sample = factor.L, factor.sample(z)
+    tangents = bt.pushforward([L.data, sample], [A.data], [direction])
+    given = random.normal(size=Q.nnz) + (1j * random.normal(size=Q.nnz) if dtype == "complex128" else 0)
+    given, (lower, x, by_L, by_x) = given.astype(dtype), bt.function([A, direction], [L, sample, *tangents])(Q, given.astype(dtype))
+    rows, columns = positions(Q)
+    D = np.zeros((n, n), dtype)
+    for i, j, value in zip(rows, columns, given):
+        if i >= j:
+            D[i, j], D[j, i] = value, np.conj(value)
+        if i == j:
+            D[i, j] = value.real
+    order, inverse = factor.order, np.linalg.inv(lower.toarray())
+    middle = inverse @ D[np.ix_(order, order)] @ inverse.conj().T
+    expected = lower.toarray() @ (np.tril(middle, -1) + np.diag(np.diag(middle)) / 2)
+    np.testing.assert_allclose(sp.csc_array((by_L, lower.indices, lower.indptr), shape=(n, n)).toarray(), expected, rtol=1e-8, atol=1e-11)
+    np.testing.assert_allclose(by_x[order], -inverse.conj().T @ (expected.conj().T @ x[order]), rtol=1e-8, atol=1e-11)
+    weights = random.normal(size=len(by_L))
+    slope = bt.function([A], pt.grad((pt.real(L.data) * weights).sum(), A.data))(Q)
+    np.testing.assert_allclose(np.vdot(slope, given).real, by_L.real @ weights, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_forward_derivatives_of_large_factors(dtype):
+    """With dense parts, against the gradient."""
+    Q = grid(20)
+    Q = sp.csr_array(Q @ Q).astype(dtype)
+    theta = pt.scalar("theta", dtype=dtype)
+    L = sparse.linalg.cholesky(sparse.constant(Q) * pt.exp(theta) + sparse.constant(sp.eye_array(400, format="csr", dtype=dtype))).L.data
+    cost = (L * np.random.default_rng(0).normal(size=L.type.shape).astype(dtype)).sum()
+    forward, backward = bt.function([theta], [bt.pushforward(cost, theta, pt.constant(np.array(1, dtype))), pt.grad(cost, theta)])(np.array(0.3, dtype))
+    assert forward.dtype == dtype
+    np.testing.assert_allclose(forward, backward, rtol=1e-9 if dtype == "float64" else 1e-3)
+
+
+@pytest.mark.parametrize("name", HESSIANS)
 @pytest.mark.parametrize("mode", ["reverse", "forward", "over"])
 def test_second_derivatives_of_logdet(name, mode):
     """Of a dense inverse S: the product of the Hessian with D is -(S D S), where only lower triangles are read."""

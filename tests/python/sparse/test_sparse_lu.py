@@ -149,6 +149,19 @@ def test_pickle():
     np.testing.assert_array_equal(stored[1].eval({stored[0]: 2.0}), cost.eval({theta: 2.0}))
 
 
+def test_batches_of_unknown_length_of_elements():
+    """A batch of matrices whose factors differ in length is a loop, in which the vector has the length of the pattern."""
+    value = random_matrix(6, 4)
+    A, D = sparse.matrix("csr", "A", pattern=value), pt.dmatrix("D")
+    for y in (sparse.linalg.lu(A).solve(np.ones(6)), sparse.linalg.lu(A).logdet(), sparse.remove0(A) @ np.ones(6)):
+        f = bt.function([D], bt.graph.replace.vectorize_graph(y, {A.data: D}))
+        given = np.stack([value.data, 2 * value.data])
+        for own, data in zip(f(given), given):
+            np.testing.assert_allclose(own, bt.function([A], y)(sp.csr_array((data, value.indices, value.indptr), shape=(6, 6))), rtol=1e-12)
+        with pytest.raises(ValueError):
+            f(given[:, 1:])
+
+
 def test_functions_and_single_precision():
     value = random_matrix(12, 4).astype("float32")
     A, b = sparse.matrix("csr", "A", "float32", pattern=value), pt.fvector("b")
