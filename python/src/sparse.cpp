@@ -19,6 +19,7 @@
 #include "flag.hpp"
 #include "named_options.hpp"
 #include "numpy_bridge.hpp"
+#include "ops/analysis/lengths.hpp"
 
 namespace bitale::python {
 
@@ -32,14 +33,21 @@ namespace {
 
 nb::object left_to_the_other() { return nb::borrow(Py_NotImplemented); }
 
+// The elements, which a call checks to be as many as are stored where that is not known.
+Variable one_for_each(const sparse::Pattern& pattern, const Variable& data) {
+  if (data.ndim() != 1 || is_same_length(length_of(data, 0), pattern.count())) return data;
+  if (known_integer(length_of(data, 0)) && known_integer(pattern.count())) return data;  // compared at once
+  return specify_shape(data, {{Operand(pattern.count())}});
+}
+
 Matrix sparse_of_vectors(const std::string& format, const Like& data, const Like& indices, const Like& indptr,
                          const Like& rows, const Like& columns, bool checked, const std::string& name) {
   const auto of = sparse::format_of(format);
   const Variable values = as_variable(data), at = as_variable(indices), bounds = as_variable(indptr),
                  height = as_variable(rows), width = as_variable(columns);
-  return Matrix(checked ? sparse::Pattern(of, at, bounds, height, width)
-                        : sparse::Pattern::unchecked(of, at, bounds, height, width),
-                values, name);
+  if (!checked) return Matrix(sparse::Pattern::unchecked(of, at, bounds, height, width), values, name);
+  const sparse::Pattern pattern(of, at, bounds, height, width);
+  return Matrix(pattern, one_for_each(pattern, values), name);
 }
 
 // x * A and A * x: elements of the same pattern, or a dense factor that broadcasts.
@@ -147,8 +155,9 @@ void bind_matrix(nb::module_& m) {
           "The row (axis 0) or the column (axis 1) of each stored element.")
       .def_prop_ro("T", &Matrix::transpose, "The transpose; a csr matrix becomes a csc matrix of the same vectors.")
       .def(
-          "with_data", [](const Matrix& a, const Like& data) { return a.with_data(as_variable(data)); }, "data"_a,
-          caller, "A matrix with other elements and the same pattern.")
+          "with_data",
+          [](const Matrix& a, const Like& data) { return a.with_data(one_for_each(a.pattern(), as_variable(data))); },
+          "data"_a, caller, "A matrix with other elements and the same pattern.")
       .def(
           "to", [](const Matrix& a, const std::string& format) { return a.to(sparse::format_of(format)); }, "format"_a,
           caller, "The same matrix in the format \"csr\" or \"csc\".")

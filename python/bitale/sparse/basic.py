@@ -20,6 +20,8 @@ from bitale.sparse.type import SparseTensorType, is_scipy, pattern_of, scipy_arr
 
 def _format_of(format: Any) -> str:
     """The format that a matrix is kept in: those of SciPy that are neither csr nor csc are converted."""
+    if format not in (None, "csr", "csc", "coo", "bsr", "lil", "dok", "dia"):
+        raise ValueError(f"sparse: expected one of SciPy's formats, such as \"csr\" and \"csc\", got {format!r}")
     return format if format in ("csr", "csc") else "csr"
 
 
@@ -300,6 +302,8 @@ def square_diagonal(diag: Any) -> SparseVariable:
 
 
 def _joined(blocks: list[list[Any]], format: str | None, dtype: Any) -> SparseVariable:
+    if not blocks or not blocks[0]:
+        raise ValueError("sparse: hstack and vstack: expected at least one matrix")
     sparse = [[as_sparse_variable(x) for x in row] for row in blocks]
     made = _core.sparse_block(sparse, _format_of(format or sparse[0][0].format))
     return made if dtype is None else made.astype(dtype)
@@ -357,11 +361,17 @@ def _known_positions(key: Any, length: int, axis: int) -> list[int] | None:
         key = key.data
     if isinstance(key, Variable):
         return None
+    if key is Ellipsis:
+        key = slice(None)
     if isinstance(key, slice):
         if any(isinstance(each, Variable) for each in (key.start, key.stop, key.step)):
             return None
         return list(range(*key.indices(length)))
     numbers = _listed(key)
+    if numbers.dtype.kind == "b":
+        if len(numbers) != length:
+            raise IndexError(f"sparse: expected a vector of {length} truth values for axis {axis}, got {len(numbers)}")
+        return [int(n) for n in np.flatnonzero(numbers)]
     if numbers.size and not (-length <= numbers.min() and numbers.max() < length):
         raise IndexError(f"sparse: index {key!r} is out of bounds for axis {axis} with length {length}")
     return [int(n) % length for n in numbers]
@@ -371,19 +381,21 @@ def _listed(key: Any) -> Any:
     numbers = np.atleast_1d(np.asarray(key))
     if numbers.size == 0:
         return numbers.astype("int64").ravel()
-    if numbers.dtype.kind not in "iu" or numbers.ndim != 1:
+    if numbers.dtype.kind not in "iub" or numbers.ndim != 1 or isinstance(key, (bool, np.bool_)):
         raise IndexError(f"sparse: expected integers, slices or lists of integers as items, got {key!r}")
     return numbers
 
 
 def _positions_in_call(key: Any, length: Any) -> Any:
     """The same as a vector of the graph; None for all."""
-    if isinstance(key, slice):
-        return None if key == slice(None) else pt.arange(length)[key]
+    if isinstance(key, slice) or key is Ellipsis:
+        return None if key in (slice(None), Ellipsis) else pt.arange(length)[key]
     if not isinstance(key, TensorVariable):
-        return pt.constant(_listed(key))
-    if key.ndim > 1:
+        key = pt.constant(_listed(key))
+    if key.ndim > 1 or (key.ndim == 0 and key.dtype == "bool"):
         raise IndexError(f"sparse: expected a number or a vector as an item, got {key!r}")
+    if key.dtype == "bool":
+        return pt.nonzero(pt.specify_shape(key, (length,)))[0]
     return key if key.ndim == 1 else key[None]
 
 
@@ -391,15 +403,21 @@ def _is_scalar(key: Any) -> bool:
     return isinstance(key, (int, np.integer)) and not isinstance(key, bool) or isinstance(key, TensorVariable) and key.ndim == 0
 
 
+def _is_vector(key: Any) -> bool:
+    return isinstance(key, TensorVariable) and key.ndim == 1 or isinstance(key, (list, tuple, np.ndarray)) and np.ndim(key) == 1
+
+
 def get_item(x: Any, key: Any) -> Any:
-    """x[key]: an element by two scalars; else a sparse matrix of rows and columns, by slices, integers and lists. As in SciPy's
-    matrices the result has two dimensions, unless it is an element."""
+    """x[key]: an element by two scalars, a vector of elements by two lists of rows and columns, as in SciPy; else a sparse matrix of rows
+    and columns, by slices, integers, lists and vectors of truth values. It has two dimensions, as SciPy's matrices do."""
     a = as_sparse_variable(x)
     keys = key if isinstance(key, tuple) else (key, slice(None))
     if len(keys) != 2:
         raise IndexError(f"sparse: expected one or two items, got {len(keys)}")
     if all(_is_scalar(each) for each in keys):
         return _core.sparse_element(a, *keys)
+    if all(_is_vector(each) for each in keys):
+        return _core.sparse_elements(a, *(_positions_in_call(each, length) for each, length in zip(keys, a.lengths)))
     if a.is_static:
         rows, columns = (_known_positions(each, length or 0, axis) for axis, (each, length) in enumerate(zip(keys, a.static_shape)))
         if rows is not None and columns is not None:

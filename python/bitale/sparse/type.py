@@ -86,6 +86,8 @@ class SparseTensorType:
         self.shape = (None, None) if shape is None else tuple(shape)
         if len(self.shape) != 2:
             raise ValueError(f"sparse: expected two lengths, got {self.shape}")
+        if any(isinstance(each, (int, np.integer)) and each < 0 for each in self.shape):
+            raise ValueError(f"sparse: shape: expected lengths that are not negative, got {self.shape}")
         self.index_dtype = np.dtype(index_dtype)
         if self.index_dtype not in (np.dtype("int32"), np.dtype("int64")):
             raise TypeError(f"sparse: expected index_dtype int32 or int64, got {index_dtype!r}")

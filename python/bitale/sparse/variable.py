@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from bitale import _core
 from bitale._core import SparseVariable, TensorSharedVariable
 from bitale.sparse import basic, math
 from bitale.sparse.function import evaluate
-from bitale.sparse.type import SparseTensorType
+from bitale.sparse.type import SparseTensorType, is_scipy, pattern_of
 
 __all__ = ["SparseConstant", "SparseTensorSharedVariable", "SparseTensorType", "SparseVariable", "constant", "restored"]
 
@@ -79,10 +81,38 @@ def _trace(x: SparseVariable) -> Any:
     return x.diagonal().sum()
 
 
+def _taking_scipy(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """An operator of which the other side may be one of SciPy's matrices, and its reflected form."""
+    own, reflected = getattr(SparseVariable, f"__{name}__"), getattr(SparseVariable, f"__r{name}__")
+
+    def operator(x: SparseVariable, other: Any) -> Any:
+        return own(x, constant(other) if is_scipy(other) else other)
+
+    def from_the_right(x: SparseVariable, other: Any) -> Any:
+        return own(constant(other), x) if is_scipy(other) else reflected(x, other)
+
+    return operator, from_the_right
+
+
+def _type(x: SparseVariable) -> SparseTensorType:
+    """The type: calling it gives other variables like it."""
+    if not x.is_static:
+        return SparseTensorType(x.format, x.dtype, x.static_shape, index_dtype=x.indices.dtype)
+    import scipy.sparse
+
+    indices, indptr = pattern_of(x)
+    kind = scipy.sparse.csr_array if x.format == "csr" else scipy.sparse.csc_array
+    return SparseTensorType(x.format, x.dtype, pattern=kind((np.ones(len(indices)), indices, indptr), shape=x.static_shape))
+
+
+for _name in ("add", "sub", "mul", "matmul"):
+    for _prefix, _method in zip(("", "r"), _taking_scipy(_name)):
+        setattr(SparseVariable, f"__{_prefix}{_name}__", _method)
+
 _METHODS: dict[str, Any] = {
     "__getitem__": basic.get_item, "__pow__": math.power, "__iter__": _refuse_iteration, "__reduce__": _reduced, "eval": evaluate,
     "__lt__": math.lt, "__le__": math.le, "__gt__": math.gt, "__ge__": math.ge, "__ceil__": math.ceil, "__floor__": math.floor, "__trunc__": math.trunc,
-    "zeros_like": basic.sp_zeros_like, "ones_like": basic.sp_ones_like, "trace": _trace, "size": property(lambda x: x.nnz),
+    "zeros_like": basic.sp_zeros_like, "ones_like": basic.sp_ones_like, "trace": _trace, "type": property(_type), "size": property(lambda x: x.nnz),
     **{name: getattr(math, name) for name in _FUNCTIONS}, **{name: _refusing(name) for name in _DENSE},
 }  # fmt: skip
 for _name, _method in _METHODS.items():
