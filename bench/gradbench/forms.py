@@ -129,7 +129,7 @@ def forms() -> Iterator[Form]:
     )  # fmt: skip
     yield Form("Jacobian of 3 by 9 for each of 10,000: reverse, forward", camera_jacobian(bt.jacobian), camera_jacobian(bt.jacfwd), [draws(10_000, 9)])
     yield Form("Jacobian of 1,200 by 9: reverse, forward", of_few_parameters(bt.jacobian), of_few_parameters(bt.jacfwd), [draws(400, 3), draws(9)])
-    yield Form("product [195, 5] @ v: by BLAS, by columns", lambda a, v: a @ v, columns_times, [draws(195, 5), draws(5)])
+    yield Form("product [195, 5] @ v: as a product, by columns", lambda a, v: a @ v, columns_times, [draws(195, 5), draws(5)])
     yield Form("log-sum-exp of 5 densities of 1,000 points, gradient: last axis, first", mixture(1), mixture(0), [draws(1000), draws(5)])
     yield Form(
         "einsum of [25, 20, 20] with [1000, 25, 20], squares summed: as nki, as kni", lambda q, x: (pt.einsum("kij,nkj->nki", q, x) ** 2).sum(axis=2),

@@ -89,7 +89,7 @@ def by_pytensor(mode):
 def by_numba(workload):
     formula = workload.formula_of("Numba")
     names = ", ".join(f"a{i}" for i in range(len(workload.arrays)))
-    compiled = numba.njit(eval(f"lambda {names}: formula(np, {names})", {"np": np, "formula": numba.njit(formula)}),
+    compiled = numba.njit(eval(f"lambda {names}: formula(np, {names})", {"np": np, "formula": numba.njit(formula, fastmath=True)}),
                           fastmath=True)
     compiled(*workload.arrays)
     return lambda: compiled(*workload.arrays)

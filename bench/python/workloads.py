@@ -141,6 +141,7 @@ def rows_and_columns():
     yield Workload("sum of rows, 1000²", lambda xp, x: x.sum(axis=1), [x], "sum_rows", square, moved=bytes_)
     yield Workload("sum of columns, 1000²", lambda xp, x: x.sum(axis=0), [x], "sum_columns", square, moved=bytes_)
     yield Workload("max of rows, 1000²", lambda xp, x: x.max(axis=1), [x], "max_rows", square, moved=bytes_)
+    yield Workload("argmax of rows, 1000²", lambda xp, x: x.argmax(axis=1), [x], other={"Numba": None}, moved=bytes_)
     yield Workload("max of columns, 1000²", lambda xp, x: x.max(axis=0), [x], "max_columns", square, moved=bytes_)
     m = 3_200
     large = vector(m * m).reshape(m, m)
@@ -170,7 +171,7 @@ def models():
                        [n, y, x, index, mu, 0.3, 0.1])
         yield Workload(f"group model with gradients, {n:.0e}", with_gradients(value, (3, 4, 5)),
                        [y, x, index, mu, np.float64(0.3), np.float64(0.1)], "group_model",
-                       [n, y, x, index, groups, mu, 0.3, 0.1], {"NumPy": None, "Numba": None})
+                       [n, y, x, index, groups, mu, 0.3, 0.1], {"NumPy": None, "Numba": group_loop})
     y = np.array([28.0, 8, -3, 7, -1, 1, 18, 12])
     sigma = np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
 
@@ -183,6 +184,18 @@ def models():
 
     yield Workload("eight schools with gradient, a call", with_gradients(eight_schools, (0,)),
                    [vector(10, -1, 1), y, sigma], other={"NumPy": None, "Numba": None})
+
+
+def group_loop(xp, y, x, index, mu, b, log_sigma):
+    """The group model with gradients as a loop, for Numba."""
+    inverse, total, of_mu, of_b, of_sigma = xp.exp(-log_sigma), 0.0, xp.zeros(mu.size), 0.0, 0.0
+    for i in range(y.size):
+        r = (y[i] - mu[index[i]] - x[i] * b) * inverse
+        total += -0.5 * r * r - log_sigma
+        of_mu[index[i]] += r * inverse
+        of_b += r * inverse * x[i]
+        of_sigma += r * r - 1
+    return total, of_mu, of_b, of_sigma
 
 
 def with_gradients(value, wrt):
@@ -214,12 +227,13 @@ def calls():
 
 
 def products_and_sorts():
-    for n in (4, 16, 64, 512):
+    for n in (4, 16, 64, 256, 512, 1024):
         a, b = vector(n * n).reshape(n, n), vector(n * n).reshape(n, n)
         yield Workload(f"a @ b, {n}²", lambda xp, a, b: a @ b, [a, b], "matmul" if n > 16 else None, [n, a, b])
-    c = vector(n)
-    yield Workload("relu(a @ b + c), 512²", lambda xp, a, b, c: xp.maximum(a @ b + c, 0.0), [a, b, c], "relu_product",
-                   [n, a, b, c])
+    for n in (64, 256, 512):
+        a, b, c = vector(n * n).reshape(n, n), vector(n * n).reshape(n, n), vector(n)
+        yield Workload(f"relu(a @ b + c), {n}²", lambda xp, a, b, c: xp.maximum(a @ b + c, 0.0), [a, b, c], "relu_product",
+                       [n, a, b, c])
     yield network()
     for dtype in ("float64", "int64"):
         x = (vector(1_000_000) * 1e6).astype(dtype)

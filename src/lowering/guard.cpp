@@ -1,7 +1,8 @@
 // Guarded additions: an inner loop that adds zeros unless a condition of the loops around it holds is put behind a
 // branch, where the condition is an equality of two computed numbers, which seldom holds. The gradient of a minimum
 // adds to the rows of what is least and zeros to all others; behind the branch, it costs as much as finding what is
-// least and indexing by it, but each of equal extremes has its share.
+// least and indexing by it, but each of equal extremes has its share. A loop of nothing but such branches looks for the
+// condition in strips first, where lanes run together.
 #include <algorithm>
 
 #include "lowering/passes.hpp"
@@ -41,7 +42,8 @@ bool is_equality_of_computed(Expr condition) {
 
 class Guard {
  public:
-  explicit Guard(const Program& program) : program_(program), starts_at_zero_(program.buffers.size(), false) {
+  explicit Guard(const Program& program, Declarations* declare = nullptr)
+      : program_(program), declare_(declare), starts_at_zero_(program.buffers.size(), false) {
     for (auto& step : program.steps)
       if (auto* fill = std::get_if<program::Fill>(&step.what))
         starts_at_zero_[std::size_t(fill->buffer)] = fill->value == program.pool->number(0, fill->value.dtype());
@@ -58,7 +60,10 @@ class Guard {
       program::for_each_body(step, [&](Steps& body) { run(body, in_loop || program::as_loop(step)); });
       auto* loop = program::as_loop(step);
       if (!loop || !in_loop) continue;
-      if (const Expr condition = guard_of(*loop); condition.defined()) put_behind(condition, step);
+      if (const Expr condition = guard_of(*loop); condition.defined())
+        put_behind(condition, step);
+      else if (const Expr common = guard_of_branches(*loop); common.defined())
+        look_in_strips(common, *loop);
     }
   }
 
@@ -85,21 +90,98 @@ class Guard {
   }
 
   void put_behind(Expr condition, Step& step) {
-    const program::Substitution holds{{condition.id(), program_.pool->boolean(true)}};
-    for (auto& add : std::get<Loop>(step.what).body)
-      program::for_each_expr(add, [&](Expr& root) { root = program::substitute(root, holds); });
+    substitute(std::get<Loop>(step.what).body, {{condition.id(), program_.pool->boolean(true)}});
     Steps then;
     then.push_back(std::move(step));
     step.what = If{condition, std::move(then), {}};
   }
 
+  static void substitute(Steps& steps, const program::Substitution& by) {
+    program::visit_steps(steps, [&](Step& step) {
+      program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, by); });
+    });
+  }
+
+  // The condition, an equality, of all branches of a loop that does nothing without it, and does not change it.
+  Expr guard_of_branches(const Loop& loop) const {
+    if (loop.vector || !loop.carries.empty() || loop.until.defined() || loop.parallel_cost.defined()) return {};
+    Expr condition;
+    for (auto& step : loop.body) {
+      const auto* branch = std::get_if<If>(&step.what);
+      if (!branch) continue;
+      if (!branch->otherwise.empty() || (condition.defined() && condition != branch->condition)) return {};
+      condition = branch->condition;
+    }
+    if (!condition.defined() || condition.code() != Code::eq || !program::contains(condition, loop.index)) return {};
+    for (auto& step : loop.body) {
+      if (std::holds_alternative<If>(step.what)) continue;
+      const auto* add = std::get_if<Accumulate>(&step.what);
+      if (!add || add->combiner != Combiner::add || !starts_at_zero_[std::size_t(add->buffer)] ||
+          !is_zero_without(add->value, condition))
+        return {};
+    }
+    bool changes = false;
+    program::ExprWalk walk;
+    walk(condition, [&](Expr load) {
+      if (load.code() != Code::load) return;
+      program::visit_steps(loop.body, [&](const Step& step) {
+        program::for_each_access(step, [&](const program::Access& access) {
+          changes |= access.buffer == load.payload() && access.kind != program::AccessKind::read;
+        });
+      });
+    });
+    return changes ? Expr() : condition;
+  }
+
+  // for j in n: if c(j): ... becomes a loop over strips; in one, `found` is whether any of its elements satisfies c.
+  void look_in_strips(Expr condition, Loop& loop) {
+    const Expr n = loop.extent, old = loop.index;
+    std::int64_t strip = 32;
+    if (n.is_constant()) {
+      if (n.payload() < 2 * strip) return;
+      for (std::int64_t even = 24; even <= 64; even += 8)
+        if (n.payload() % even == 0) strip = even;
+    }
+    const Expr count = (n + (strip - 1)) / strip, s = declare_->index("js", count);
+    const Expr whole = program_.pool->integer(strip);
+    const bool is_even = n.is_constant() && n.payload() % strip == 0;
+    const Expr rows = is_even ? whole : min(whole, n - s * strip), j = declare_->index("j", rows);
+    const program::Substitution moved{{old.id(), s * strip + j}};
+    const program::Substitution holds{{condition.id(), program_.pool->boolean(true)}};
+    const Expr found = declare_->var(DType::Bool), own = program::substitute(condition, moved);
+
+    Steps then;
+    for (auto& step : loop.body) {
+      Steps inner;
+      if (auto* branch = std::get_if<If>(&step.what))
+        inner = std::move(branch->then);
+      else
+        inner.push_back(std::move(step));
+      for (auto& each : inner) then.push_back(std::move(each));
+    }
+    substitute(then, holds);
+    substitute(then, moved);
+    Loop look{j, rows, {program::Carry{found, program::CarryKind::reduce, Combiner::bit_or}}, {}, true};
+    look.body.push_back({program::Update{found, Combiner::bit_or, own}});
+    Loop act{j, rows, {}, {}, false};
+    act.body.push_back({If{own, std::move(then), {}}});
+    Steps behind;
+    behind.push_back({std::move(act)});
+    loop.index = s;
+    loop.extent = count;
+    loop.body.clear();
+    loop.body.push_back({std::move(look)});
+    loop.body.push_back({If{found, std::move(behind), {}}});
+  }
+
   const Program& program_;
+  Declarations* declare_;             // none to ask only
   std::vector<bool> starts_at_zero_;  // by buffer: filled with 0, and only added to
 };
 
 }  // namespace
 
-void guard_additions(Program& program) { Guard(program).run(program.steps); }
+void guard_additions(Program& program, Declarations& declare) { Guard(program, &declare).run(program.steps); }
 
 bool adds_seldom(const Program& program, const program::Loop& loop) {
   const auto may_be_zero = [](const Step& step) {

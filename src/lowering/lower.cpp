@@ -61,7 +61,7 @@ constexpr Pass passes_of_programs[] = {
      [](Program& program, const PassContext& with) {
        if (with.parallel) parallelize_loops(program, with.declare);
      }},
-    {"guard", [](Program& program, const PassContext&) { guard_additions(program); }},
+    {"guard", [](Program& program, const PassContext& with) { guard_additions(program, with.declare); }},
     {"empty", [](Program& program, const PassContext&) { skip_empty_nests(program); }},
     {"memory", [](Program& program, const PassContext&) { plan_memory(program); }, true},
 };

@@ -33,8 +33,8 @@ void tile_loops(Program& program, Declarations& declare);
 void vectorize(Program& program);
 // Marks loops whose iterations may be shared by several threads.
 void parallelize_loops(Program& program, Declarations& declare);
-// Puts loops that seldom add anything but zeros behind branches.
-void guard_additions(Program& program);
+// Puts loops that seldom add anything but zeros behind branches, and loops of such branches behind one for each strip.
+void guard_additions(Program& program, Declarations& declare);
 // Whether the loop, in another one, is such a loop.
 bool adds_seldom(const Program& program, const program::Loop& loop);
 // Lets nests of three loops and more have no iterations where an inner one has none.

@@ -60,8 +60,24 @@ HWY_INLINE void multiply_rows(const SmallProduct<T>& p, const T* a, const T* b, 
     multiply_block<false>(block, p, a, b, c, std::size_t(columns));
 }
 
+// Transformations of points in space come in batches, of which each is a fraction of a call's time: no masks.
+template <class T>
+HWY_INLINE void multiply_by_4_by_4(const SmallProduct<T>& p, const T* a, const T* b, T* c) {
+  const CappedTag<T, 4> d;
+  const auto b0 = LoadU(d, b), b1 = LoadU(d, b + p.b_row), b2 = LoadU(d, b + 2 * p.b_row),
+             b3 = LoadU(d, b + 3 * p.b_row);
+  for (std::int64_t row = 0; row < p.rows; ++row, a += p.a_row, c += 4) {
+    auto sum = MulAdd(Set(d, a[0]), b0, Zero(d));
+    sum = MulAdd(Set(d, a[p.a_column]), b1, sum);
+    sum = MulAdd(Set(d, a[2 * p.a_column]), b2, sum);
+    StoreU(MulAdd(Set(d, a[3 * p.a_column]), b3, sum), d, c);
+  }
+}
+
 template <class T>
 HWY_INLINE void multiply_all(const SmallProduct<T>& p, const T* a, const T* b, T* c) {
+  if constexpr (MaxLanes(CappedTag<T, 4>()) == 4)
+    if (p.columns == 4 && p.terms == 4) return multiply_by_4_by_4(p, a, b, c);
   constexpr std::int64_t most = HWY_TARGET == HWY_AVX3 ? 8 : 4;  // so that two vectors per row fit the registers
   std::int64_t rows = p.rows;
   for (; rows >= most; rows -= most, a += most * p.a_row, c += most * p.columns) multiply_rows<most>(p, a, b, c);

@@ -261,6 +261,8 @@ class Emitter : public FunctionBuilder {
   void emit(const program::Update& step);
   void emit(const program::Allocate& step);
   std::size_t emit_alike(std::span<const program::Step> steps);
+  std::size_t emit_interleaved(std::span<const program::Step> steps);  // emit_interleaved.cpp
+  std::vector<Value> interleaved(const std::vector<std::vector<Value>>& streams, std::size_t unit);
   void emit(const program::Fill& step);
   void emit(const program::Call& step);
   void emit(const program::Check& step);

@@ -32,7 +32,8 @@ Emitter::Value Emitter::open_function(const std::string& name, LLVMTypeRef funct
 
 void Emitter::emit(const program::Steps& steps) {
   for (std::size_t i = 0; i < steps.size();) {
-    if (const std::size_t count = emit_alike(std::span(steps).subspan(i))) {
+    const auto left = std::span(steps).subspan(i);
+    if (const std::size_t count = lanes_ ? emit_interleaved(left) : emit_alike(left)) {
       i += count;
       continue;
     }

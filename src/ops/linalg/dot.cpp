@@ -207,6 +207,17 @@ bool has_few_long_rows(const Variable& x) {
   return shape[0] >= 1 && shape[0] <= most && shape[1] >= shortest;
 }
 
+namespace {
+
+// Whether lanes along the rows of a matrix of a few columns take less time than a library: 0.5 to 0.8 of OpenBLAS's for
+// 195 to 1e6 rows of 2 to 8 columns. For float32 they take up to twice as long.
+bool is_thin(const Variable& x) {
+  const std::int64_t columns = x.static_shape().back();
+  return x.ndim() == 2 && x.dtype() == DType::Float64 && columns >= 2 && columns <= 8;
+}
+
+}  // namespace
+
 std::vector<Shape> Dot::infer_shape(const Apply&, std::span<const Shape> inputs) const {
   Shape out;
   if (inputs[0].size() == 2) out.push_back(inputs[0][0]);
@@ -241,7 +252,8 @@ bool Dot::emit(Lowering& to, const Apply& node) const {
                 }});
     return true;
   }
-  if (!uses_blas(dtype) || is_tiny || (x_vector && y_vector) || (y_vector && (to.is_computed(0) || in_loops(0)))) {
+  if (!uses_blas(dtype) || is_tiny || (x_vector && y_vector) ||
+      (y_vector && (to.is_computed(0) || in_loops(0) || is_thin(node.input(0))))) {
     std::vector<Expr> domain;
     if (!x_vector) domain.push_back(x[0]);
     if (!y_vector) domain.push_back(y[1]);

@@ -88,3 +88,30 @@ TEST_CASE("reads of writes and joins of slices are simplified") {
   CHECK(after(join(0, {subtensor(x, {Slice{{}, n, {}}}), subtensor(x, {Slice{n, {}, {}}})})) == "x");
   CHECK(after(subtensor(x, {IndexItem(arange(shape_i(x, 0)))})) == "x");
 }
+
+TEST_CASE("only gathered rows are multiplied") {
+  const Variable w = tensor("w", DType::Float64, {50, 6}), b = tensor("b", DType::Float64, {6, 12});
+  const Variable t = tensor("t", DType::Float64, {4, 6, 12}), u = tensor("u", DType::Float64, {50, 4});
+  const auto rows = [](std::vector<std::int64_t> positions) { return constant(Array(positions)); };
+  // The largest number of rows of a product's result.
+  const auto multiplied = [](const Variables& outputs) {
+    std::int64_t most = 0;
+    for (auto& node : toposort(rewrite_graph(outputs, {"fast_run"}))) {
+      const std::string name(node.op().name());
+      if (name != "Dot" && name != "BatchedDot") continue;
+      for (auto length : node.output().static_shape()) most = std::max(most, length);
+    }
+    return most;
+  };
+  const Variable some = rows({3, 3, 49, 0}), others = rows({7, 8, 9}), product = dot(w, b);
+  CHECK(multiplied({take(product, some)}) == 12);  // a position twice, too
+  CHECK(multiplied({take(exp(product) + 1., some)}) == 12);
+  CHECK(multiplied({take(reshape(product, {50, 3, 4}), some)}) == 12);
+  CHECK(multiplied({take(matmul(w, t), some, 1)}) == 12);
+  CHECK(multiplied({take(sum(reshape(product, {50, 3, 4}), std::vector<int>{2}), some)}) == 50);  // no way through sums
+  const Variable placed = squeeze(matmul(reshape(product, {50, 3, 4}), expand_dims(u, 2)), {{2}});
+  CHECK(multiplied({take(placed, some)}) == 12);
+  CHECK(multiplied({take(placed, some), take(placed, others)}) == 12);               // all that is needed
+  CHECK(multiplied({take(product, some), sum(product)}) == 50);                      // all rows are needed
+  CHECK(multiplied({take(product, rows(std::vector<std::int64_t>(60, 1)))}) == 50);  // more rows than there are
+}
