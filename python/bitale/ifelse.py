@@ -70,12 +70,38 @@ def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None 
     array(2.)
     """
     sides = [list(side) if isinstance(side, (list, tuple)) else [side] for side in (then_branch, else_branch)]
+    if any(isinstance(each, _core.SparseVariable) for side in sides for each in side):
+        out = _of_matrices(condition, *sides)
+        return out if isinstance(then_branch, (list, tuple)) or isinstance(else_branch, (list, tuple)) else out[0]
     out = _core.ifelse_of_lists(condition, *sides)
     if name is not None:
         for i, variable in enumerate(out):
             variable.name = name if len(out) == 1 else f"{name}{{{i}}}"
     is_list = isinstance(then_branch, (list, tuple)) or isinstance(else_branch, (list, tuple))
     return out if is_list else out[0]
+
+
+def _of_matrices(condition: Any, then: list[Any], other: list[Any]) -> list[Any]:
+    """Choices of which some are between sparse matrices: of their elements, and of their positions where these differ."""
+    if len(then) != len(other):
+        raise ValueError(f"ifelse: expected as many results in both branches, got {len(then)} and {len(other)}")
+    out = []
+    for a, b in zip(then, other):
+        are_sparse = [isinstance(each, _core.SparseVariable) for each in (a, b)]
+        if not any(are_sparse):
+            out.append(ifelse(condition, a, b))
+            continue
+        if not all(are_sparse):
+            raise TypeError(f"ifelse: {a!r} and {b!r}: expected two sparse matrices; A.todense() is a tensor")
+        if a.same_pattern(b):
+            out.append(a.with_data(ifelse(condition, a.data, b.data)))
+            continue
+        if a.format != b.format:
+            raise TypeError(f"ifelse: {a!r} and {b!r} have different formats; A.tocsr() and A.tocsc() convert")
+        of_a, of_b = ([x.data, *(part.astype("int64") for part in (x.indices, x.indptr, *x.lengths))] for x in (a, b))
+        data, indices, indptr, rows, columns = _core.ifelse_of_lists(condition, of_a, of_b)
+        out.append(_core.sparse_matrix(a.format, data, indices, indptr, rows, columns, False))
+    return out
 
 
 def __getattr__(name: str) -> Any:

@@ -71,15 +71,23 @@ def __getattr__(name: str) -> Any:
 
 
 def _without_names(graph_like: Any) -> tuple[Any, str]:
-    """The tensors in place of labelled ones and of their functions, and a line for each labelled tensor with its dimensions, which a
-    graph does not have."""
+    """The tensors in place of labelled ones, of sparse matrices and of their functions, and a line for each of these with its
+    dimensions, which a graph does not have."""
     several = isinstance(graph_like, (list, tuple))
     items = list(graph_like) if several else [graph_like]
+    if matrices := [each for each in items if isinstance(each, _core.SparseVariable)]:
+        parts = [part for each in items for part in (_vectors(each) if isinstance(each, _core.SparseVariable) else [each])]
+        tensors, lines = _without_names(parts)
+        return tensors, "".join(f"{each!r}\n" for each in matrices) + lines
     plain = [without_names(each) for each in items]
     if all(one is other for one, other in zip(plain, items)):
         return graph_like, ""
     lines = "".join(f"{line}\n" for one, each in zip(plain, items) if one is not each for line in each._described())
     return plain if several else plain[0], lines
+
+
+def _vectors(matrix: Any) -> list[Any]:
+    return [matrix.data] if matrix.is_static else [matrix.data, matrix.indices, matrix.indptr]
 
 
 def debugprint(

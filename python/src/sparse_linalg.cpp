@@ -17,6 +17,7 @@ void bind_sparse_linalg(nb::module_& m) {
   nb::class_<Cholesky>(m, "SparseCholesky",
                        "The Cholesky factor of a symmetric sparse matrix, of which the lower triangle is read.")
       .def(nb::init<const sparse::Matrix&>(), "A"_a, caller)
+      .def_prop_ro("A", &Cholesky::matrix, nb::rv_policy::copy, "The matrix.")
       .def_prop_ro("L", &Cholesky::factor,
                    "L with L @ L.T == A[order, :][:, order], or L @ L.conj().T for complex matrices, a csc matrix.")
       .def_prop_ro("order", &Cholesky::order, "The order in which rows are eliminated.")
@@ -32,6 +33,7 @@ void bind_sparse_linalg(nb::module_& m) {
   using sparse::Lu;
   nb::class_<Lu>(m, "SparseLU", "The LU factors of a general sparse matrix, by partial pivoting.")
       .def(nb::init<const sparse::Matrix&>(), "A"_a, caller)
+      .def_prop_ro("A", &Lu::matrix, nb::rv_policy::copy, "The matrix, in the format csc.")
       .def_prop_ro("column_order", &Lu::column_order, "The order in which columns are eliminated.")
       .def(
           "solve",

@@ -21,6 +21,7 @@ class Cholesky {
   // positive definite.
   explicit Cholesky(const Matrix& a);
 
+  const Matrix& matrix() const { return matrix_; }
   // L with L @ L.T == A[order][:, order], or L @ L.conj().T for complex matrices, a lower triangular csc matrix.
   Matrix factor() const;
   // NotImplementedError without a static pattern.

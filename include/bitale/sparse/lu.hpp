@@ -16,6 +16,7 @@ class Lu {
   // singular.
   explicit Lu(const Matrix& a);
 
+  const Matrix& matrix() const { return matrix_; }  // in the format csc
   // The order in which columns are eliminated; for complex matrices, those of the real form. NotImplementedError
   // without a static pattern.
   const std::vector<std::int64_t>& column_order() const;

@@ -76,7 +76,7 @@ class _SparseOutput:
     """An output that is a sparse matrix: its tensors, and the SciPy array that they make."""
 
     def __init__(self, matrix: SparseVariable):
-        self.format = matrix.format
+        self.format, self.text = matrix.format, repr(matrix)
         self.pattern: tuple[Any, ...] | None = None
         self.expressions = [matrix.data]
         if matrix.is_static:
@@ -142,6 +142,11 @@ class SparseFunction(WrappedFunction):
         if self._form == "dict":
             return dict(zip(self._keys, made))
         return made if self._form == "list" else None
+
+    def _described(self) -> list[str]:
+        """A line for each sparse matrix among inputs and outputs."""
+        lines = [f"input {one.matrix!r}" for _, one, _ in self._inputs if isinstance(one, _SparseInput)]
+        return lines + [f"output {one.text}" for one in self._outputs if one is not None]
 
     @staticmethod
     def _taken(name: str, one: Any, used: list[tuple[str, str]], value: Any, who: str) -> dict[str, Any]:

@@ -15,6 +15,13 @@ __all__ = ["SparseCholesky", "SparseLU", "block_diag", "cholesky", "logdet", "lu
 SparseCholesky.__module__ = SparseLU.__module__ = __name__
 
 
+def _reduced(factor: Any) -> tuple[Any, ...]:
+    return type(factor), (factor.A,)
+
+
+SparseCholesky.__reduce__ = SparseLU.__reduce__ = _reduced  # type: ignore[assignment,method-assign]
+
+
 def cholesky(A: Any) -> SparseCholesky:
     """The factor of a symmetric (or Hermitian) positive definite matrix, of which the lower triangle is read.
 

@@ -78,7 +78,7 @@ class SparseTensorType:
             raise ValueError(f'sparse: expected the format "csr" or "csc", got {format!r}; other formats are converted')
         self.format, self.name = format, name
         self.dtype = str(np.dtype(config.floatX if dtype is None else dtype))
-        self.pattern = None if pattern is None else scipy_array(pattern, format)
+        self.pattern = None if pattern is None else scipy_array(pattern, format).copy()
         if self.pattern is not None:
             if shape is not None and tuple(shape) != self.pattern.shape:
                 raise ValueError(f"sparse: shape {tuple(shape)}, but the pattern has {self.pattern.shape}")

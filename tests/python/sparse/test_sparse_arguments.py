@@ -1,5 +1,7 @@
 """Sparse matrices as arguments of functions of graphs: derivatives, evaluation, replacement and loops."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,43 @@ def test_loops_take_matrices(which, strict):
 def test_options_of_inputs_name_the_matrix():
     with pytest.raises(NotImplementedError, match="A: csr"):
         bt.In(sparse.matrix("csr", "A"))
+
+
+def test_graphs_of_matrices_are_printed():
+    static, A, _ = matrices()
+    f = bt.function([A, static], [A + static, A.sum()])
+    printed = bt.dprint(f, file="str")
+    assert "input A: csr[float64, ? x ?]" in printed and "output csr[float64, ? x ?]" in printed
+    assert printed.startswith("input") and f.dprint(file="str").splitlines()[0] in printed
+    assert "A: csr[float64, 3 x 3]" in bt.dprint([static, A @ v], file="str") and "A.indptr" in bt.dprint(A, file="str")
+
+
+def test_choices_between_matrices():
+    static, A, square = matrices()
+    c = pt.bscalar("c")
+    wide = sp.csr_array(np.ones((2, 4)))
+    for then, other, inputs in ((static, static * 2, [static]), (A, A @ A, [A]), (A, sparse.constant(wide), [A]), (square, square + square, [square])):
+        chosen = bt.ifelse(c, then, other)
+        assert isinstance(chosen, sparse.SparseVariable)
+        f, both = bt.function([*inputs, c], [chosen, pt.grad(chosen.sum(), inputs[0])]), bt.function(inputs, [then, other], on_unused_input="ignore")(value)
+        for which in (1, 0):
+            own, slope = f(value, which)
+            assert own.shape == both[1 - which].shape
+            np.testing.assert_allclose(own.toarray(), both[1 - which].toarray())
+            assert slope.shape == (3, 3)
+    chosen, number = bt.ifelse(c, [A, pt.constant(1.0)], [A * 2, pt.constant(2.0)])
+    assert bt.function([A, c], [chosen.sum(), number])(value, 0) == [2 * value.sum(), 2.0]
+    for bad in ((A, A.T), (A, pt.dmatrix("D")), ([A], [A, A])):
+        with pytest.raises((TypeError, ValueError)):
+            bt.ifelse(c, *bad)
+
+
+def test_factors_are_stored():
+    static, A, _ = matrices()
+    for given in (static, A):
+        for factor in (sparse.linalg.lu(given), sparse.linalg.cholesky(given)):
+            again, x = pickle.loads(pickle.dumps((factor, factor.solve(v))))
+            assert type(again) is type(factor) and again.A.format == factor.A.format
+            pickle.dumps([again.solve(v), x])
+    again, A = pickle.loads(pickle.dumps((sparse.linalg.lu(A), A)))
+    np.testing.assert_allclose(bt.function([A], again.solve(v))(value), np.linalg.solve(value.toarray(), v))

@@ -68,6 +68,14 @@ def test_types_make_variables(which):
     same(bt.function([B], B * 2)(value), 2 * value)
 
 
+def test_types_keep_their_pattern():
+    template = value.copy()
+    kind = sparse.SparseTensorType("csr", "float64", pattern=template)
+    template.indices[:] = 0
+    A = kind("A")
+    same(bt.function([A], A * 2)(value), 2 * value)
+
+
 def test_there_is_an_element_for_each_position():
     """A vector of one element is not repeated."""
     x, i = pt.dvector("x"), pt.lvector("i")
