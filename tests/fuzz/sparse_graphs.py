@@ -214,9 +214,11 @@ class _Generator(complex_graphs._Generator):
         if max(np.abs(self.stored[s].value).max(), np.abs(self.values[b]).max()) > 4:
             raise Rejected
         triangular = f"bt.sparse.linalg.solve_triangular({general}, {b}, lower={self.chance(0.5)}, trans={self.choice([0, 1, 2])}, unit_diagonal={self.chance(0.3)})"
+        kind = self.choice(["pos", "gen", "sym", "her", "diagonal", "lower triangular", "upper triangular"])
+        solution = f"bt.sparse.linalg.solve({positive}, {b}, assume_a='{kind}', lower={self.chance(0.5)}, transposed={self.chance(0.5)})"
         form = f"bt.sparse.linalg.quadratic_form({positive}, {self.pick(shape=(n,))})"
         return self.choice([
-            form, triangular, f"bt.sparse.linalg.cholesky({positive}).solve({b})", f"bt.sparse.linalg.cholesky({positive}).logdet()",
+            form, triangular, solution, f"bt.sparse.linalg.cholesky({positive}).solve({b})", f"bt.sparse.linalg.cholesky({positive}).logdet()",
             f"bt.sparse.linalg.selected_inverse({positive})", f"bt.sparse.linalg.lu({general}).solve({b}, trans={self.choice([0, 1, 2])})",
             f"bt.sparse.linalg.lu({general}).logdet()", f"bt.sparse.linalg.lu({general}).solve({b})", f"bt.sparse.linalg.lu({general}).slogdet()[0]",
         ])  # fmt: skip

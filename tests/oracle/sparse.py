@@ -289,6 +289,17 @@ class linalg:
         return np.linalg.solve((triangle, triangle.T, triangle.conj().T)[trans], b)
 
     @staticmethod
+    def solve(a: Stored, b: Any, assume_a: str = "pos", lower: bool = True, transposed: bool = False) -> Any:
+        one, beside = (np.tril(a.value), np.tril(a.value, -1)) if lower else (np.triu(a.value), np.triu(a.value, 1))
+        if assume_a in ("pos", "her"):
+            one = one - 1j * np.diag(np.diag(one).imag) if np.iscomplexobj(one) else one
+            matrix = one + beside.conj().T
+        else:
+            shapes = {"gen": a.value, "diagonal": np.diag(np.diag(a.value)), "lower triangular": np.tril(a.value), "upper triangular": np.triu(a.value)}
+            matrix = one + beside.T if assume_a == "sym" else shapes[assume_a]
+        return np.linalg.solve(matrix.T if transposed else matrix, b)
+
+    @staticmethod
     def selected_inverse(a: Stored) -> Stored:
         return Stored(np.linalg.inv(linalg.cholesky(a).a), a.mask)
 
