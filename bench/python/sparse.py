@@ -2,7 +2,7 @@
 matrix, one thread, and the first of these with two. Medians of processor time (wall time with two threads), alternating. Then factors of the precision of a Matérn field on a square grid, and of a
 grid with a wind, against SciPy's SuperLU; a Poisson regression on categories; and BYM2. Arguments: the number of rows and of elements, and
 the points along a side of the grids. Peers that are installed are measured with BITALE_BENCH_PEERS set (`./dev bench --sparse --peers`): JAX's BCOO,
-sparsax, Numba; a loop in C++ where there is a compiler. The last lines are a table of all, for docs/sparse.md.
+sparsax, Numba, stanli; a loop in C++ where there is a compiler. The last lines are a table of all, for docs/sparse.md.
 """
 
 import ctypes
@@ -182,6 +182,17 @@ def of_cpp(level, y, levels):
     return call
 
 
+BYM2_IN_STAN = """
+data { int n; int m; array[m] int first; array[m] int second; array[n] int y; }
+parameters { vector[n] phi; vector[n] free; vector[3] scales; }
+model {
+  real share = inv_logit(scales[2]);
+  y ~ poisson_log(scales[3] + exp(scales[1]) * (sqrt(share) * phi + sqrt(1 - share) * free));
+  target += -0.5 * (dot_self(phi[first] - phi[second]) + dot_self(free) + dot_self(scales));
+}
+"""
+
+
 def bym2(parameters=3845):
     """Log density and gradient of a map of counts: effects with and without neighbours, two scales and an intercept."""
     side = int((parameters / 2) ** 0.5)
@@ -195,7 +206,13 @@ def bym2(parameters=3845):
     eta = level + scale * (pt.sqrt(share) * phi + pt.sqrt(1 - share) * free)
     density = (y * eta - pt.exp(eta)).sum() - 0.5 * pt.sqr(sparse.constant(differences.tocsr()) @ phi).sum() - 0.5 * pt.sqr(free).sum() - 0.5 * pt.sqr(theta[2 * n :]).sum()
     f, at = bt.function([theta], [density, pt.grad(density, theta)], threads=1), random.normal(size=2 * n + 3) / 3
-    report(f"BYM2, {2 * n + 3} parameters", in_turn({"own": lambda: f(at)}))
+    runs = {"own": lambda: f(at)}
+    if stanli := importable("stanli"):
+        data = {"n": n, "m": len(first), "first": (first + 1).tolist(), "second": (second + 1).tolist(), "y": y.astype(int).tolist()}
+        model = stanli.Model(stan_code=BYM2_IN_STAN, data=data)
+        assert np.allclose(model.log_prob_grad(at)[1], f(at)[1])
+        runs["stanli"] = lambda: model.log_prob_grad(at)
+    report(f"BYM2, {2 * n + 3} parameters", in_turn(runs))
 
 
 def compile_static(rows=1_000_000):

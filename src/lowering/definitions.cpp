@@ -294,6 +294,7 @@ void Definitions::assemble(int output, std::optional<int> base, std::vector<Piec
   const std::int64_t buffer = values_[variable.node()].buffer = inherited ? *inherited : result_buffer(variable);
   for (auto& piece : pieces) {
     piece.value = bound(std::move(piece.value));
+    if (piece.computed_extent.rule) piece.computed_extent.rule = bound(std::move(piece.computed_extent.rule));
     piece.target = [this, node = node_, target = std::move(piece.target)](Index at) {
       NodeScope scope(*this, node);
       return target(at);
@@ -301,10 +302,12 @@ void Definitions::assemble(int output, std::optional<int> base, std::vector<Piec
   }
   std::optional<Variable> source;
   if (base) source = node_->inputs[std::size_t(*base)];
-  builders_[node_].push_back([this, buffer, source, pieces = std::move(pieces)] {
+  builders_[node_].push_back([this, buffer, source, pieces = std::move(pieces)]() mutable {
     if (source) add_copy(*source, buffer);
-    for (auto& piece : pieces)
+    for (auto& piece : pieces) {
+      compute_extent(piece.computed_extent, piece.domain);
       add_computation(Stored{{.domain = piece.domain, .buffer = buffer}, piece.combiner}, piece.value, piece.target);
+    }
   });
 }
 

@@ -155,7 +155,7 @@ class Definitions final : public Lowering {
   Declarations::Mark mark_before_inner_graph();
   void withdraw(const Declarations::Mark& behind);
   void make_check(Expr condition, int check);
-  void compute_extent(ElementScan& scan);
+  void compute_extent(const ComputedExtent& extent, std::vector<Expr>& domain);
   void define_position(Scanned& scanned, const Variable& variable);
   void guard_loads(Expr value, const std::vector<int>& checks);
   void guard_computations(std::size_t first, const std::vector<int>& checks);

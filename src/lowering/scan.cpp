@@ -30,7 +30,7 @@ void Definitions::scan(int output, ElementScan scan) {
   scan.value = bound(std::move(scan.value));
   if (scan.computed_extent.rule) scan.computed_extent.rule = bound(std::move(scan.computed_extent.rule));
   builders_[node_].push_back([=, this, scan = std::move(scan)]() mutable {
-    if (scan.computed_extent.rule) compute_extent(scan);
+    compute_extent(scan.computed_extent, scan.domain);
     Scanned scanned{{.domain = equal_lengths.canonical(scan.domain), .buffer = buffer},
                     scan.kind,
                     scan.combiner,
@@ -53,12 +53,13 @@ void Definitions::scan(int output, ElementScan scan) {
 }
 
 // The extent is evaluated at the indices of the loops around its own.
-void Definitions::compute_extent(ElementScan& scan) {
-  const auto& [axis, rule] = scan.computed_extent;
+void Definitions::compute_extent(const ComputedExtent& extent, std::vector<Expr>& domain) {
+  const auto& [axis, rule] = extent;
+  if (!rule) return;
   const std::vector<Expr> around =
-      equal_lengths.canonical(std::vector<Expr>(scan.domain.begin(), scan.domain.begin() + std::ptrdiff_t(axis)));
+      equal_lengths.canonical(std::vector<Expr>(domain.begin(), domain.begin() + std::ptrdiff_t(axis)));
   const std::vector<Expr> indices = declare.indices_of(around);
-  resolve([&] { scan.domain[axis] = equal_lengths.fixed(rule(indices)); });
+  resolve([&] { domain[axis] = equal_lengths.fixed(rule(indices)); });
 }
 
 // Computes the position of an element as a row-major number along the reduced axes, and allocates memory for the

@@ -21,6 +21,13 @@ using Index = std::span<const Expr>;                         // one int64 Expr p
 using ElementRule = std::function<Expr(Index)>;              // the value at an index
 using TargetRule = std::function<std::vector<Expr>(Index)>;  // the index that an element is written to
 
+// An axis whose extent differs from index to index of the axes before it: a rule of these indices in place of its
+// entry in the domain. It never reads memory that the check of a later condition guards.
+struct ComputedExtent {
+  std::size_t axis = 0;
+  ElementRule rule = {};
+};
+
 // A region written into an output: for every index of `domain`, out[target(index)] = value(index), or (op)= with a
 // combiner.
 struct Piece {
@@ -28,6 +35,7 @@ struct Piece {
   TargetRule target;
   ElementRule value;
   std::optional<program::Combiner> combiner = {};  // absent: plain store
+  ComputedExtent computed_extent = {};
 };
 
 // A contiguous segment of an output along one axis, and its elements, indexed from its start.
@@ -47,12 +55,6 @@ struct ElementScan {
   std::vector<bool> along;  // per axis
   DType dtype;              // in which elements are combined
   ElementRule value;
-  // An axis whose extent differs from index to index of the axes before it: a rule of these indices in place of its
-  // entry in `domain`. It never reads memory that the check of a later condition guards.
-  struct ComputedExtent {
-    std::size_t axis = 0;
-    ElementRule rule = {};
-  };
   ComputedExtent computed_extent = {};
 };
 

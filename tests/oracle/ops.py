@@ -562,6 +562,7 @@ without_formula = {
     "QZ": "signs and order are LAPACK's: tests/python/tensor/linalg/test_decompositions.py",
     "RandomRows": "draws are NumPy's: tests/python/tensor/random/test_random.py",
     "ExpmDerivative": "of derivatives: tests/python/tensor/linalg/test_expm.py",
+    "SegmentScatter": "of sparse matrices: tests/python/sparse/test_sparse_blocks.py",
     "SegmentSum": "of sparse matrices: tests/python/sparse/test_sparse.py",
     "SparseCholesky": "of sparse matrices: tests/python/sparse/test_sparse_linalg.py",
     "SparseCholeskyOrder": "of sparse matrices: tests/python/sparse/test_sparse_patterns.py",

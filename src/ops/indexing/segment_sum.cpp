@@ -22,8 +22,9 @@ std::string bounds_text(std::string_view who, std::string_view what) {
   return cat(who, ": expected bounds that don't decrease, from 0 on, up to the number of elements at most, got ", what);
 }
 
-// The constant bounds of `count` elements (unknown_length: of any number) as int64. ValueError if they are not bounds.
-void check_bounds(const Array& bounds, std::int64_t count, std::string_view who) {
+}  // namespace
+
+void check_segment_bounds(const Array& bounds, std::int64_t count, std::string_view who) {
   const Array known = bounds.astype(DType::Int64).contiguous();
   const std::int64_t* at = known.data_as<std::int64_t>();
   const std::int64_t size = known.size();
@@ -35,6 +36,8 @@ void check_bounds(const Array& bounds, std::int64_t count, std::string_view who)
     throw ValueError(bounds_text(who, cat(at[size - 1], " for ", count, " elements")));
 }
 
+namespace {
+
 // The bounds, which a call checks unless they are constant (make_node then does). `is_complete`: they must begin at 0
 // and end at `count`.
 Variable checked_bounds(const Variable& bounds, const Variable& count, std::string_view who, bool is_complete) {
@@ -44,7 +47,7 @@ Variable checked_bounds(const Variable& bounds, const Variable& count, std::stri
   const Variable first = subtensor(bounds, {IndexItem(0)}), last = subtensor(bounds, {IndexItem(-1)});
   if (const Array* known = bounds.constant()) {
     const auto length = known_integer(count);
-    check_bounds(*known, length.value_or(unknown_length), who);
+    check_segment_bounds(*known, length.value_or(unknown_length), who);
     const Array ends = known->astype(DType::Int64).contiguous();
     const std::int64_t* at = ends.data_as<std::int64_t>();
     if (!is_complete || (at[0] == 0 && length == at[ends.size() - 1])) return bounds;
@@ -71,7 +74,7 @@ Apply SegmentSum::make_node(std::span<const Variable> inputs) const {
     throw TypeError(cat("segment_sum: expected bounds that are a vector of integers, got ", bounds.str(), " of type ",
                         bounds.type()->str()));
   Dims lengths = x.static_shape();
-  if (const Array* known = bounds.constant()) check_bounds(*known, lengths[0], "segment_sum");
+  if (const Array* known = bounds.constant()) check_segment_bounds(*known, lengths[0], "segment_sum");
   const std::int64_t count = bounds.static_shape()[0];
   lengths[0] = count == unknown_length ? unknown_length : count - 1;
   return Apply(OpRef(this), {x, bounds}, {tensor_type(x.dtype(), lengths)});
@@ -84,7 +87,7 @@ std::vector<Shape> SegmentSum::infer_shape(const Apply&, std::span<const Shape> 
 }
 
 void SegmentSum::perform(const Apply&, std::span<const Array> in, std::span<Array> out) const {
-  check_bounds(in[1], in[0].shape(0), "segment_sum");
+  check_segment_bounds(in[1], in[0].shape(0), "segment_sum");
   const Array x = in[0].contiguous(), bounds = in[1].astype(DType::Int64).contiguous();
   const std::int64_t* at = bounds.data_as<std::int64_t>();
   const std::int64_t parts = bounds.size() - 1;
@@ -118,7 +121,7 @@ std::optional<Array> segment_sum_dependencies(const Apply&, int, InputDependenci
   const std::optional<Array> given = inputs.value(1);
   if (!given) return std::nullopt;
   const Array x = *inputs.of(0), bounds = given->astype(DType::Int64).contiguous();
-  check_bounds(bounds, x.shape(0), "segment_sum");
+  check_segment_bounds(bounds, x.shape(0), "segment_sum");
   const Array out = Array::zeros(DType::Int64, inputs.lengths());
   const std::int64_t parts = out.shape(0), width = parts ? out.size() / parts : 0;
   for (std::int64_t part = 0; part < parts; ++part) {

@@ -7,6 +7,9 @@
 
 namespace bitale {
 
+// `bounds` as those of `count` elements (unknown_length: of any number). ValueError if they are not bounds.
+void check_segment_bounds(const Array& bounds, std::int64_t count, std::string_view who);
+
 class SegmentSum final : public Op, public EmitsTensors {
  public:
   std::string_view name() const override { return "SegmentSum"; }

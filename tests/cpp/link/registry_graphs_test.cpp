@@ -245,7 +245,8 @@ constexpr std::string_view of_fixed_lengths =
     "SolveContinuousARE";
 
 constexpr WithoutGraph without_graph[] = {
-    {"Alloc ComposedDraw RandomBits RandomVariable Reshape SegmentSum SparseLuSolve SparseSolve SparseSolveTriangular",
+    {"Alloc ComposedDraw RandomBits RandomVariable Reshape SegmentScatter SegmentSum SparseLuSolve SparseSolve "
+     "SparseSolveTriangular",
      of_fixed_lengths, "the lengths are values"},
     {"Convolve", of_fixed_lengths, "the lengths are sums of lengths"},
     {"SolveLUFactorTridiagonal DimShuffle", of_fixed_lengths, "tensors of rank 3 have an independent length"},
@@ -262,10 +263,10 @@ constexpr WithoutGraph without_graph[] = {
      "SparseCholesky SparseCholeskyGradient SparseInverseDerivative SparseLogDeterminant SparseSelectedInverse "
      "SparseSolve SparseSolveTriangular",
      "the number of stored elements is an attribute"},
-    {"SparseLuSolve SparseSolve SparseSolveTriangular", "RandomDomain SegmentSum",
+    {"SparseLuSolve SparseSolve SparseSolveTriangular", "RandomDomain SegmentScatter SegmentSum",
      "the length of the vector is an attribute"},
     {"*", "SparseCholeskyOrder", "the values are a pattern"},
-    {"SolveTridiagonal", "SegmentSum", "the bounds of segments are values"},
+    {"SolveTridiagonal", "SegmentScatter SegmentSum", "the bounds of segments are values"},
     {"*", "Alloc Reshape", "the values are lengths"},
     {"*", "AdvancedSubtensor AdvancedIncSubtensor", "the values are positions"},
     {"ComplexExpmDerivative ComplexPinv ComplexSchur ComplexSolveContinuousARE ComplexSolveDiscreteARE "
