@@ -104,7 +104,8 @@ def shared(
     (None, None, array(5.))
     """
     refuse("shared", {"allow_downcast": allow_downcast})
-    return noted(shared_constructor(value, name=name, strict=strict, borrow=borrow, shape=shape, **kwargs))
+    made = shared_constructor(value, name=name, strict=strict, borrow=borrow, shape=shape, **kwargs)
+    return made if isinstance(made, _core.SparseVariable) else noted(made)  # whose elements are noted already
 
 
 # A module that registers itself for generators, and where their classes are: few programs need it, and it needs NumPy's.
@@ -116,10 +117,12 @@ def shared_constructor(
     value: Any, name: str | None = None, strict: bool = False, allow_downcast: bool | None = None, **kwargs: Any
 ) -> Any:
     """Makes the shared variable for a value; `shared_constructor.register(cls)` says how for values of a class of yours."""
-    refuse("shared", {"allow_downcast": allow_downcast})
     if _LATER not in sys.modules and any(cls.__module__.startswith(_OF_GENERATORS) for cls in type(value).__mro__):
         importlib.import_module(_LATER)
         return shared_constructor(value, name=name, strict=strict, allow_downcast=allow_downcast, **kwargs)
+    if any(cls.__module__.startswith("scipy.sparse") for cls in type(value).__mro__):
+        return importlib.import_module("bitale.sparse").shared(value, name, strict, allow_downcast, kwargs.get("borrow", False))
+    refuse("shared", {"allow_downcast": allow_downcast})
     borrow, shape, broadcastable = kwargs.pop("borrow", False), kwargs.pop("shape", None), kwargs.pop("broadcastable", None)
     if shape is None and broadcastable is not None:  # PyTensor's older way to specify lengths of 1
         shape = tuple(1 if each else None for each in broadcastable)

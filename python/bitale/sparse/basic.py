@@ -125,18 +125,18 @@ def shared(
 sparse_constructor = shared
 
 
-def get_value(x: SparseVariable) -> Any:
-    """The value of a shared or constant sparse matrix, a SciPy array. TypeError for others."""
+def get_value(x: SparseVariable, borrow: bool = False) -> Any:
+    """The value of a shared or constant sparse matrix, a SciPy array, always a copy. TypeError for others."""
     import scipy.sparse
 
-    if not x.is_static:
+    if not x.is_static or not (isinstance(x.data, TensorSharedVariable) or hasattr(x.data, "data")):
         raise TypeError(f"sparse: get_value: expected a shared matrix, got {x!r}")
     data = x.data.get_value() if isinstance(x.data, TensorSharedVariable) else np.array(_core.constant_value(x.data))
     kind = scipy.sparse.csr_array if x.format == "csr" else scipy.sparse.csc_array
     return kind((data, *map(np.array, pattern_of(x))), shape=x.static_shape)
 
 
-def set_value(x: SparseVariable, value: Any) -> None:
+def set_value(x: SparseVariable, value: Any, borrow: bool = False) -> None:
     """Stores a value in a shared sparse matrix. ValueError for one with other positions."""
     if not isinstance(x.data, TensorSharedVariable):
         raise TypeError(f"sparse: set_value: expected a shared matrix, got {x!r}")
@@ -144,7 +144,7 @@ def set_value(x: SparseVariable, value: Any) -> None:
     same = array.shape == x.static_shape and all(np.array_equal(a, b) for a, b in zip(pattern_of(x), (array.indices, array.indptr)))
     if not same:
         raise ValueError("sparse: set_value: the value does not store the positions of the shared matrix")
-    x.data.set_value(array.data)
+    x.data.set_value(array.data, borrow=borrow)
 
 
 # ---- parts -----------------------------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ for _name in ("add", "sub", "mul", "matmul"):
 _METHODS: dict[str, Any] = {
     "__getitem__": basic.get_item, "__pow__": math.power, "__iter__": _refuse_iteration, "__reduce__": _reduced, "eval": evaluate,
     "__lt__": math.lt, "__le__": math.le, "__gt__": math.gt, "__ge__": math.ge, "__ceil__": math.ceil, "__floor__": math.floor, "__trunc__": math.trunc,
-    "zeros_like": basic.sp_zeros_like, "ones_like": basic.sp_ones_like, "trace": _trace, "type": property(_type), "size": property(lambda x: x.nnz),
+    "zeros_like": basic.sp_zeros_like, "ones_like": basic.sp_ones_like, "trace": _trace, "get_value": basic.get_value, "set_value": basic.set_value, "type": property(_type), "size": property(lambda x: x.nnz),
     **{name: getattr(math, name) for name in _FUNCTIONS}, **{name: _refusing(name) for name in _DENSE},
 }  # fmt: skip
 for _name, _method in _METHODS.items():

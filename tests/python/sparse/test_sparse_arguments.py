@@ -147,3 +147,23 @@ def test_factors_are_stored():
             pickle.dumps([again.solve(v), x])
     again, A = pickle.loads(pickle.dumps((sparse.linalg.lu(A), A)))
     np.testing.assert_allclose(bt.function([A], again.solve(v))(value), np.linalg.solve(value.toarray(), v))
+
+
+def test_shared_matrices_are_made_as_others_are():
+    for kind in (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array):
+        S = bt.shared(kind(value), name="S")
+        assert isinstance(S, sparse.SparseVariable) and S.name == "S" and S.format == ("csc" if kind is sp.csc_array else "csr")
+        f = bt.function([], S @ v, updates=[(S, S * 2)])
+        np.testing.assert_allclose(f(), value @ v)
+        np.testing.assert_allclose(S.get_value().toarray(), 2 * value.toarray())
+        S.set_value(value)
+        S.get_value(borrow=True).data[:] = 0
+        np.testing.assert_allclose(f(), value @ v)
+    np.testing.assert_array_equal(sparse.constant(value).get_value().toarray(), value.toarray())
+    for other in matrices():
+        with pytest.raises(TypeError, match="shared"):
+            other.get_value()
+        with pytest.raises(TypeError, match="shared"):
+            other.set_value(value)
+    step = lambda x: bt.shared(value) @ x  # noqa: E731
+    np.testing.assert_allclose(bt.scan(step, outputs_info=[pt.constant(v)], n_steps=2)[0][-1].eval(), value @ (value @ v))
