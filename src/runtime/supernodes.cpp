@@ -22,8 +22,8 @@ Fronts fronts_of(const FactorPattern& pattern) {
       const Supernode& parent = out.nodes[std::size_t(node.parent)];
       const std::int64_t* const begin_of_parent = rows + bounds[parent.first];
       const std::int64_t* const end_of_parent = begin_of_parent + parent.height;
-      for (const std::int64_t* at = begin_of_parent; row != end; ++row) {
-        at = std::lower_bound(at, end_of_parent, *row);
+      for (const std::int64_t* at = begin_of_parent; row != end; ++row, ++at) {
+        if (at != end_of_parent && *at < *row) at = std::lower_bound(at, end_of_parent, *row);
         if (at == end_of_parent || *at != *row) return {};
         out.relative_rows.push_back(at - begin_of_parent);
       }
