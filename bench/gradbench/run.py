@@ -59,6 +59,11 @@ class Tool:
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
 
+    def end(self) -> None:
+        assert self.process.stdin
+        self.process.stdin.close()
+        self.process.wait()
+
     def name(self) -> str:
         return self.ask(kind="start")["tool"]
 
@@ -94,10 +99,12 @@ def seconds(reply: Any, name: str) -> float:
     return min(timing["nanoseconds"] for timing in reply["timings"] if timing["name"] == name) * 1e-9
 
 
-def measure(all_tools: dict[str, Tool], evals: list[str]) -> list[dict[str, Any]]:
-    """Several rounds, so that a time is the least of more than one moment; one round is enough for tools that are far from the fastest."""
+def measure(folder: Path, evals: list[str]) -> list[dict[str, Any]]:
+    """Several rounds, so that a time is the least of more than one moment; one round is enough for tools that are far from the fastest. Each eval
+    has processes of its own, since ADOL-C's evaluations of small tapes take longer after large ones."""
     rows = []
     for module in evals:
+        all_tools = tools(folder)
         for size, make in SIZES[module].items():
             input = make()
             row: dict[str, Any] = {"eval": module, "size": size, "prepare": None, "difference": 0.0, "times": {}}
@@ -114,6 +121,8 @@ def measure(all_tools: dict[str, Tool], evals: list[str]) -> list[dict[str, Any]
                 row["difference"] = max(row["difference"], *(difference(outputs[OURS], output) for output in outputs.values()))
             rows.append(row)
             print(row, file=sys.stderr, flush=True)
+        for tool in all_tools.values():
+            tool.end()
     return rows
 
 
@@ -180,8 +189,7 @@ def main() -> None:
     if not (arguments.folder / "gradbench").exists():
         parser.error(f"{arguments.folder} has no program `gradbench`: name bench/ of a build tree")
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # the tools inherit it
-    all_tools = tools(arguments.folder)
-    text = f"{machine(*versions(all_tools))}.\n\n{table(measure(all_tools, arguments.evals))}\n"
+    text = f"{machine(*versions(tools(arguments.folder)))}.\n\n{table(measure(arguments.folder, arguments.evals))}\n"
     if arguments.evals == list(SIZES):
         import forms
 

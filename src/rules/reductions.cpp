@@ -213,17 +213,33 @@ struct Scaled {
   bool divides = false;
 };
 
+// Whether the same reduction of x is computed anyway, as of the weights of a softmax, which are read, too.
+bool is_reduced_likewise(const FunctionGraph& graph, const Variable& x, const Apply& node) {
+  const auto clients = graph.clients(x);
+  return std::any_of(clients.begin(), clients.end(), [&](const Client& client) {
+    if (!client.node || x.ndim() != node.input(0).ndim()) return false;
+    const Apply other = Apply::of(client.node);
+    const auto* reduction = op_as<CAReduce>(other.output());
+    return reduction && reduction->kind.name == reduction_of(node).kind.name &&
+           other.output().dtype() == node.output().dtype() &&
+           reduced_axes(*reduction, x.ndim()) == reduced_axes(reduction_of(node), x.ndim());
+  });
+}
+
 std::optional<Scaled> scaled_terms(const FunctionGraph& graph, const Apply& node) {
   const Variable& product = node.input(0);
   const bool is_product = is_elemwise(product, "mul"), is_quotient = is_elemwise(product, "true_div");
-  if ((!is_product && !is_quotient) || graph.clients(product).size() != 1) return std::nullopt;
+  if (!is_product && !is_quotient) return std::nullopt;
   const AxisList axes = reduced_axes(reduction_of(node), product.ndim());
   const Apply inner = product.owner();
+  const bool is_only_use = graph.clients(product).size() == 1;
   for (int i = is_product ? 0 : 1; i < 2; ++i) {
     const Variable &factor = inner.input(i), &rest = inner.input(1 - i);
     const bool covered =
         std::all_of(axes.begin(), axes.end(), [&](int axis) { return !is_one(rest, axis) || is_one(product, axis); });
-    if (all_one(factor, axes) && covered && rest.dtype() == product.dtype()) return Scaled{factor, rest, is_quotient};
+    if (all_one(factor, axes) && covered && rest.dtype() == product.dtype() &&
+        (is_only_use || is_reduced_likewise(graph, rest, node)))
+      return Scaled{factor, rest, is_quotient};
   }
   return std::nullopt;
 }
@@ -396,7 +412,9 @@ void declare_reductions(Rules& rules) {
       .no_signed_zeros()
       .sample([=] { return sum(-sample_matrix(), over(0)); });
   rules.function("sum_of_scaled", reductions, sum_of_scaled)
-      .doc("Moves a factor or divisor that is the same for all terms out of a sum.")
+      .doc(
+          "Moves a factor or divisor that is the same for all terms out of a sum; the sum of exp(x) / sum(exp(x)) is "
+          "1.")
       .tags(canonicalize, specialize, "local_sum_prod_of_mul_or_div")
       .wider_domain()
       .sample([=] { return sum(2 * exp(sample_matrix())); })
@@ -404,7 +422,11 @@ void declare_reductions(Rules& rules) {
       .sample([=] {
         return sum(exp(sample_leaf(DType::Float64, {3, 4})) / number(), over(1));
       })
-      .sample([=] { return sum(exp(sample_matrix()) / 3.0); });
+      .sample([=] { return sum(exp(sample_matrix()) / 3.0); })
+      .sample([=] {
+        const Variable e = exp(sample_leaf(DType::Float64, {3, 4}));
+        return sum(e / sum(e, over(1), true), over(1));
+      });
   rules
       .function("prod_of_scaled", reductions,
                 [](FunctionGraph& graph, const Apply& node) { return prod_of_scaled(graph, node, few_elements); })

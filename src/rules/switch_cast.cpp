@@ -1,4 +1,6 @@
 // Switches whose choice is decided, casts that change nothing, and comparisons with a known result.
+#include <cmath>
+
 #include "ops/analysis/lengths.hpp"
 #include "ops/elementwise/elemwise.hpp"
 #include "ops/indexing/check_mask.hpp"
@@ -9,16 +11,19 @@ namespace bitale::rewriting {
 
 namespace {
 
-std::optional<Variables> settled_switch(FunctionGraph&, const Apply& node) {
-  const std::optional<double> condition = scalar_constant(node.input(0));
-  if (!condition) return std::nullopt;
-  return one(fit(node.input(*condition != 0 ? 1 : 2), node.output()));
-}
-
 // A mask whose length is checked against the tensor that it selects from: dropping it would lose an IndexError.
 bool is_checked_mask(Variable v) {
   while (op_as<DimShuffle>(v)) v = v.owner().input(0);
   return op_as<CheckMask>(v) != nullptr;
+}
+
+std::optional<Variables> settled_switch(FunctionGraph&, const Apply& node) {
+  const std::optional<double> condition = scalar_constant(node.input(0));
+  if (condition) return one(fit(node.input(*condition != 0 ? 1 : 2), node.output()));
+  const std::optional<double> a = scalar_constant(node.input(1)), b = scalar_constant(node.input(2));
+  if (!a || !b || *a != *b || std::signbit(*a) != std::signbit(*b) || is_checked_mask(node.input(0)))
+    return std::nullopt;
+  return one(fit(node.input(1), node.output()));
 }
 
 // f(switch(c, a, b), switch(c, d, e)) is switch(c, f(a, d), f(b, e)).
@@ -88,10 +93,13 @@ void declare_switch_cast(Rules& rules) {
   auto [c, x, y, z] = pattern_variables<4>();
   rules.function("settled_switch", Root::scalar({"switch"}), settled_switch)
       .with_input(Root::number())
-      .doc("Replaces a switch with a constant condition by the selected branch.")
+      .doc(
+          "Replaces a switch with a constant condition by the selected branch, and one between equal numbers by the "
+          "number.")
       .tags(useless, canonicalize, specialize, "local_useless_switch")
       .sample([] { return switch_(constant(Array(true)), sample_vector(), 0.0); })
-      .sample([] { return switch_(constant(Array(0)), sample_vector(), sample_matrix()); });
+      .sample([] { return switch_(constant(Array(0)), sample_vector(), sample_matrix()); })
+      .sample([] { return switch_(gt(sample_vector(), 0.), 2., constant(Array(2L))) * sample_matrix(); });
   rules.equation("switch_of_same", switch_(c, x, x), x)
       .on(any_dtype)
       .when([](const Match& match) { return !is_checked_mask(match.node().input(0)); })

@@ -31,7 +31,10 @@ class Tape {
     tapestats(tag_, statistics);
     const std::size_t lengths[] = {statistics[NUM_OPERATIONS], statistics[NUM_LOCATIONS], statistics[NUM_VALUES],
                                    2 * statistics[TAY_STACK_SIZE]};
-    if (*std::max_element(std::begin(lengths), std::end(lengths)) > small) record(function, x, large);
+    if (*std::max_element(std::begin(lengths), std::end(lengths)) <= small) return;
+    removeTape(tag_, ADOLC_REMOVE_COMPLETELY);  // a tag keeps the lengths of its buffers
+    tag_ = next_tag_++;
+    record(function, x, large);
   }
   ~Tape() { removeTape(tag_, ADOLC_REMOVE_COMPLETELY); }
   Tape(const Tape&) = delete;

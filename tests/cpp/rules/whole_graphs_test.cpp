@@ -12,6 +12,7 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 #include "graph/evaluate.hpp"
+#include "ops/reductions/reduce.hpp"
 #include "rewriting/engine.hpp"
 #include "support/graph_comparison.hpp"
 #include "support/seeds.hpp"
@@ -318,4 +319,20 @@ TEST_CASE("a length that is statically 1 remains static") {
                      evaluate(expression, Variables{v, y}, values), 1e-12, 1e-12));
     }
   }
+}
+
+TEST_CASE("scaled terms are not added up where the terms are: the weights of a sum of exponentials") {
+  const Variable x = dvector("x"), y = dmatrix("y");
+  const Variable largest = max(x), of_rows = max(y, Axis{1}, true);
+  const auto sums = [](const Variable& expression, const Variable& by) {
+    int count = 0;
+    for (auto& node : toposort(Variables{rewrite_graph(grad(expression, by), {"fast_run"})})) {
+      const auto* reduction = dynamic_cast<const CAReduce*>(&node.op());
+      count += reduction && reduction->kind.name == "sum";
+    }
+    return count;
+  };
+  CHECK(sums(largest + log(sum(exp(x - largest))), x) == 1);
+  CHECK(sums(sum(of_rows + log(sum(exp(y - of_rows), Axis{1}, true))), y) == 1);
+  check({x}, grad(largest + log(sum(exp(x - largest))), x), {Array{-2., 0.5, 3., 3.}});
 }
