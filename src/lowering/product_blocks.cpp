@@ -372,7 +372,8 @@ class Blocker {
       }
       if (group.sums.contains(at)) {
         const auto sum = sum_over_rows(step, pool_);
-        before.push_back(zeros(memory(std::get<Call>(step.what), sum->result_at).buffer, in_block < rows));
+        // In one block, the product writes them; without rows there is none, though a block has at least one.
+        before.push_back(zeros(memory(std::get<Call>(step.what), sum->result_at).buffer, equal(in_block, rows)));
         const auto first_of = [&](std::size_t factor, Expr distance) {
           return narrowed.contains(memory(std::get<Call>(step.what), factor).buffer) ? Expr()
                                                                                      : block * (in_block * distance);
@@ -411,13 +412,13 @@ class Blocker {
     program_.steps.insert(behind, std::make_move_iterator(together.begin()), std::make_move_iterator(together.end()));
   }
 
-  // The elements of a sum over rows before the first block, if there are several.
-  Step zeros(std::int64_t buffer, Expr several) {
+  // The elements of a sum over rows before the first block, if there are several or none.
+  Step zeros(std::int64_t buffer, Expr is_one) {
     const auto& shape = program_.buffers[std::size_t(buffer)].shape;
     const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
     std::vector<Expr> at, extents;
     for (const Expr length : shape) {
-      extents.push_back(at.empty() ? select(several, length, pool_.integer(0)) : length);
+      extents.push_back(at.empty() ? select(is_one, pool_.integer(0), length) : length);
       at.push_back(declare_.index("i", extents.back()));
     }
     Step out{program::Store{buffer, at, pool_.number(0, dtype)}};
