@@ -249,6 +249,7 @@ constexpr WithoutGraph without_graph[] = {
      "SparseSolveTriangular",
      of_fixed_lengths, "the lengths are values"},
     {"Convolve", of_fixed_lengths, "the lengths are sums of lengths"},
+    {"Convolve", "SparseRealForm", "the lengths are sums of lengths"},
     {"SolveLUFactorTridiagonal DimShuffle", of_fixed_lengths, "tensors of rank 3 have an independent length"},
     {"SpecifyAssumptions", "ComplexCholesky ComplexSolveContinuousARE", "what is assumed does not hold"},
     {"AdvancedIncSubtensor IRFFT", "ComplexSolveContinuousARE SolveContinuousARE",
@@ -260,13 +261,14 @@ constexpr WithoutGraph without_graph[] = {
     {"*", "FFT IRFFT", "the length of the transform is an attribute"},
     {"*", "LUFactorTridiagonal SolveLUFactorTridiagonal SolveTridiagonal", "diagonals differ in length"},
     {"*",
-     "SparseCholesky SparseCholeskyGradient SparseInverseDerivative SparseLogDeterminant SparseSelectedInverse "
-     "SparseSolve SparseSolveTriangular",
+     "SparseCholesky SparseCholeskyDerivative SparseCholeskyGradient SparseInverseDerivative SparseLogDeterminant "
+     "SparseSelectedInverse SparseSolve SparseSolveTriangular",
      "the number of stored elements is an attribute"},
-    {"SparseLuSolve SparseSolve SparseSolveTriangular", "RandomDomain SegmentScatter SegmentSum",
+    {"SparseLuSolve SparseSolve SparseSolveTriangular", "RandomDomain SegmentSum",
      "the length of the vector is an attribute"},
     {"*", "SparseCholeskyOrder", "the values are a pattern"},
-    {"SolveTridiagonal", "SegmentScatter SegmentSum", "the bounds of segments are values"},
+    {"SegmentScatter SolveTridiagonal", "SegmentSum", "the bounds of segments are values"},
+    {"*", "SegmentScatter", "the bounds of segments and the columns are values"},
     {"*", "Alloc Reshape", "the values are lengths"},
     {"*", "AdvancedSubtensor AdvancedIncSubtensor", "the values are positions"},
     {"ComplexExpmDerivative ComplexPinv ComplexSchur ComplexSolveContinuousARE ComplexSolveDiscreteARE "
