@@ -307,5 +307,5 @@ TEST_CASE("every op reads what every other one produces") {
       CHECK_MESSAGE(found.empty(), producer << " > " << consumer << ": " << test::describe(*pair.graph) << found);
     }
   // The reasons apply to ops as a whole; nearly all of their pairs have a graph nevertheless.
-  CHECK_MESSAGE(made * 1000 >= legal * 980, made << " of " << legal << " pairs have a graph");
+  CHECK_MESSAGE(made * 1000 >= legal * 975, made << " of " << legal << " pairs have a graph");
 }
