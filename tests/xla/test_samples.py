@@ -16,8 +16,8 @@ KNOWN = {"log: special values, f64": 5e-324, "log2: special values, f64": 5e-324
 # Ops for which no sample has a StableHLO form (yet).
 WITHOUT_FORM = {
     "ComplexQZ", "ComplexSolveContinuousARE", "ComplexSolveDiscreteARE", "LUFactorTridiagonal", "Nonzero", "PdbBreakpoint", "Print", "QZ", "RandomRows",
-    "SolveBanded", "SolveContinuousARE", "SolveDiscreteARE", "SolveLUFactorTridiagonal", "SparseCholesky", "SparseCholeskyGradient", "SparseCholeskyOrder", "SparseLuOrder",
-    "SparseInverseDerivative", "SparseLogDeterminant", "SparseLu", "SparseLuComplexSign", "SparseLuDeterminant", "SparseLuInverseDerivative", "SparseLuSelectedInverse", "SparseLuSolve", "SparseSelectedInverse", "SparseSolve", "SparseSolveTriangular",
+    "SolveBanded", "SolveContinuousARE", "SolveDiscreteARE", "SolveLUFactorTridiagonal", "SparseCholesky", "SparseCholeskyDerivative", "SparseCholeskyGradient", "SparseCholeskyOrder", "SparseLuOrder",
+    "SparseInverseDerivative", "SparseLogDeterminant", "SparseLu", "SparseLuComplexSign", "SparseLuDeterminant", "SparseLuInverseDerivative", "SparseLuSelectedInverse", "SparseLuSolve", "SparseRealForm", "SparseSelectedInverse", "SparseSolve", "SparseSolveTriangular",
 }  # fmt: skip
 
 # Ops whose result lengths are an input in all samples.
