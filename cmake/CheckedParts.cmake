@@ -80,4 +80,4 @@ add_checked_tests(bitale_raced "${shared_parts}" -fsanitize=thread -Wno-tsan)  #
 set(files "codegen/(detach|tiers)" "compile/(address|export|function|shared)" "core/(big_blocks|config|location|resident)"
   "link/(callers|profile|threads)" "runtime/(added_variable|threads)")
 list(JOIN files "|" files)
-add_checked_entries(races bitale_raced "${files}" "*child made by fork*,profile: every op of the registry*")
+add_checked_entries(races bitale_raced "${files}" "*forked child*,*child made by fork*,profile: every op of the registry*")
