@@ -57,15 +57,21 @@ nb::object elementwise_product(const Matrix& a, nb::handle other) {
   return x ? nb::cast(sparse::mul(a, Operand(*x))) : left_to_the_other();
 }
 
-nb::object sum_of(const Matrix& a, nb::handle other) {
-  if (const Matrix* b = matrix_in(other)) return nb::cast(sparse::add(a, *b));
+// A dense operand of a sum or a difference; none leaves the operator to the other side.
+std::optional<Operand> dense_term(nb::handle other) {
   const auto x = try_as_variable(other);
-  if (!x) return left_to_the_other();
+  if (!x) return {};
   if (x->ndim() == 0)
     throw TypeError(
         "sparse: a sparse matrix plus a scalar is dense: write A.todense() + x, or sparse.structured_add(A, x), which "
         "adds to the stored elements only");
-  return wrap(sparse::add(a, Operand(*x)));
+  return Operand(*x);
+}
+
+nb::object sum_of(const Matrix& a, nb::handle other) {
+  if (const Matrix* b = matrix_in(other)) return nb::cast(sparse::add(a, *b));
+  const auto x = dense_term(other);
+  return x ? wrap(sparse::add(a, *x)) : left_to_the_other();
 }
 
 nb::object matrix_product(const Matrix& a, nb::handle other) {
@@ -86,13 +92,18 @@ void bind_operators_of(nb::class_<Matrix>& cls) {
           "__sub__",
           [](const Matrix& a, nb::handle other) -> nb::object {
             if (const Matrix* b = matrix_in(other)) return nb::cast(sparse::sub(a, *b));
-            const auto x = try_as_variable(other);
-            return x ? sum_of(a, wrap(-*x)) : left_to_the_other();
+            const auto x = dense_term(other);
+            return x ? wrap(sparse::sub(a, *x)) : left_to_the_other();
           },
           caller, op)
       .def(
-          "__rsub__", [](const Matrix& a, nb::handle other) { return sum_of(a.with_data(-a.data()), other); }, caller,
-          op)
+          "__rsub__",
+          [](const Matrix& a, nb::handle other) -> nb::object {
+            if (const Matrix* b = matrix_in(other)) return nb::cast(sparse::sub(*b, a));
+            const auto x = dense_term(other);
+            return x ? wrap(sparse::sub(*x, a)) : left_to_the_other();
+          },
+          caller, op)
       .def(
           "__truediv__",
           [](const Matrix& a, nb::handle other) -> nb::object {

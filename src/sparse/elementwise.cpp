@@ -72,29 +72,49 @@ Matrix mul(const Matrix& a, const Matrix& b) {
   return Matrix(both.pattern, both.a * both.b);
 }
 
-Variable values_at(const Pattern& pattern, const Operand& x) {
-  const LocationScope here(x.where);
-  const Variable& dense = x.variable;
-  if (dense.ndim() == 0) return dense;
+namespace {
+
+// A dense operand that broadcasts to the matrix, never the other way: lengths are its lengths, or known to be 1.
+Variable fitted(const Pattern& pattern, const Variable& dense) {
   if (dense.ndim() > 2)
     throw TypeError(cat("sparse: expected a scalar, a vector or a matrix beside a sparse matrix, got ", dense.str(),
                         " with ", dense.ndim(), " dimensions"));
-  std::vector<IndexItem> items;
   std::vector<std::optional<Operand>> lengths(std::size_t(dense.ndim()));
   for (int k = 0; k < dense.ndim(); ++k) {
     const int axis = k + 2 - dense.ndim();
     const auto given = known_integer(length_of(dense, k)), expected = known_integer(pattern.length(axis));
-    if (given == 1 && expected != 1) {
-      items.emplace_back(0);
-      continue;
-    }
+    if (given == 1 && expected != 1) continue;
     if (given && expected && *given != *expected)
       throw ShapeError(cat("sparse: dimension ", k, " of ", dense.str(), " has length ", *given,
                            ", but the sparse matrix has length ", *expected, " there"));
     lengths[std::size_t(k)] = pattern.length(axis);
-    items.emplace_back(pattern.position(axis));
   }
-  return subtensor(specify_shape(dense, lengths), items);
+  return specify_shape(dense, lengths);
+}
+
+Variable zeros_of(const Matrix& a) { return zeros({a.length(0), a.length(1)}, a.dtype()); }
+
+Variable added_to(const Variable& dense, const Matrix& a, const Variable& data) {
+  const Pattern& at = a.pattern();
+  return inc_subtensor(dense, {IndexItem(at.position(0)), IndexItem(at.position(1))}, data);
+}
+
+}  // namespace
+
+Variable values_at(const Pattern& pattern, const Operand& x) {
+  const LocationScope here(x.where);
+  const Variable& dense = x.variable;
+  if (dense.ndim() == 0) return dense;
+  const Variable own = fitted(pattern, dense);
+  std::vector<IndexItem> items;
+  for (int k = 0; k < dense.ndim(); ++k) {
+    const int axis = k + 2 - dense.ndim();
+    if (known_integer(length_of(dense, k)) == 1 && known_integer(pattern.length(axis)) != 1)
+      items.emplace_back(0);
+    else
+      items.emplace_back(pattern.position(axis));
+  }
+  return subtensor(own, items);
 }
 
 Matrix mul(const Matrix& a, const Operand& x) { return a.with_data(a.data() * values_at(a.pattern(), x)); }
@@ -104,10 +124,19 @@ Matrix true_div(const Matrix& a, const Operand& x) {
 
 Variable add(const Matrix& a, const Operand& x) {
   const LocationScope here(x.where);
-  if (x.ndim() > 2) throw TypeError(cat("sparse: add: expected at most two dimensions, got ", x.variable.str()));
-  const Pattern& at = a.pattern();
-  const Variable dense = x.variable + zeros({at.length(0), at.length(1)}, a.dtype());
-  return inc_subtensor(dense, {IndexItem(at.position(0)), IndexItem(at.position(1))}, a.data());
+  return added_to(fitted(a.pattern(), x.variable) + zeros_of(a), a, a.data());
+}
+
+Variable sub(const Matrix& a, const Operand& x) {
+  const LocationScope here(x.where);
+  return added_to(zeros_of(a) - fitted(a.pattern(), x.variable), a, a.data());
+}
+
+// Elements are negated in the dtype of the result: unsigned and narrow ones have no negative in theirs.
+Variable sub(const Operand& x, const Matrix& a) {
+  const LocationScope here(x.where);
+  const Variable dense = fitted(a.pattern(), x.variable) - zeros_of(a);
+  return added_to(dense, a, -bitale::cast(a.data(), dense.dtype()));
 }
 
 }  // namespace bitale::sparse

@@ -44,6 +44,8 @@ Matrix mul(const Matrix& a, const Operand& x);
 Matrix true_div(const Matrix& a, const Operand& x);
 // The dense sum.
 Variable add(const Matrix& a, const Operand& x);
+Variable sub(const Matrix& a, const Operand& x);
+Variable sub(const Operand& x, const Matrix& a);
 // x at the stored elements of the pattern: what an elementwise function of two arguments takes.
 Variable values_at(const Pattern& pattern, const Operand& x);
 // Both with the elements that either stores.

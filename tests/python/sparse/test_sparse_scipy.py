@@ -391,3 +391,35 @@ def test_the_decorator_of_structured_functions():
 
     assert of_stored.__doc__ == "Documented."
     assert of_stored(sparse.constant(sp.csr_array([[0.0, 1.0]]))).eval().toarray().tolist() == [[0.0, np.e]]
+
+
+# ---- differences from dense matrices ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("own", ["float64", "float32", "int64", "int8", "uint8"])
+@pytest.mark.parametrize("other", ["float64", "int64", "int8", "uint8", "bool"])
+def test_sums_and_differences_are_promoted_before_signs_change(own, other):
+    a = np.array([[0, 2], [1, 3]], own)
+    dense = np.array([[1, 0], [0, 1]], other) if other in ("bool", "uint8") else np.array([[-128, 0], [5, 1]], other)
+    A, D = sparse.constant(sp.csr_array(a)), pt.matrix("D", dtype=other)
+    f = bt.function([D], [A - D, D - A, A + D, A - dense, dense - A])
+    for got, expected in zip(f(dense), [a - dense, dense - a, a + dense, a - dense, dense - a]):
+        assert got.dtype == expected.dtype
+        np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("of_dense", [lambda A, D: A + D, lambda A, D: A - D, lambda A, D: D - A, lambda A, D: D + A])
+@pytest.mark.parametrize("shape, dense, fits", [((1, 2), (3, 2), False), ((2, 1), (2, 3), False), ((1, 1), (2, 2), False), ((1, 2), (3, 1), False),
+                                                ((3, 2), (1, 2), True), ((3, 2), (2,), True), ((3, 2), (3, 1), True), ((3, 1), (2,), False)])  # fmt: skip
+def test_a_dense_term_broadcasts_to_the_matrix_and_not_the_other_way(of_dense, shape, dense, fits):
+    a, d = np.arange(1.0, 1 + np.prod(shape)).reshape(shape), np.arange(10.0, 10 + np.prod(dense)).reshape(dense)
+    known, given = sparse.constant(sp.csr_array(a)), sparse.matrix("csr", "A")
+    static = pt.tensor("s", shape=dense, dtype="float64")
+    open_ = pt.tensor("o", shape=tuple(1 if n == 1 else None for n in dense), dtype="float64")
+    for A, D in [(known, static), (known, open_), (given, static), (given, open_)]:
+        inputs, values = ([D], [d]) if A is known else ([A, D], [sp.csr_array(a), d])
+        if fits:
+            np.testing.assert_array_equal(bt.function(inputs, of_dense(A, D))(*values), of_dense(a, d))
+        else:
+            with pytest.raises(ValueError):
+                bt.function(inputs, of_dense(A, D))(*values)
