@@ -130,16 +130,27 @@ Pattern::Pattern(Format format, const Operand& indices, const Operand& indptr, c
         "SciPy's "
         "sum_duplicates() sorts them and adds up duplicates");
   }
+  const auto part_of = [](const Variable& x, std::optional<Operand> start, std::optional<Operand> stop) {
+    return subtensor(x, {IndexItem(Slice{std::move(start), std::move(stop), {}})});
+  };
+  const Variable count = length_of(own_indices, 0);
   own_bounds = check_and_raise(own_bounds, {eq(length_of(own_bounds, 0), major + 1)}, "ValueError",
                                "sparse: indptr: expected one bound more than there are compressed rows or columns");
-  const Variable part = segment_ids(own_bounds, length_of(own_indices, 0));
-  const auto ascends = [](const Variable& x) {
-    return gt(subtensor(x, {IndexItem(Slice{1, {}, {}})}), subtensor(x, {IndexItem(Slice{{}, -1, {}})}));
-  };
-  own_indices = check_and_raise(
-      own_indices, {all(ascends(part) || ascends(own_indices)), all(ge(own_indices, 0)), all(lt(own_indices, minor))},
+  own_bounds = check_and_raise(
+      own_bounds,
+      {all(eq(part_of(own_bounds, {}, 1), 0)), all(ge(part_of(own_bounds, 1, {}), part_of(own_bounds, {}, -1))),
+       all(eq(part_of(own_bounds, -1, {}), count))},
       "ValueError",
-      "sparse: indices: expected positions in range that ascend, without duplicates, in each compressed row or column");
+      "sparse: indptr: expected bounds that begin at 0, don't decrease, and end at the number of indices");
+  const Variable part = segment_ids(own_bounds, count);
+  const auto ascends = [&](const Variable& x) { return gt(part_of(x, 1, {}), part_of(x, {}, -1)); };
+  const std::vector<Operand> conditions = {all(ascends(part) || ascends(own_indices)), all(ge(own_indices, 0)),
+                                           all(lt(own_indices, minor))};
+  const char* expected =
+      "sparse: indices: expected positions in range that ascend, without duplicates, in each compressed row or column";
+  // Each vector has the checks of both, since an output may need one alone.
+  own_indices = check_and_raise(own_indices, conditions, "ValueError", expected);
+  own_bounds = check_and_raise(own_bounds, conditions, "ValueError", expected);
 }
 
 Format Pattern::format() const { return record_->format; }

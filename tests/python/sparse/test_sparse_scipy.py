@@ -423,3 +423,24 @@ def test_a_dense_term_broadcasts_to_the_matrix_and_not_the_other_way(of_dense, s
         else:
             with pytest.raises(ValueError):
                 bt.function(inputs, of_dense(A, D))(*values)
+
+
+# ---- vectors of a call -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "indices, indptr",
+    [([0, 1, 2], [1, 2, 3, 3]), ([0, 1, 2], [0, -2, 2, 3]), ([0, 1, 2], [0, 2, 1, 3]), ([0, 1, 2], [0, 1, 2, 2]), ([0, 1, 2], [0, 1, 3]),
+     ([0, 1, 2], [0, 1, 2, 4]), ([0, 1, 3], [0, 1, 2, 3]), ([0, -1, 2], [0, 1, 2, 3]), ([1, 1, 2], [0, 2, 2, 3])],
+)  # fmt: skip
+@pytest.mark.parametrize("which", ["rows", "columns", "bounds", "taken", "dense", "product"])
+def test_vectors_are_checked_whatever_an_output_needs(indices, indptr, which):
+    d, i, p = pt.dvector("d"), pt.lvector("i"), pt.lvector("p")
+    for make, A in [(sparse.CSR, sparse.CSR(d, i, p, (3, 3))), (sparse.CSC, sparse.CSC(d, i, p, (3, 3)))]:
+        of_rows = make is sparse.CSR
+        taken = A[[1]] if of_rows else A[:, [1]]
+        out = {"rows": A.sum(1), "columns": A.sum(0), "bounds": A.indptr * 1, "taken": taken.todense(), "dense": A.todense(), "product": A @ np.ones(3)}[which]
+        f = bt.function([d, i, p], out, on_unused_input="ignore")
+        f([1.0, 2.0, 3.0], [0, 1, 2], [0, 1, 2, 3])
+        with pytest.raises(ValueError, match="indptr|indices"):
+            f([1.0, 2.0, 3.0], indices, indptr)
