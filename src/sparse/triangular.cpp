@@ -71,13 +71,17 @@ Variable solve_triangular(const Matrix& a, const Operand& b, const SolveTriangul
   const Variable& bounds = columns.pattern().indptr();
   const Variable first = subtensor(bounds, {IndexItem(Slice{{}, -1, {}})});
   const auto checked = [&] {
-    const Variable data =
-        check_and_raise(columns.data(),
+    const Variable starts =
+        check_and_raise(first,
                         {all(lt(first, columns.pattern().count())),
                          all(ge(subtensor(bounds, {IndexItem(Slice{1, {}, {}})}), first + 1))},
                         "LinAlgError", "sparse: solve_triangular: the matrix is singular, with an empty row or column");
-    return check_and_raise(data, {all(neq(subtensor(data, {IndexItem(first)}), 0))}, "LinAlgError",
-                           "sparse: solve_triangular: the matrix is singular, with a 0 on its diagonal");
+    // Columns ascend, so an element of the diagonal that is stored is the first one of its column.
+    const auto at_starts = [&](const Variable& x) { return subtensor(x, {IndexItem(starts)}); };
+    const Variable row = at_starts(columns.pattern().indices());
+    return check_and_raise(columns.data(),
+                           {all(eq(row, arange(length_of(first, 0)))), all(neq(at_starts(columns.data()), 0))},
+                           "LinAlgError", "sparse: solve_triangular: the matrix is singular, with a 0 on its diagonal");
   };
   const Variable data = options.unit_diagonal ? columns.data() : checked();
   std::vector<std::optional<Operand>> lengths(std::size_t(b.ndim()));

@@ -444,3 +444,14 @@ def test_vectors_are_checked_whatever_an_output_needs(indices, indptr, which):
         f([1.0, 2.0, 3.0], [0, 1, 2], [0, 1, 2, 3])
         with pytest.raises(ValueError, match="indptr|indices"):
             f([1.0, 2.0, 3.0], indices, indptr)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("positions", [[(0, 0), (1, 0), (2, 2)], [(1, 0), (1, 1), (2, 2)], [(0, 0), (1, 1), (2, 1)], [(0, 0), (2, 2)]])
+def test_triangles_without_an_element_on_the_diagonal_are_singular(lower, positions):
+    rows, columns = zip(*positions)
+    a = sp.csc_array((np.ones(len(rows)), (rows, columns) if lower else (columns, rows)), shape=(3, 3))
+    for A, inputs in [(sparse.constant(a), []), (sparse.matrix("csc", "A"), [a])]:
+        f = bt.function([A] if inputs else [], sparse.linalg.solve_triangular(A, np.ones(3), lower=lower))
+        with pytest.raises(np.linalg.LinAlgError, match="singular"):
+            f(*inputs)
