@@ -54,13 +54,17 @@ std::int64_t position(const Dim& dim, const Coordinates& wanted, std::int64_t wh
   if (!differences)
     throw NotImplementedError(
         cat("sel: \"", dim.name(), "\": method=\"", method_name(options.method), "\" of labels that are no numbers"));
+  // As xarray has it, the positions decide: "pad" is the last one before the label, which is a larger number along
+  // falling coordinates.
+  const bool falls = dim.coordinates()->order() == Coordinates::Order::Descending;
   double least = std::numeric_limits<double>::infinity();
   std::int64_t best = -1;
   for (std::size_t i = 0; i < differences->size(); ++i) {
-    const double difference = (*differences)[i], distance = std::abs(difference);
+    const double difference = falls ? -(*differences)[i] : (*differences)[i], distance = std::abs(difference);
     if (options.method == Inexact::Pad ? difference > 0 : options.method == Inexact::Backfill && difference < 0)
       continue;
-    if (!(distance <= least) || std::isinf(distance)) continue;  // of equal distances the last one
+    // Of equal distances the larger label.
+    if (!(falls ? distance < least : distance <= least) || std::isinf(distance)) continue;
     least = distance;
     best = std::int64_t(i);
   }
@@ -79,19 +83,29 @@ std::int64_t count_of(const Dim& dim, const CoordinatesRef& label, Predicate is_
 
 Slice range(const Dim& dim, const LabelRange& labels) {
   std::optional<std::int64_t> start, stop;
+  // With a negative step the first label is at the later end.
+  const bool is_backward = labels.step && *labels.step < 0;
+  const CoordinatesRef &from = is_backward ? labels.last : labels.first, &to = is_backward ? labels.first : labels.last;
   switch (dim.coordinates()->order()) {
     case Coordinates::Order::Ascending:
-      if (labels.first) start = count_of(dim, labels.first, [](int order) { return order < 0; });
-      if (labels.last) stop = count_of(dim, labels.last, [](int order) { return order <= 0; });
+      if (from) start = count_of(dim, from, [](int order) { return order < 0; });
+      if (to) stop = count_of(dim, to, [](int order) { return order <= 0; });
       break;
     case Coordinates::Order::Descending:
-      if (labels.first) start = count_of(dim, labels.first, [](int order) { return order > 0; });
-      if (labels.last) stop = count_of(dim, labels.last, [](int order) { return order >= 0; });
+      if (from) start = count_of(dim, from, [](int order) { return order > 0; });
+      if (to) stop = count_of(dim, to, [](int order) { return order >= 0; });
       break;
     case Coordinates::Order::None:
-      if (labels.first) start = exact(dim, *labels.first, 0);
-      if (labels.last) stop = exact(dim, *labels.last, 0) + 1;
+      if (from) start = exact(dim, *from, 0);
+      if (to) stop = exact(dim, *to, 0) + 1;
       break;
+  }
+  if (is_backward) {
+    // Nothing is selected; -1 would count from the end.
+    if (stop == 0) return {.start = Operand(std::int64_t(0)), .stop = Operand(std::int64_t(0))};
+    if (stop) --*stop;
+    start = start.value_or(0) > 0 ? std::optional(*start - 1) : std::nullopt;
+    std::swap(start, stop);
   }
   const auto operand = [](std::optional<std::int64_t> value) {
     return value ? std::optional<Operand>(Operand(*value)) : std::nullopt;

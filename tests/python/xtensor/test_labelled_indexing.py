@@ -276,3 +276,61 @@ def test_coordinates_of_operands_have_to_agree():
 def test_bad_input(wrong, error, message):
     with pytest.raises(error, match=message):
         wrong(sample())
+
+
+# ---- beside xarray ----------------------------------------------------------------------------------------------------
+
+ORDERS = {
+    "rising": [10, 20, 30, 50, 60],
+    "falling": [60, 50, 30, 20, 10],
+    "falling floats": [6.0, 5.0, 3.0, 2.0, 1.5],
+    "texts": ["b", "d", "e", "k", "m"],
+    "falling texts": ["m", "k", "e", "d", "b"],
+    "dates": list(np.array(["2020-01-01", "2020-01-05", "2020-02-01", "2020-03-01", "2020-04-01"], "datetime64[ns]")),
+    "falling dates": list(np.array(["2020-04-01", "2020-03-01", "2020-02-01", "2020-01-05", "2020-01-01"], "datetime64[ns]")),
+    "unsorted": [30, 10, 60, 20, 50],
+    "unsorted texts": ["k", "b", "m", "d", "e"],
+    "repeated": [10, 10, 20, 20, 30],
+    "repeated falling": [30, 20, 20, 10, 10],
+}
+BETWEEN = {"i": [5, 15, 25, 40, 55, 70], "f": [1.0, 2.5, 4.0, 7.0], "U": ["a", "c", "f", "z"], "M": []}
+
+
+def beside_xarray(labels):
+    xr = pytest.importorskip("xarray")
+    value = xr.DataArray(np.arange(float(len(labels))), dims="x", coords={"x": labels})
+    return px.as_xtensor(value), value
+
+
+@pytest.mark.parametrize("kind", ORDERS)
+def test_ranges_of_labels_with_steps(kind):
+    x, value = beside_xarray(np.array(ORDERS[kind]))
+    is_sorted = "unsorted" not in kind
+    ends = [None, *dict.fromkeys(ORDERS[kind]), *(BETWEEN[np.array(ORDERS[kind]).dtype.kind] if is_sorted else [])]
+    for first in ends:
+        for last in ends:
+            for step in (None, 1, 2, -1, -2):
+                key = slice(first, last, step)
+                if step is not None and step < 0 and first is not None and first < min(ORDERS[kind]) and "falling" not in kind:
+                    expected = []  # pandas has changed its mind on what is before the first label
+                else:  # without ends pandas has an error of its own along falling dates
+                    expected = list((value.isel if first is last is None else value.sel)(x=key).values)
+                found = x.sel(x=key)
+                assert list(np.asarray(found.eval())) == expected, key
+                assert list(found.coords["x"]) == [value.x.values[int(each)] for each in expected], key
+
+
+@pytest.mark.parametrize("kind", ["rising", "falling", "falling floats"])
+@pytest.mark.parametrize("method", ["pad", "backfill", "nearest", "ffill", "bfill"])
+@pytest.mark.parametrize("tolerance", [None, 0, 5, 10])
+def test_methods_go_by_positions(kind, method, tolerance):
+    x, value = beside_xarray(ORDERS[kind])
+    for wanted in np.arange(0, 80, 2.5) / (10 if kind == "falling floats" else 1):
+        try:
+            expected = float(value.sel(x=wanted, method=method, tolerance=tolerance))
+        except KeyError:
+            with pytest.raises(KeyError):
+                x.sel(x=wanted, method=method, tolerance=tolerance)
+            continue
+        assert float(x.sel(x=wanted, method=method, tolerance=tolerance).eval()) == expected, wanted
+        assert list(np.asarray(x.sel(x=[wanted], method=method, tolerance=tolerance).eval())) == [expected]
