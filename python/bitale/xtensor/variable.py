@@ -67,7 +67,10 @@ def _where(x: XTensorVariable, cond: Any, other: Any = None, drop: bool = False)
     """The elements where a condition holds; others are `other`, by default nan."""
     if drop:
         raise NotImplementedError("where: drop=True: the lengths of the result would depend on values")
-    return where(cond, x, np.asarray(np.nan, dtype=x.dtype if x.dtype.startswith(("float", "complex")) else "float64") if other is None else other)
+    nan = np.asarray(np.nan, dtype=x.dtype if x.dtype.startswith(("float", "complex")) else "float64")
+    made = where(cond, x, nan if other is None else other)
+    # As in xarray, x's dimensions come first, though the condition is the first argument.
+    return shape.transpose(made, *x.dims, *(name for name in made.dims if name not in x.dims))
 
 
 def _item(x: XTensorVariable) -> Any:

@@ -334,3 +334,16 @@ def test_methods_go_by_positions(kind, method, tolerance):
             continue
         assert float(x.sel(x=wanted, method=method, tolerance=tolerance).eval()) == expected, wanted
         assert list(np.asarray(x.sel(x=[wanted], method=method, tolerance=tolerance).eval())) == [expected]
+
+
+@pytest.mark.parametrize("condition", [(), ("a",), ("b",), ("b", "a"), ("k",), ("k", "b"), ("k", "l", "a")])
+@pytest.mark.parametrize("other", [None, (), ("b",), ("m",), ("m", "k"), ("b", "a")])
+def test_where_keeps_the_order_of_dimensions(condition, other):
+    xr = pytest.importorskip("xarray")
+    lengths, rng = {"a": 2, "b": 3, "k": 2, "l": 2, "m": 4}, np.random.default_rng(1)
+    made = [xr.DataArray(rng.normal(size=[lengths[name] for name in dims]), dims=dims) for dims in [("a", "b"), condition, other or ()]]
+    value, is_true, others = made[0], made[1] > 0, [] if other is None else [made[2]]
+    expected = value.where(is_true, *others)
+    found = px.as_xtensor(value).where(px.as_xtensor(is_true), *map(px.as_xtensor, others))
+    assert found.dims == expected.dims
+    np.testing.assert_array_equal(np.asarray(found.eval()), expected.values)
