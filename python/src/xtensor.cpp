@@ -325,7 +325,7 @@ std::vector<std::optional<Operand>> as_optional_lengths(nb::handle list) {
 CoordinatesRef stacked_index(const XVariable& x, const std::vector<std::string>& names,
                              std::optional<bool> create_index) {
   if (!create_index.value_or(true)) return {};
-  nb::list labels;
+  nb::list levels, codes;
   for (const auto& name : names) {
     const int axis = x.axis(name, "stack");
     const Dim& dim = x.dims()[std::size_t(axis)];
@@ -333,11 +333,20 @@ CoordinatesRef stacked_index(const XVariable& x, const std::vector<std::string>&
     if (!dim.coordinates() && x.static_length(axis) == unknown_length)
       throw NotImplementedError(cat("stack: create_index=True: dimension \"", name,
                                     "\" has no coordinates, and its length is not known; assign_coords gives them"));
-    labels.append(dim.coordinates() ? labels_of(dim.coordinates())
-                                    : nb::module_::import_("numpy").attr("arange")(x.static_length(axis)));
+    const nb::object labels = dim.coordinates() ? labels_of(dim.coordinates())
+                                                : nb::module_::import_("numpy").attr("arange")(x.static_length(axis));
+    // Levels are in the order of the labels, which unstack gives back; pandas's from_product sorts them.
+    const nb::object index = import_pandas("stack: create_index=True: labels of several dimensions")
+                                 .attr("Index")(labels, "tupleize_cols"_a = false);
+    const nb::object of_index = multi_index_of(dim.coordinates()).is_none() ? index : index.attr("to_flat_index")();
+    const nb::object found = of_index.attr("factorize")();
+    codes.append(found[0]);
+    levels.append(found[1]);
   }
-  const nb::object index = import_pandas("stack: create_index=True: labels of several dimensions").attr("MultiIndex");
-  return as_coordinates(index.attr("from_product")(labels, "names"_a = names));
+  nb::list all;
+  for (nb::handle each : nb::module_::import_("numpy").attr("meshgrid")(*codes, "indexing"_a = "ij"))
+    all.append(each.attr("ravel")());
+  return as_coordinates(nb::module_::import_("pandas").attr("MultiIndex")(levels, all, "names"_a = names));
 }
 
 // A dimension whose coordinates are a pandas.MultiIndex as one dimension for each level. Where no position has the

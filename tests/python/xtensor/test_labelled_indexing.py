@@ -347,3 +347,18 @@ def test_where_keeps_the_order_of_dimensions(condition, other):
     found = px.as_xtensor(value).where(px.as_xtensor(is_true), *map(px.as_xtensor, others))
     assert found.dims == expected.dims
     np.testing.assert_array_equal(np.asarray(found.eval()), expected.values)
+
+
+@pytest.mark.parametrize("rows", [["b", "a", "c"], ["c", "b", "a"], [3, 1, 2], [0.5, 2.5, -1.0]])
+def test_unstack_is_the_way_back(rows):
+    xr = pytest.importorskip("xarray")
+    value = xr.DataArray(np.arange(12.0).reshape(3, 2, 2), dims=("r", "c", "k"), coords={"r": rows, "c": ["y", "x"]})
+    x = px.as_xtensor(value)
+    for dims in (("r", "c"), ("c", "r"), ("r", "k"), ("k", "c", "r")):
+        mine, theirs = x.stack(z=dims, create_index=True), value.stack(z=dims, create_index=True)
+        assert list(mine.coords["z"]) == list(theirs.indexes["z"])
+        for found, expected in [(mine.unstack("z"), theirs.unstack("z")), (mine.isel(z=[3, 0]).unstack("z"), theirs.isel(z=[3, 0]).unstack("z"))]:
+            assert found.dims == expected.dims
+            for name in found.coords:
+                assert list(found.coords[name]) == list(expected.coords[name].values)
+            np.testing.assert_array_equal(np.asarray(found.eval()), expected.values)
