@@ -115,6 +115,19 @@ XVariable Groups::count() const {
 XVariable Groups::mean() const { return divided(sum(), count()); }
 
 XVariable Groups::var(int ddof) const {
+  // Positions in no group have no mean, and are left out.
+  if (std::ranges::any_of(group_of_, [](std::int64_t group) { return group < 0; })) {
+    std::vector<std::int64_t> kept, groups;
+    for (std::size_t i = 0; i < group_of_.size(); ++i) {
+      if (group_of_[i] < 0) continue;
+      kept.push_back(std::int64_t(i));
+      groups.push_back(group_of_[i]);
+    }
+    const Dim& along = x_.dims()[std::size_t(axis_)];
+    return Groups(isel(x_, {{along.name(), index_along(along, constant(Array(kept)))}}), along.name(),
+                  std::move(groups), dim_)
+        .var(ddof);
+  }
   const XVariable centred = xtensor::sub(x_, spread(mean()));
   const Groups squares(xtensor::sqr(centred), x_.dims()[std::size_t(axis_)].name(), group_of_, dim_);
   const XVariable freedom = xtensor::sub(count(), ddof), variance = divided(squares.sum(), freedom);

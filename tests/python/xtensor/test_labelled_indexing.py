@@ -362,3 +362,18 @@ def test_unstack_is_the_way_back(rows):
             for name in found.coords:
                 assert list(found.coords[name]) == list(expected.coords[name].values)
             np.testing.assert_array_equal(np.asarray(found.eval()), expected.values)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "var", "std", "min", "max", "prod", "count", "first", "last"])
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_groups_leave_out_missing_labels(name, ddof):
+    xr = pytest.importorskip("xarray")
+    labels = np.array([1.0, np.nan, 2.0, 1.0, np.nan, 2.0, 2.0, 1.0])
+    value = xr.DataArray(np.random.default_rng(0).normal(size=(8, 2)), dims=("t", "k"))
+    options = {"ddof": ddof} if name in ("var", "std") else {}
+    grouped = value.assign_coords(g=("t", labels)).groupby("g")
+    expected = getattr(grouped, name)(**options)
+    found = getattr(px.as_xtensor(value).groupby(labels, dim="t", name="g"), name)(**options)
+    if name == "count":
+        expected = expected.isel(k=0)
+    np.testing.assert_allclose(np.asarray(found.eval()), expected.transpose(*found.dims).values)
