@@ -90,6 +90,25 @@ XVariable positions_of_slice(const XVariable& x, int axis, const Slice& slice) {
   return XVariable(subtensor(all, {IndexItem(slice)}), {x.dims()[std::size_t(axis)].with({})});
 }
 
+// x with the lengths that others have along dimensions of the same names. Subtensors repeat a length that is found to
+// be 1 in a call, so it is compared here unless both are known, which align compares.
+XVariable with_lengths_of(const XVariable& x, std::span<const XVariable> others) {
+  std::vector<std::optional<Operand>> lengths(std::size_t(x.ndim()));
+  bool adds = false;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    const std::string& name = x.dims()[std::size_t(axis)].name();
+    const auto other = std::ranges::find_if(others, [&](const XVariable& y) { return y.find(name) >= 0; });
+    if (other == others.end()) continue;
+    const bool is_known = x.static_length(axis) != unknown_length;
+    if (is_known && other->static_length(other->find(name)) != unknown_length) continue;
+    const Variable length = other->length(name);
+    if (is_same_length(length_of(x.values(), axis), length)) continue;
+    lengths[std::size_t(axis)] = Operand(length);
+    adds = true;
+  }
+  return adds ? x.with_values(specify_shape(x.values(), lengths)) : x;
+}
+
 struct Request {
   std::optional<Index> index;  // none: all positions
   bool is_array() const {
@@ -169,6 +188,8 @@ XVariable isel(const XOperand& given, const std::vector<std::pair<std::string, I
                             ? XVariable(index.values(), {dim.with(labels_at(dim, index.values()))})
                             : index);
   }
+  for (std::size_t i = 1; i < positions.size(); ++i)
+    positions[i] = with_lengths_of(positions[i], std::span(positions).first(i));
   Aligned aligned;
   if (!positions.empty()) aligned = align("isel", positions);
 
@@ -278,7 +299,7 @@ XVariable updated(const char* who, const XVariable& selected, const XOperand& va
       throw ValueError(cat(who, ": the value has the dimension \"", dim.name(),
                            "\", which the elements that it replaces ", "don't have; theirs are ",
                            names_text(selected.names()), suggestion(dim.name(), selected.names())));
-  const XVariable both[] = {selected, value.variable};
+  const XVariable both[] = {selected, with_lengths_of(value.variable, std::span(&selected, 1))};
   const Aligned aligned = align(who, both);  // in the order of `selected`
   const Variable values = dimshuffle(aligned.values[1], inverse(selection.result_order));
   const Variable base = dimshuffle(selection.base.values(), selection.order);

@@ -377,3 +377,24 @@ def test_groups_leave_out_missing_labels(name, ddof):
     if name == "count":
         expected = expected.isel(k=0)
     np.testing.assert_allclose(np.asarray(found.eval()), expected.transpose(*found.dims).values)
+
+
+@pytest.mark.parametrize("update", ["set", "inc"])
+def test_lengths_of_one_in_a_call_are_not_repeated(update):
+    x = labelled(np.arange(6.0).reshape(2, 3), "a", "b")
+    y, i, j = px.xtensor("y", dims="b"), px.xtensor("i", dims="p", dtype="int64"), px.xtensor("j", dims="p", dtype="int64")
+    z = px.xtensor("z", dims=("a", "b"))
+    along = px.xtensor("k", dims="a", dtype="int64")
+    cases = [
+        ([y], getattr(x[0], update)(y), [[1.0]], [[1.0, 2.0, 3.0]]),
+        ([z, y], getattr(z.isel(a=0), update)(y), [np.ones((2, 3)), [1.0]], [np.ones((2, 3)), [1.0, 2.0, 3.0]]),
+        ([i, j], x.isel(a=i, b=j), [[0, 1], [2]], [[0, 1], [2, 0]]),
+        ([i, j], x.isel(a=i, b=j), [[1], [2, 0]], [[1], [2]]),
+        ([along], x.isel(b=along), [[1]], [[1, 2]]),
+        ([z, along], z.isel(b=along), [np.ones((2, 3)), [1]], [np.ones((2, 3)), [1, 2]]),
+    ]
+    for inputs, out, wrong, right in cases:
+        f = bt.function(inputs, out)
+        f(*right)
+        with pytest.raises(ValueError):
+            f(*wrong)
