@@ -37,11 +37,19 @@ def _is_of_jax(value: Any) -> bool:
 
 
 def _value_of(held: Any) -> Any:
-    return held.get_value() if is_shared(held) else held
+    value = held.get_value() if is_shared(held) else held
+    return value.values if is_shared(held) and hasattr(value, "dims") else value  # labels are those of the variable
+
+
+def _is_sparse(value: Any) -> bool:
+    return hasattr(value, "indptr") and hasattr(value, "indices")
 
 
 def _described(name: str, value: Any) -> dict[str, Any]:
     """A value but for its elements."""
+    if _is_sparse(value):  # the value of a shared matrix, whose positions never change
+        positions = functools.reduce(lambda sum, each: zlib.crc32(each.astype("<i8").tobytes(), sum), (value.indices, value.indptr), 0)
+        return {"kind": "sparse", "dtype": value.dtype.newbyteorder("=").str[1:], "shape": list(value.shape), "format": value.format, "positions": positions}
     if isinstance(value, Stream):
         return {"kind": "stream", "key": value.key, "drawn": value.drawn}
     if isinstance(value, np.random.Generator):
@@ -58,6 +66,8 @@ def _described(name: str, value: Any) -> dict[str, Any]:
 def _named(about: dict[str, Any]) -> str:
     if about["kind"] == "array":
         return f"an array of {np.dtype(about['dtype'])} of shape {tuple(about['shape'])}"
+    if about["kind"] == "sparse":
+        return f"a {about['format']} matrix of {np.dtype(about['dtype'])} of shape {tuple(about['shape'])} with positions of check sum {about['positions']:#x}"
     return {"stream": "a stream of random numbers", "generator": "a generator of NumPy"}[about["kind"]]
 
 
@@ -73,6 +83,8 @@ def taken_apart(state: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], li
             raise TypeError(f"checkpoint.save: expected names that are texts, got {name!r}")
         value = _value_of(held)
         about = described[name] = _described(name, value)
+        if about["kind"] == "sparse":
+            pieces.append(Piece(name, _bounds([slice(None)], value.data.shape), value.data, True))
         if about["kind"] != "array":
             continue
         shape = about["shape"]
@@ -107,7 +119,7 @@ def put_together(
 
 def _restored(name: str, saved: dict[str, Any], template: Any, pieces: Sequence[tuple[Bounds, Callable[[], Any]]]) -> Any:
     got = _described(name, template)
-    if any(saved.get(key) != got.get(key) for key in ("kind", "dtype", "shape")):
+    if any(saved.get(key) != got.get(key) for key in ("kind", "dtype", "shape", "format", "positions")):
         error = ValueError if saved["kind"] == got["kind"] else TypeError
         raise error(f"checkpoint.restore: expected {_named(saved)} for `{name}`, as it was saved, got {_named(got)}")
     if saved["kind"] == "stream":
@@ -126,6 +138,9 @@ def _restored(name: str, saved: dict[str, Any], template: Any, pieces: Sequence[
 
         with jax.enable_x64(True):
             return jax.make_array_from_callback(shape, template.sharding, read)
+    if saved["kind"] == "sparse":
+        data = _assembled(_bounds([slice(None)], template.data.shape), saved["dtype"], cached)
+        return type(template)((data, template.indices, template.indptr), shape=shape)
     whole = read([slice(None)] * len(shape))
     return whole if isinstance(template, np.ndarray) or _is_of_jax(template) else whole[()]
 

@@ -69,8 +69,8 @@ def save(folder: Folder, step: int, state: Mapping[str, Any], keep: int = 2) -> 
     step : int
         Number of steps made, more than those of earlier checkpoints.
     state : dict
-        Shared variables, arrays of NumPy and JAX, numbers, streams and NumPy's
-        generators, by name.
+        Shared variables, sparse and labelled ones as well, arrays of NumPy and JAX,
+        numbers, streams and NumPy's generators, by name.
     keep : int
         How many checkpoints stay.
 

@@ -266,3 +266,24 @@ def test_killed(open_folder, what, words):
     script = pathlib.Path(__file__).with_name("killed_loops.py")
     done = subprocess.run([sys.executable, script, what, open_folder], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0 and words in done.stdout, done.stdout + done.stderr
+
+
+def test_sparse_and_labelled_shared_variables(tmp_path):
+    sp = pytest.importorskip("scipy.sparse")
+    pytest.importorskip("xarray")
+    from bitale import sparse
+    from bitale import xtensor as px
+
+    value, labels = sp.csr_array([[0.0, 2.0], [1.0, 3.0]]), px.Dim("t", coords=["a", "b"])
+    state = {"A": sparse.shared(value, "A"), "x": px.xtensor_shared(np.array([1.0, 2.0]), dims=labels)}
+    checkpoint.save(tmp_path, 1, state)
+    state["A"].set_value(value * 5)
+    state["x"].set_value(np.zeros(2))
+    assert checkpoint.restore(tmp_path, state).step == 1
+    np.testing.assert_array_equal(state["A"].get_value().toarray(), value.toarray())
+    np.testing.assert_array_equal(state["x"].get_value(), [1.0, 2.0])
+    for other in (sp.csr_array([[5.0, 0.0], [8.0, 9.0]]), sp.csc_array(value), value.astype("float32"), sp.csr_array([[0.0, 2.0, 0.0], [1.0, 3.0, 0.0]])):
+        with pytest.raises(ValueError, match="expected a csr matrix of float64"):
+            checkpoint.restore(tmp_path, {**state, "A": sparse.shared(other)})
+    with pytest.raises(TypeError, match="expected a csr matrix"):
+        checkpoint.restore(tmp_path, {**state, "A": bt.shared(np.ones(3))})
