@@ -143,6 +143,9 @@ class SparseFunction(WrappedFunction):
             return dict(zip(self._keys, made))
         return made if self._form == "list" else None
 
+    def _swapped(self, swap: Any) -> Any:
+        return None if swap is None else dict(_expanded_pairs(swap, "copy: swap"))
+
     def _described(self) -> list[str]:
         """A line for each sparse matrix among inputs and outputs."""
         lines = [f"input {one.matrix!r}" for _, one, _ in self._inputs if isinstance(one, _SparseInput)]

@@ -167,3 +167,16 @@ def test_shared_matrices_are_made_as_others_are():
             other.set_value(value)
     step = lambda x: bt.shared(value) @ x  # noqa: E731
     np.testing.assert_allclose(bt.scan(step, outputs_info=[pt.constant(v)], n_steps=2)[0][-1].eval(), value @ (value @ v))
+
+
+def test_copies_take_other_shared_matrices():
+    A, B = (sparse.shared(sp.csr_array([[0.0, x], [1.0, 3.0]]), name) for x, name in ((2.0, "A"), (7.0, "B")))
+    x = pt.dvector("x")
+    f = bt.function([x], [A @ x, A * 2], updates=[(A, A + A)])
+    g = f.copy(swap={A: B})
+    product, twice = g([1.0, 1.0])
+    np.testing.assert_array_equal(product, [7.0, 4.0])
+    np.testing.assert_array_equal(twice.toarray(), [[0.0, 14.0], [2.0, 6.0]])
+    assert A.get_value().data[0] == 2.0 and B.get_value().data[0] == 14.0
+    with pytest.raises(ValueError, match="swap.*same positions"):
+        f.copy(swap={A: sparse.shared(sp.csr_array([[1.0, 0.0], [1.0, 3.0]]))})
