@@ -81,7 +81,9 @@ Matrix square_diagonal(const Operand& diagonal) {
   if (x.ndim() != 1)
     throw TypeError(cat("sparse: square_diagonal: expected a vector, got ", x.str(), " of type ", x.type()->str()));
   const Variable n = length_of(x, 0);
-  if (const auto known = known_integer(n)) {
+  // A longer pattern takes gigabytes while the expression is built, and belongs to a call.
+  constexpr std::int64_t longest_static = 1 << 26;
+  if (const auto known = known_integer(n); known && *known <= longest_static) {
     Elements elements(*known, *known);
     for (std::int64_t k = 0; k < *known; ++k) elements.add(k, k);
     return Matrix(compress(elements, Format::csc).pattern, x);

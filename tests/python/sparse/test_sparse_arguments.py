@@ -180,3 +180,10 @@ def test_copies_take_other_shared_matrices():
     assert A.get_value().data[0] == 2.0 and B.get_value().data[0] == 14.0
     with pytest.raises(ValueError, match="swap.*same positions"):
         f.copy(swap={A: sparse.shared(sp.csr_array([[1.0, 0.0], [1.0, 3.0]]))})
+
+
+def test_long_diagonals_have_no_pattern_before_a_call():
+    A = sparse.square_diagonal(pt.zeros(2**36))
+    assert A.static_shape == (2**36, 2**36) and not A.is_static and sparse.square_diagonal(pt.zeros(2**10)).is_static
+    with pytest.raises(MemoryError):
+        bt.function([], A)()
