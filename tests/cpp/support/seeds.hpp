@@ -1,12 +1,16 @@
 // The seeds of a generator of random cases: the default number of the test, or what the environment sets:
-// BITALE_TEST_GRAPHS, a number of cases; BITALE_TEST_SECONDS, a time; BITALE_TEST_SEED, the first seed.
+// BITALE_TEST_GRAPHS, a number of cases; BITALE_TEST_SECONDS, a time; BITALE_TEST_SEED, the first seed; or
+// BITALE_TEST_SAMPLE, a part of the test's own cases (support/sampling.hpp).
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
+
+#include "support/sampling.hpp"
 
 namespace bitale::test {
 
@@ -20,6 +24,11 @@ class Seeds {
   explicit Seeds(std::int64_t default_count)
       : count_(number_from("BITALE_TEST_GRAPHS").value_or(default_count)),
         first_(number_from("BITALE_TEST_SEED").value_or(1)) {
+    if (const auto sample = sample_part()) {
+      const std::int64_t part = sample->part % sample->parts;
+      first_ = 1 + part * default_count / sample->parts;
+      count_ = std::max<std::int64_t>(1, 1 + (part + 1) * default_count / sample->parts - first_);
+    }
     if (const auto seconds = number_from("BITALE_TEST_SECONDS"))
       until_ = std::chrono::steady_clock::now() + std::chrono::seconds(*seconds);
   }
@@ -47,11 +56,13 @@ class Seeds {
   Iterator begin() const { return Iterator(*this); }
   End end() const { return {}; }
 
-  // Whether the environment sets a number of cases or a time.
-  static bool is_fuzzing() { return std::getenv("BITALE_TEST_GRAPHS") || std::getenv("BITALE_TEST_SECONDS"); }
+  // Whether the environment sets which cases are drawn.
+  static bool is_fuzzing() {
+    return std::getenv("BITALE_TEST_GRAPHS") || std::getenv("BITALE_TEST_SECONDS") || sample_part();
+  }
 
  private:
-  const std::int64_t count_, first_;
+  std::int64_t count_, first_;
   std::optional<std::chrono::steady_clock::time_point> until_;
 };
 

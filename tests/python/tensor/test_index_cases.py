@@ -9,10 +9,11 @@ import pytest
 import bitale as bt
 import bitale.tensor as pt
 from index_cases import Case, Generator, Item, LARGEST, LEAST, difference
+from sampling import part_of
 
 S = np.s_
 MODES = ["FAST_COMPILE", "FAST_RUN"]
-COUNT = int(os.environ.get("BITALE_TEST_INDEX_CASES", 250))  # per kind
+SEEDS = part_of(range(int(os.environ.get("BITALE_TEST_INDEX_CASES", 250))))  # of each kind
 
 
 @pytest.fixture(autouse=True)
@@ -93,12 +94,12 @@ def test_arrays_and_masks(index, mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_random_cases(mode):
-    check((Generator(seed).case() for seed in range(COUNT)), mode)
+    check((Generator(seed).case() for seed in SEEDS), mode)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_random_chains(mode):
-    check((Generator(seed).chain() for seed in range(COUNT)), mode)
+    check((Generator(seed).chain() for seed in SEEDS), mode)
 
 
 @pytest.mark.parametrize("linker", ["py", "vm", "jit", "c"])
