@@ -246,12 +246,15 @@ class NestBuilder {
     insert(in, top_, 0);
   }
 
-  // Whether it gives all elements of a buffer one number, to which others are then added by index. In a loop with other
-  // computations over the buffer, it would make the additions wait for those, so that they needed a loop of their own.
+  // Whether it gives all elements of a buffer that nothing was written to one number, to which others are then added by
+  // index. In a loop with other computations over the buffer, it would make the additions wait for those, so that they
+  // needed a loop of their own.
   bool is_start_of_scatter(const Inserted& in) const {
     const auto& [domain, indices, value, buffer, at, is_segment] = in.elements;
-    return in.stored && !in.stored->combiner && buffer >= 0 && scattered_to_[std::size_t(buffer)] && !is_segment &&
-           value.is_constant() && value.dtype() == program_.buffers[std::size_t(buffer)].dtype && at == indices;
+    if (!in.stored || in.stored->combiner || buffer < 0 || !scattered_to_[std::size_t(buffer)]) return false;
+    const auto& filled = program_.buffers[std::size_t(buffer)];
+    return writers_[std::size_t(buffer)].empty() && !is_segment && value.is_constant() &&
+           value.dtype() == filled.dtype && at == indices && domain == filled.shape;
   }
 
   // Inserts into the loops of `list`; the loops of the axes before `depth` are open.

@@ -259,3 +259,25 @@ def test_lengths_that_overflow(mode):
     for lengths in [(LARGEST, 2), (2**62, 4), (2**62,)]:
         with pytest.raises(MemoryError):
             bt.function([], pt.alloc(1.0, *lengths), mode=mode)()
+
+
+AFTER_A_SCATTER = {
+    "a slice": (lambda y, i: pt.zeros_like(y)[i].inc(y)[:1].set(0.0), [0.0, 3.0, 2.0]),
+    "a slice of other numbers": (lambda y, i: y[i].inc(y)[:1].set(5.0), [5.0, 5.0, 5.0]),
+    "a position": (lambda y, i: pt.zeros_like(y)[i].inc(y)[0].set(0.0), [0.0, 3.0, 2.0]),
+    "everything": (lambda y, i: pt.zeros_like(y)[i].inc(y)[:].set(4.0), [4.0, 4.0, 4.0]),
+    "in a loop": (
+        lambda y, i: bt.scan(lambda q: q[i].inc(q)[:1].set(0.0), outputs_info=[y], n_steps=2, return_updates=False)[-1],
+        [0.0, 9.0, 4.0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", AFTER_A_SCATTER)
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN", "C"])
+def test_constants_set_after_a_scatter(name, mode):
+    """A store of a constant is the initial fill of a scatter only where nothing was written before."""
+    y, i = pt.dvector("y"), pt.lvector("i")
+    build, expected = AFTER_A_SCATTER[name]
+    f = bt.function([y, i], build(y, i), mode=mode)
+    np.testing.assert_array_equal(f([1.0, 2.0, 3.0], [2, 0, 1]), expected)
