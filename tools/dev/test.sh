@@ -76,7 +76,7 @@ test_cpp() {
   say "Again, a line each:"
   local again='./dev test'
   [ $whole = no ] || again+=' --all'
-  sed "s|^[0-9]*:\(.*\)|$again '^\1\$'|" build/$preset/Testing/Temporary/LastTestsFailed.log >&2
+  sed "s|^[0-9]*:\(.*\)|$again '\1'|" build/$preset/Testing/Temporary/LastTestsFailed.log >&2
   return 1
 }
 
