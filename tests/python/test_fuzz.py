@@ -38,7 +38,7 @@ def test_random_gradients_at_special_points():
         found = derivatives.wrong(program)
         assert not found, f"seed {seed}: {found}\n{derivatives.shrunk(program).text()}"
         claimed += found is None
-    assert claimed > 0.66 * len(seeds)
+    assert 3 * claimed > 2 * len(seeds)
 
 
 def test_random_graphs():

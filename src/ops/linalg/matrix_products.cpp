@@ -158,7 +158,7 @@ Variable largest_size(const Variable& sizes, int axis, bool keepdims = false) {
   return max(all, Axes{{axis}}, keepdims);
 }
 
-Variable vector_norm(const Variable& x, double ord, int along, bool keepdims) {
+Variable norm_along(const Variable& x, double ord, int along, bool keepdims) {
   const Variable size = abs(x);
   const Axes axis{{along}};
   if (std::isinf(ord)) return ord > 0 ? largest_size(size, along, keepdims) : min(size, axis, keepdims);
@@ -192,7 +192,7 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
   }
   if (axis.size() == 1) {
     if (name) throw ValueError(cat("norm: ord \"", *name, "\" is of matrices; expected two axes, got one"));
-    return vector_norm(x, number ? *number : 2., axis[0], keepdims);
+    return norm_along(x, number ? *number : 2., axis[0], keepdims);
   }
   if (axis.size() > 2 && !name && !number) return sqrt(sum(squares(x), Axes{axis}, keepdims));
   if (axis.size() != 2)

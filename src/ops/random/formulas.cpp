@@ -52,7 +52,7 @@ Variable between(const Variable& p) { return logical_and(ge(p, 0), le(p, 1)); }
 Variable whole(const Variable& x) {
   return cast(minimum(x, 9223372036854774784.0), DType::Int64);  // the largest number below 2^63
 }
-Variable real(const Variable& x) { return cast(x, DType::Float64); }
+Variable as_float64(const Variable& x) { return cast(x, DType::Float64); }
 
 constexpr double pi_ = std::numbers::pi, largest_poisson_rate = 9.223372006484771e+18;
 
@@ -154,7 +154,7 @@ const std::map<std::string_view, RandomFormula>& formulas() {
         [](P p) { return logical_and(gt(p[0], 0), le(p[0], 1)); }}},
       {"binomial",
        {[](Words& w, P p) {
-          return whole(w.sampler("random_binomial", {w.open(), real(p[0]), p[1]}));
+          return whole(w.sampler("random_binomial", {w.open(), as_float64(p[0]), p[1]}));
         },
         [](P p) { return logical_and(ge(p[0], 0), between(p[1])); }}},
       // A Poisson variable whose rate is a gamma variable.
